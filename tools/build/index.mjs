@@ -128,7 +128,12 @@ const refreshRelease = async (record, all) => {
   const { releaseInputs, writeRelease } = await import('./release.mjs');
   const good = all.filter((target) => target.kind === 'extension' && record.targets[target.name]);
   writeRelease(good, createRequire(import.meta.url)(INSTALLER_FILE));
-  record.targets.release = { entries: good.map((target) => target.id).join(), inputs: stampInputs(releaseInputs(good), Number.POSITIVE_INFINITY), products: ['dist/release.json'], outputs: [] };
+  record.targets.release = {
+    entries: good.map((target) => target.id).join(),
+    inputs: stampInputs(releaseInputs(good), Number.POSITIVE_INFINITY),
+    products: ['dist/release.json', 'dist/commands.json'],
+    outputs: [],
+  };
   return true;
 };
 

@@ -46,15 +46,35 @@ export const releaseInputs = (extensions) => [
   ...extensions.map((target) => `${target.outdir}/panels/index.json`).filter((file) => existsSync(inRoot(file))),
 ];
 
+/** dist/commands.json: what the command line has of the areas, without a look at the rest of the release. */
+const writeCommands = (extensions, { areaWordsOf }) => {
+  const words = extensions.flatMap((target) => areaWordsOf(target.id, readJson(`${target.dir}/package.json`).description, readJson(`${target.dir}/contributions.json`)));
+  const twice = words.find(({ word }, index) => words.findIndex((one) => one.word === word) !== index);
+  if (twice)
+    throw new Error(
+      `the command word "${twice.word}" is declared by ${words
+        .filter(({ word }) => word === twice.word)
+        .map(({ area }) => area)
+        .join(' and ')}`,
+    );
+  writeWhole('commands.json', { words });
+};
+
+/** In one step: what runs meanwhile reads the file before or the file after. */
+const writeWhole = (name, value) => {
+  const draft = path.join(DIST, `.${name}.${process.pid}`);
+  writeFileSync(draft, JSON.stringify(value));
+  renameSync(draft, path.join(DIST, name));
+};
+
 export const writeRelease = (extensions, installer) => {
   const presets = Object.fromEntries(presetFiles().map((file) => [path.basename(file, '.json'), readJson(`schemas/presets/${file}`)]));
   const release = { version: readJson('package.json').version, build: contractHash(extensions), extensions: extensions.map((target) => entryOf(target, installer.namesOf)), presets };
   mkdirSync(path.join(DIST, 'ext'), { recursive: true });
   // The root says `type: module`; the bundles of extensions are CommonJS.
   writeFileSync(path.join(DIST, 'ext/package.json'), '{ "type": "commonjs" }\n');
-  const draft = path.join(DIST, `.release.${process.pid}`);
-  writeFileSync(draft, JSON.stringify(release));
-  renameSync(draft, path.join(DIST, 'release.json'));
+  writeCommands(extensions, installer);
+  writeWhole('release.json', release);
 };
 
 /** The schema that editors use for extension.json. True when it was rewritten. */

@@ -12,7 +12,7 @@ const BIN = 'kernel/cli/bin/svc.mjs';
 
 const builtFiles = (targets) => {
   const record = readRecord(toolFingerprint());
-  return [...targets.flatMap(({ name }) => record.targets[name].outputs), 'dist/release.json', 'dist/ext/package.json'].filter((file) => !file.endsWith('.map'));
+  return [...targets.flatMap(({ name }) => record.targets[name].outputs), 'dist/release.json', 'dist/commands.json', 'dist/ext/package.json'].filter((file) => !file.endsWith('.map'));
 };
 
 const copy = (file, folder) => {

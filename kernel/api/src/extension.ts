@@ -4,7 +4,7 @@ import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
 import type { CapabilityDecl } from './declare/capability.js';
-import type { CommandDecl } from './declare/command.js';
+import type { CommandDecl, CommandWordDecl } from './declare/command.js';
 import type { Events } from './declare/event.js';
 import type { ExtensionPlan, ExtensionStatus } from './extension-status.js';
 import type { Installation } from './installation.js';
@@ -173,6 +173,8 @@ export interface ExtensionDefinition {
   readonly config?: readonly ConfigDecl[];
   /** What it adds to the command line. */
   readonly commands?: readonly CommandDecl[];
+  /** First words of its commands beside its id. */
+  readonly commandWords?: readonly CommandWordDecl[];
   /** Registers only: no I/O, no waiting on others. */
   activate(ctx: ExtensionContext): void | Promise<void>;
   /** After migrations and registration: open listeners, warm caches. May throw `notReady`. */
@@ -180,8 +182,6 @@ export interface ExtensionDefinition {
   /** Flush; disposal follows anyway. */
   stop?(why: StopReason): void | Promise<void>;
 }
-
-export const defineExtension = (definition: ExtensionDefinition): ExtensionDefinition => definition;
 
 /** Thrown by `start`: try again later (1 s to 60 s); the extension is `pending`, not broken. */
 export class NotReady extends Error {

@@ -1,4 +1,5 @@
-/** Every command by its name. Only the module of the one that was called is loaded. */
+/** The command line's own commands by their names; areas add theirs. Only the module of the one that was called is loaded. */
+import type { CliWord } from '@svc/installer/commands';
 import type { CommandModule } from './command.js';
 
 export interface CommandEntry {
@@ -9,7 +10,7 @@ export interface CommandEntry {
   load(): Promise<CommandModule>;
 }
 
-export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+export const COMMANDS: Readonly<Record<CliWord, CommandEntry>> = {
   start: { usage: 'start [--foreground]', summary: 'start the daemon in the background', load: () => import('./commands/daemon/start.js') },
   stop: { usage: 'stop', summary: 'stop the daemon in order', load: () => import('./commands/daemon/stop.js') },
   restart: { usage: 'restart', summary: 'stop the daemon in order and start it again', load: () => import('./commands/daemon/restart.js') },

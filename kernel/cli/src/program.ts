@@ -8,7 +8,7 @@ import { usageFailure } from './failure.js';
 import { nearest } from '@svc/api';
 import { told } from './terminal/complaint.js';
 import { wrap } from './terminal/layout.js';
-import type { GlobalFlags } from './settings.js';
+import { createSettings, type GlobalFlags } from './settings.js';
 
 const VERSION = '0.1.0';
 const DEFAULT_COLUMNS = 80;
@@ -17,13 +17,28 @@ const ENVIRONMENT_LINE = 'Environment: SVC_HOME, SVC_PORT, SVC_CONFIG, SVC_API_K
 /** Flags that take the next argument, skipped when looking for the command's name. */
 const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
 
+type Entries = Readonly<Record<string, CommandEntry>>;
+
 /** Runs the command that the arguments name. */
 export const runProgram = (given: readonly string[], distDir: string): Promise<ExitCode> =>
-  told({ json: given.includes('--json'), color: !given.includes('--no-color') }, () => {
-    const argv = helpAsOption(asOurs(given));
+  told({ json: given.includes('--json'), color: !given.includes('--no-color') }, async () => {
+    const ours = asOurs(given);
+    const all = async (): Promise<Entries> => ({ ...COMMANDS, ...(await (await import('./areas/area-entries.js')).areaEntries(createSettings(whereIn(given)), distDir)) });
+    // What areas add is looked up only where it could be meant.
+    const entries: Entries = isOwn(commandName(ours)) ? COMMANDS : await all();
+    const argv = helpAsOption(ours, entries);
     const name = commandName(argv);
-    return run(argv, name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name], distDir);
+    return run(argv, entries, name === undefined || !Object.hasOwn(entries, name) ? undefined : entries[name], { distDir, all });
   });
+
+const isOwn = (name: string | undefined): boolean => name !== undefined && Object.hasOwn(COMMANDS, name);
+
+/** Where the daemon is, before the parser reads it. */
+const whereIn = (argv: readonly string[]): GlobalFlags => {
+  const given = (flag: string): string | undefined => argv.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1) ?? (argv.includes(flag) ? argv[argv.indexOf(flag) + 1] : undefined);
+  const [home, port] = [given('--home'), given('--port')];
+  return { ...(home === undefined ? {} : { home }), ...(port === undefined ? {} : { port }) };
+};
 
 /** Commands that are ours by another word. */
 const SAME: Readonly<Record<string, readonly string[]>> = { version: ['--version'], health: ['status'], agents: ['agent', 'list'] };
@@ -53,14 +68,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** `svc help`, `svc help agent kill` and `svc agent help kill` are other ways to write `--help`. */
-const helpAsOption = (argv: readonly string[]): readonly string[] => {
+const helpAsOption = (argv: readonly string[], entries: Entries): readonly string[] => {
   const first = commandName(argv);
   const at = argv.indexOf(first === 'help' || first === undefined ? 'help' : first) + (first === 'help' ? 0 : 1);
-  if (argv[at] !== 'help' || (first !== 'help' && COMMANDS[first ?? '']?.isGroup !== true)) return argv;
+  if (argv[at] !== 'help' || (first !== 'help' && entries[first ?? '']?.isGroup !== true)) return argv;
   const rest = [...argv.slice(0, at), ...argv.slice(at + 1)];
   const asked = commandName(rest);
   // Help for what is not there is a typing error.
-  return asked === undefined || Object.hasOwn(COMMANDS, asked) ? [...rest, '--help'] : rest;
+  return asked === undefined || Object.hasOwn(entries, asked) ? [...rest, '--help'] : rest;
 };
 
 const commandName = (argv: readonly string[]): string | undefined => {
@@ -73,7 +88,12 @@ const commandName = (argv: readonly string[]): string | undefined => {
 };
 
 /** Throws a Failure for wrong usage as for anything else. */
-const run = async (argv: readonly string[], entry: CommandEntry | undefined, distDir: string): Promise<ExitCode> => {
+const run = async (
+  argv: readonly string[],
+  entries: Entries,
+  entry: CommandEntry | undefined,
+  { all, distDir }: { readonly all: () => Promise<Entries>; readonly distDir: string },
+): Promise<ExitCode> => {
   const program = createProgram();
   let exit: ExitCode = EXIT.ok;
   const action: Action =
@@ -81,8 +101,8 @@ const run = async (argv: readonly string[], entry: CommandEntry | undefined, dis
     async (...args) => {
       exit = await work(createCli(program.opts<GlobalFlags>(), distDir), ...args);
     };
-  if (entry !== undefined) (await entry.load()).define(program, action, wholeProgram);
-  else addOverview(program, argv);
+  if (entry !== undefined) (await entry.load()).define(program, action, async () => wholeProgram(await all()));
+  else addOverview(program, argv, entries);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
@@ -109,18 +129,22 @@ const createProgram = (): Command =>
     .exitOverride();
 
 /** Every command with its subcommands and options; none of them does anything. */
-const wholeProgram = async (): Promise<Command> => {
+const wholeProgram = async (entries: Entries): Promise<Command> => {
   const program = createProgram();
-  for (const { load, summary } of Object.values(COMMANDS)) {
-    (await load()).define(program, () => async () => undefined, wholeProgram);
+  for (const { load, summary } of Object.values(entries)) {
+    (await load()).define(
+      program,
+      () => async () => undefined,
+      () => wholeProgram(entries),
+    );
     program.commands.at(-1)?.summary(summary);
   }
   return program;
 };
 
 /** Without a command that is known: a program that names them all, for `svc --help`, `svc` and a typing error. */
-const addOverview = (program: Command, argv: readonly string[]): void => {
-  for (const [name, { usage, summary }] of Object.entries(COMMANDS)) {
+const addOverview = (program: Command, argv: readonly string[], entries: Entries): void => {
+  for (const [name, { usage, summary }] of Object.entries(entries)) {
     program.command(name).usage(usage.slice(name.length).trim()).summary(summary).description(summary).helpOption(false);
   }
   program.command('help').usage('[command]').summary('help for a command, e.g. svc help agent').helpOption(false);

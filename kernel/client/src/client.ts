@@ -10,7 +10,7 @@
 import { type Answer, isSuccess, readAnswer } from './answer.js';
 import { AbortedError, ClientError, ConnectionError, type ConnectionFault, NotSvcError, SvcError, TimeoutError } from './errors.js';
 import type { CallId, InputOf, KeyedId, OperationId, OutputOf } from './operation-types.js';
-import { labelOf, type Request, requestOf } from './request.js';
+import { labelOf, type Operation, type Request, requestOf } from './request.js';
 import type { Fetch, FetchAnswer } from './transport.js';
 import { backOff, type Deadline, deadline, pause } from './waiting.js';
 
@@ -49,6 +49,8 @@ export interface Client {
   call<Id extends CallId>(id: Id, ...rest: Rest<Id>): Promise<OutputOf<Id>>;
   /** The same with status and headers. */
   answer<Id extends CallId>(id: Id, ...rest: Rest<Id>): Promise<Answer<OutputOf<Id>>>;
+  /** The same for an operation that the generated list does not have, such as one of an extension of a third party. */
+  callOperation(operation: Operation, input?: Readonly<Record<string, unknown>>, options?: KeyedOptions): Promise<unknown>;
   /** One attempt, and its answer as soon as the head has come; refusals throw. For streams and large files. */
   open<Id extends OperationId>(id: Id, input: InputOf<Id>, options?: OpenOptions): Promise<OpenAnswer>;
   /** The key that would be sent. */
@@ -83,7 +85,7 @@ const COMES_BACK: readonly number[] = [429, 502, 503, 504];
 
 export const createClient = (options: ClientOptions = {}): Client => {
   const baseUrl = checkedUrl(options.baseUrl ?? DEFAULT_URL);
-  const ask = async (id: OperationId, input: object = {}, given: KeyedOptions = {}): Promise<Answer> => {
+  const ask = async (id: OperationId | Operation, input: object = {}, given: KeyedOptions = {}): Promise<Answer> => {
     const request = requestOf(id, { ...input }, given.idempotencyKey);
     const timeoutMs = given.timeoutMs ?? options.timeoutMs ?? usualMs(id);
     return repeated(request, given.retries ?? options.retries ?? RETRIES, given.signal, async () => {
@@ -142,6 +144,7 @@ export const createClient = (options: ClientOptions = {}): Client => {
     key: keyOf,
     open,
     answer: (id, ...[input, given]) => ask(id, input, given) as never,
+    callOperation: async (operation, input, given) => (await ask(operation, input, given)).data,
     call: async (id, ...[input, given]) => (await ask(id, input, given)).data as never,
   };
 };
@@ -152,7 +155,7 @@ const checkedUrl = (given: string): string => {
   return given.replace(/\/+$/, '');
 };
 
-const usualMs = (id: OperationId): number => (WAITS_FOR_A_RUN.includes(id) ? RUN_MS : CALL_MS);
+const usualMs = (id: OperationId | Operation): number => (typeof id === 'string' && WAITS_FOR_A_RUN.includes(id) ? RUN_MS : CALL_MS);
 
 /** C1. */
 const repeated = async <T>(request: Request, retries: number, signal: AbortSignal | undefined, attempt: () => Promise<T>): Promise<T> => {

@@ -4,4 +4,5 @@ export { type CallOptions, type Client, type ClientOptions, createClient, DEFAUL
 export { AbortedError, ClientError, ConnectionError, type ConnectionFault, NotSvcError, SvcError, TimeoutError } from './errors.js';
 export type * from './generated/openapi.js';
 export type { CallId, EventOf, InputOf, KeyedId, OperationId, OutputOf, StreamingId } from './operation-types.js';
+export type { Operation } from './request.js';
 export type { Fetch, FetchAnswer, FetchBody, FetchInit } from './transport.js';

@@ -16,13 +16,22 @@ export interface Request {
 /** How the request is called in errors. */
 export const labelOf = ({ method, path }: Pick<Request, 'method' | 'path'>): string => `${method} ${path}`;
 
-export const requestOf = (id: OperationId, input: Readonly<Record<string, unknown>>, key: string | undefined): Request => {
-  const [method, template, keyed] = rowOf(id);
-  if (key !== undefined && keyed === undefined) throw new TypeError(`${id} takes no Idempotency-Key: the daemon would not keep it, and a request sent twice would have its effect twice.`);
+/** An operation as its area declares it, for one that the generated list does not have. */
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  /** `/api/agents/{id}`. */
+  readonly path: string;
+  readonly takesKey: boolean;
+}
+
+export const requestOf = (operation: OperationId | Operation, input: Readonly<Record<string, unknown>>, key: string | undefined): Request => {
+  const { id, method, path: template, takesKey } = typeof operation === 'object' ? operation : operationOf(operation);
+  if (key !== undefined && !takesKey) throw new TypeError(`${id} takes no Idempotency-Key: the daemon would not keep it, and a request sent twice would have its effect twice.`);
   const { body, ...rest } = input;
   const { path, query } = placed(id, template, rest);
   const sent = bodyOf(body);
-  const ownKey = keyed === undefined ? undefined : (key ?? newKey());
+  const ownKey = takesKey ? (key ?? newKey()) : undefined;
   return {
     method,
     path: query === '' ? path : `${path}?${query}`,
@@ -32,15 +41,16 @@ export const requestOf = (id: OperationId, input: Readonly<Record<string, unknow
   };
 };
 
-const rowOf = (id: OperationId): readonly [string, string, string?] => {
+const operationOf = (id: OperationId): Operation => {
   const row: readonly [string, string, string?] | undefined = OPERATIONS[id];
   if (row === undefined) throw new TypeError(`There is no operation "${String(id)}".`);
-  return row;
+  const [method, path, keyed] = row;
+  return { id, method, path, takesKey: keyed !== undefined };
 };
 
-const placed = (id: OperationId, template: string, given: Readonly<Record<string, unknown>>): { path: string; query: string } => {
+const placed = (id: string, template: string, given: Readonly<Record<string, unknown>>): { path: string; query: string } => {
   const used = new Set<string>();
-  const path = template.replaceAll(/\{([^}]+)\}/g, (_whole, name: string) => {
+  const path = template.replaceAll(/\{\*?([^}]+)\}/g, (_whole, name: string) => {
     const value = given[name];
     // An empty segment would be another path: of a list, say, in place of one of its items.
     if (value === undefined || value === null || value === '') throw new TypeError(`${id} needs "${name}" in its path.`);

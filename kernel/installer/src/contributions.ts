@@ -5,6 +5,8 @@
 import {
   type AnyMethodDecl,
   type AnyTool,
+  type CommandDecl,
+  type CommandWordDecl,
   type Contributions,
   type Declared,
   type ExtensionDefinition,
@@ -19,6 +21,8 @@ import {
 } from '@svc/api';
 import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
+import { isCliWord } from './commands/cli-words.js';
+import { faultsOfCommands, wordsOf } from './commands/declared-commands.js';
 import { type Seen, recordingContext } from './recording-context.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,6 +41,9 @@ export interface AllContributions {
   readonly workers: readonly Json[];
   /** JSON Schemas of the claimed config sections. */
   readonly config: Json;
+  /** Left out where there are none, as in packages that were built before there were any. */
+  readonly commands?: readonly CommandDecl[];
+  readonly commandWords?: readonly CommandWordDecl[];
 }
 
 /** What a migration asks of its builder, call by call: enough to apply it without its code. */
@@ -58,7 +65,7 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
   if (doubled !== undefined) throw new Error(`declares the route ${doubled} twice`);
   const timerTwice = twice(seen.timers.map(({ name }) => name));
   if (timerTwice !== undefined) throw new Error(`has two timers called ${timerTwice}`);
-  return plain({
+  const all = plain({
     routes,
     sockets: seen.sockets.map(socketFacts).sort(byPlace),
     tools: seen.tools.map(toolFacts).sort(byName),
@@ -68,7 +75,14 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
     timers: seen.timers.toSorted(byName),
     workers: (definition.workers ?? []).map(({ name, input, output }) => ({ name, input, output })),
     config: Object.fromEntries(Object.entries(config).sort(([a], [b]) => byText(a, b))),
+    ...(definition.commands?.length ? { commands: definition.commands } : {}),
+    ...(definition.commandWords?.length ? { commandWords: definition.commandWords } : {}),
   });
+  const [fault] = faultsOfCommands(manifest.id, all);
+  if (fault !== undefined) throw new Error(fault);
+  const taken = wordsOf(all).find(isCliWord);
+  if (taken !== undefined) throw new Error(`the command word "${taken}" belongs to the command line itself`);
+  return all;
 };
 
 /** The names alone, and the capabilities whole: what the daemon keeps of each installed extension. */
@@ -81,6 +95,7 @@ export const namesOf = (all: AllContributions): Contributions => ({
   config: all.config,
   capabilities: all.declares.flatMap((one) => (isCapability(one) ? [one] : [])),
   services: servicesOf(all.declares),
+  ...(all.commands?.length || all.commandWords?.length ? { commandWords: wordsOf(all) } : {}),
 });
 
 const servicesOf = (declares: readonly Json[]): Readonly<Record<string, readonly string[]>> =>

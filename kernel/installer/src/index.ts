@@ -1,4 +1,5 @@
 /** @svc/installer: from the source of an extension to what can be installed. */
+export { areaWordsOf } from './commands/area-words.js';
 export { type AllContributions, deriveContributions, namesOf } from './contributions.js';
 export { loadBundle } from './load-bundle.js';
 export { recordingContext, schemaDefaults } from './recording-context.js';

@@ -72,7 +72,7 @@ const inhabit = async (enable: string, boot: (config: string) => Promise<TestKer
   const { agent_id: agentId } = (await alice.expect(201, 'POST', '/api/agents', { manifest: { name: `${MARK}-agent` } })).body;
   for (const message of [`what time is it, ${MARK}?`, `write ${MARK} to log.txt`]) await alice.expect(200, 'POST', `/api/agents/${agentId}/message`, { message });
   const db = kernel.daemon.parts.storage.dbFor({ id: 'agents', tables: ['agents'] });
-  const row = await db.first<{ owner_id: string; session_id: string }>({ from: 'agents', where: { id: agentId } });
+  const row = await db.system('a test').first<{ owner_id: string; session_id: string }>({ from: 'agents', where: { id: agentId } });
   if (!row) throw new Error('the agent was not stored');
   return { kernel, root: kernel.as(ROOT), alice, bob, agentId, sessionId: row.session_id, ownerId: row.owner_id };
 };
@@ -82,7 +82,9 @@ const purge = async (world: World, ids: readonly string[]): Promise<Purged> => {
   const { agentId, alice, kernel, ownerId, sessionId } = world;
   const tables = (await Promise.all(ids.map((id) => tablesOf(kernel, id)))).flat();
   const left = (column: string, value: string): Promise<Left[]> =>
-    Promise.all(tables.filter(({ columns }) => columns.has(column)).map(async ({ area, db, name }) => ({ area, table: name, column, rows: await db.count(name, { [column]: value }) })));
+    Promise.all(
+      tables.filter(({ columns }) => columns.has(column)).map(async ({ area, db, name }) => ({ area, table: name, column, rows: await db.system('a test').count(name, { [column]: value }) })),
+    );
   const { agent_id: other } = (await alice.expect(201, 'POST', '/api/agents', { manifest: { name: `${MARK}-other` } })).body;
   await alice.expect(200, 'POST', `/api/agents/${other}/message`, { message: 'what time is it?' });
   await alice.expect(200, 'DELETE', `/api/agents/${agentId}`);
@@ -108,7 +110,7 @@ const tablesOf = async (kernel: TestKernel, area: string): Promise<Table[]> => {
     storage.dialect === 'sqlite' ? `SELECT name FROM pragma_table_info('${table}')` : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}'`;
   return Promise.all(
     tables.map(async (name) => {
-      const columns = await all.read<{ name: string }>(columnsOf(db.table(name)));
+      const columns = await all.system('a test').read<{ name: string }>(columnsOf(db.table(name)));
       return { area, name, db, columns: new Set(columns.map((column) => column.name)) };
     }),
   );

@@ -23,14 +23,26 @@ export type CommandOutput =
   /** One line; `{id}` stands for a field of the answer, or for an argument. */
   | { readonly kind: 'line'; readonly text: string };
 
+/** A first word after `svc`. An extension has its id without declaring it; a word belongs to one extension alone. */
+export interface CommandWordDecl {
+  readonly word: string;
+  /** A few words for the help, without a full stop. Default: the description of its package.json. */
+  readonly summary: string;
+}
+
+/**
+ * Fields of the path, the query and the body of the operation become flags: `agent_id` is `--agent-id`, a list is given by
+ * repeating its flag, and an object as JSON. A flag that every command has (`--port`) is `--field-port` here. `--file` gives
+ * the body as a JSON file, or the bytes of a route that takes bytes; `-` is stdin.
+ */
 export interface CommandDecl {
-  /** The words after `svc`: the area's, then the verb: `goals list`. */
+  /** The two words after `svc`: the id of the extension or a word that it declares, then the verb: `goals list`. */
   readonly command: string;
   /** A few words for the help, without a full stop. */
   readonly summary: string;
   /** The id of the route that it calls: its schemas give the flags, their help and their completion. */
   readonly operation: string;
-  /** Fields of the path, the query or the body that are given as words instead of flags, in order. A path's fields are always among them. */
+  /** Fields of the path, the query or the body that are given as words instead of flags, in order; the last may be a list. A path's fields are always among them: those that are left out come first. */
   readonly args?: readonly string[];
   readonly output: CommandOutput;
   /** Asked before it is done; `{id}` stands for an argument. `--yes` answers it. */

@@ -88,6 +88,8 @@ export interface Contributions {
   readonly config: Readonly<Record<string, unknown>>;
   /** Whole: by them manifests are read and calls judged, whether or not the extension is on. */
   readonly capabilities: readonly CapabilityDecl[];
+  /** First words of its commands. */
+  readonly commandWords?: readonly string[];
   /** By service: what extensions from elsewhere can do by it, in words. */
   readonly services?: Readonly<Record<string, readonly string[]>>;
 }

@@ -8,6 +8,7 @@
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly default?: unknown;
+  readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema | undefined;

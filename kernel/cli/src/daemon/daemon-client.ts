@@ -3,7 +3,7 @@
  * a command. Over node:http, which costs a command 5 ms where global fetch costs 40 (`svc status` must feel like no
  * start at all).
  */
-import { type Client, type CallId, ClientError, ConnectionError, createClient, NotSvcError, type OutputOf, type Rest, SvcError, TimeoutError } from '@svc/client';
+import { type Client, type CallId, ClientError, ConnectionError, createClient, NotSvcError, type Operation, type OutputOf, type Rest, SvcError, TimeoutError } from '@svc/client';
 import { nodeFetch } from '@svc/client/node-http';
 import { EXIT } from '../exit-codes.js';
 import { Failure, notRunning } from '../failure.js';
@@ -27,6 +27,8 @@ export interface DaemonClient {
   readonly client: Client;
   /** What the operation answers; anything else is a Failure with the daemon's own words. */
   call<Id extends CallId>(id: Id, ...rest: Rest<Id>): Promise<OutputOf<Id>>;
+  /** The same for an operation that an extension declares. */
+  callOperation(operation: Operation, input: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
 export const createDaemonClient = ({ apiKey, url }: DaemonTarget): DaemonClient => {
@@ -41,18 +43,21 @@ export const createDaemonClient = ({ apiKey, url }: DaemonTarget): DaemonClient 
   return {
     url,
     client,
-    call: async (id, ...rest) => {
-      for (let waits = 0; ; waits++) {
-        try {
-          return await client.call(id, ...rest);
-        } catch (error) {
-          const seconds = error instanceof SvcError && error.status === 429 ? error.retryAfter : undefined;
-          if (seconds === undefined || seconds > SHORT_WAIT_S || waits >= SHORT_WAITS) throw failureOf(error, url);
-          await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-        }
-      }
-    },
+    call: (id, ...rest) => answered(url, () => client.call(id, ...rest)),
+    callOperation: (operation, input) => answered(url, () => client.callOperation(operation, input)),
   };
+};
+
+const answered = async <T>(url: string, attempt: () => Promise<T>): Promise<T> => {
+  for (let waits = 0; ; waits++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const seconds = error instanceof SvcError && error.status === 429 ? error.retryAfter : undefined;
+      if (seconds === undefined || seconds > SHORT_WAIT_S || waits >= SHORT_WAITS) throw failureOf(error, url);
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+    }
+  }
 };
 
 /** What the client says, as a command says it; anything else is left as it is. */

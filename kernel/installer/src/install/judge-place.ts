@@ -4,6 +4,7 @@ import { providerOf, resolve, rivalClaim } from '@svc/core';
 import { overlap, parsePath, type PathPattern } from '@svc/platform/http/routes/path-pattern';
 import satisfies from 'semver/functions/satisfies.js';
 import { type AllContributions, namesOf } from '../contributions.js';
+import { isCliWord } from '../commands/cli-words.js';
 import { installErrors } from '../errors.js';
 import { judgeOwnRoutes } from './own-routes.js';
 
@@ -30,13 +31,13 @@ export const judgeId = (id: string, installed: readonly Neighbour[]): void => {
   if (installed.some((one) => one.id === id && one.bundled)) throw installErrors.id_taken(id);
 };
 
-/** Throws `install_requirement`, `install_conflict`, `install_route_taken`, `install_tool_taken`, `install_route_refused` or `install_ring`. An earlier version of the same id is not in its way. */
+/** Throws `install_requirement`, `install_conflict`, `install_route_taken`, `install_tool_taken`, `install_command_taken`, `install_route_refused` or `install_ring`. An earlier version of the same id is not in its way. */
 export const judgeNeighbours = (candidate: Candidate, installed: readonly Neighbour[], apiVersion: string): void => {
   const { manifest } = candidate;
   const others = installed.filter(({ id }) => id !== manifest.id);
   judgeRequirements(manifest, others);
   judgeConflicts(manifest, others);
-  judgeRoutes(candidate, others);
+  judgeNames(candidate, others);
   judgeOwnRoutes(
     manifest.id,
     candidate.contributions,
@@ -89,8 +90,10 @@ const rivalRoute = ({ routes, sockets }: Contributions, others: readonly Neighbo
   return undefined;
 };
 
-const judgeRoutes = ({ manifest: { id }, contributions }: Candidate, others: readonly Neighbour[]): void => {
+const judgeNames = ({ manifest: { id }, contributions }: Candidate, others: readonly Neighbour[]): void => {
   const own = namesOf(contributions);
+  const ours = own.commandWords?.find(isCliWord);
+  if (ours !== undefined) throw installErrors.command_taken(id, ours, 'svc itself');
   const taken = (mine: readonly string[], theirs: (of: Contributions) => readonly string[]): { readonly name: string; readonly other: string } | undefined => {
     for (const other of others) {
       const names = new Set(theirs(other.contributions));
@@ -106,6 +109,8 @@ const judgeRoutes = ({ manifest: { id }, contributions }: Candidate, others: rea
     ({ tools }) => tools.map(({ name }) => name),
   );
   if (tool) throw installErrors.tool_taken(id, tool.name, tool.other);
+  const word = taken(own.commandWords ?? [], ({ commandWords }) => commandWords ?? []);
+  if (word) throw installErrors.command_taken(id, word.name, word.other);
 };
 
 const judgeRing = (manifest: Manifest, others: readonly Neighbour[], apiVersion: string): void => {

@@ -5,6 +5,7 @@ import { capabilityNameFault, grantFaults, inNewestForm, isTable, Manifest } fro
 import { Ajv, type ErrorObject } from 'ajv';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
+import { faultsOfCommands } from '../commands/declared-commands.js';
 import type { AllContributions } from '../contributions.js';
 import { installErrors } from '../errors.js';
 import { faultsOfSchemas } from './declared-schemas.js';
@@ -33,7 +34,7 @@ export const readPackage = async (dir: string): Promise<PackageContent> => {
   for (const path of REQUIRED_FILES) if (!(await isFile(join(dir, path)))) throw installErrors.incomplete(path);
   const manifest = judgedManifest(inNewestForm(await readJson(dir, 'extension.json')));
   const identity = judgedIdentity(await readJson(dir, 'package.json'));
-  const contributions = judgedContributions(await readJson(dir, 'contributions.json'));
+  const contributions = judgedContributions(await readJson(dir, 'contributions.json'), manifest.id);
   for (const { entry } of Object.values(manifest.workers ?? {})) if (!(await isFile(join(dir, entry)))) throw installErrors.incomplete(entry);
   return { package: identity, manifest, contributions };
 };
@@ -112,18 +113,22 @@ const isStep = (step: unknown): boolean => isTable(step) && ['createTable', 'add
 const LISTS = ['routes', 'sockets', 'tools', 'declares', 'taps', 'migrations', 'timers', 'workers'] as const;
 
 /** Of each list, at most: the daemon holds every entry against those of all others. */
-const MOST: Readonly<Record<string, number>> = { routes: 500, sockets: 100, tools: 200, declares: 1_000, taps: 200, migrations: 1_000, timers: 50, workers: 50 };
+const MOST: Readonly<Record<string, number>> = { routes: 500, sockets: 100, tools: 200, declares: 1_000, taps: 200, migrations: 1_000, timers: 50, workers: 50, commands: 500, commandWords: 20 };
 const MIN_TIMER_MS = 50;
 
 const isTimer = (timer: unknown): boolean =>
   isTable(timer) && typeof timer.name === 'string' && [timer.everyMs, timer.afterMs].every((ms, index) => ms === undefined || (typeof ms === 'number' && ms >= (index === 0 ? MIN_TIMER_MS : 0)));
 
-const judgedContributions = (value: unknown): AllContributions => {
+/** Lists that packages from before they were there do not have. */
+const LATER_LISTS = ['commands', 'commandWords'] as const;
+
+const judgedContributions = (value: unknown, id: string): AllContributions => {
   const fault = (reason: string): Error => installErrors.manifest('contributions.json', [reason]);
   if (!isTable(value)) throw fault('it is not an object');
   const rows = (name: string): unknown[] => (Array.isArray(value[name]) ? value[name] : []);
   const stray = LISTS.find((name) => !Array.isArray(value[name]));
-  if (stray !== undefined) throw fault(`/${stray} is not a list; svc ext build writes the file`);
+  const strange = stray ?? LATER_LISTS.find((name) => value[name] !== undefined && !Array.isArray(value[name]));
+  if (strange !== undefined) throw fault(`/${strange} is not a list; svc ext build writes the file`);
   const [long] = Object.entries(MOST).find(([name, most]) => rows(name).length > most) ?? [];
   if (long !== undefined) throw fault(`/${long} has more than ${MOST[long]} entries`);
   if (!isTable(value.config)) throw fault('/config is not an object; svc ext build writes the file');
@@ -134,6 +139,9 @@ const judgedContributions = (value: unknown): AllContributions => {
     '/routes',
   );
   if (hidden !== undefined) throw fault(hidden);
+  const unseen = hiddenCharacterFault({ commands: rows('commands'), commandWords: rows('commandWords') });
+  if (unseen !== undefined) throw fault(unseen);
+  if (![...rows('commands'), ...rows('commandWords')].every(isTable)) throw fault('a command is not an object');
   if (!rows('sockets').every((row) => hasTexts(row, 'path'))) throw fault('a socket has no path');
   if (!rows('tools').every((row) => hasTexts(row, 'name', 'risk', 'replay'))) throw fault('a tool has no name, no risk or no replay');
   if (!rows('declares').every((row) => hasTexts(row, 'declares', 'name', 'version'))) throw fault('a declaration has no kind, name or version');
@@ -144,5 +152,7 @@ const judgedContributions = (value: unknown): AllContributions => {
   const contributions = value as unknown as AllContributions;
   const [schema] = faultsOfSchemas(contributions);
   if (schema !== undefined) throw fault(schema.replace(/[.]$/, ''));
+  const [command] = faultsOfCommands(id, contributions);
+  if (command !== undefined) throw fault(command);
   return contributions;
 };

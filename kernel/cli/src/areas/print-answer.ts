@@ -1,0 +1,70 @@
+/** An answer as the command's declaration says: a table, a record, or one line. */
+import { type CommandColumn, isTable } from '@svc/api';
+import type { ResolvedCommand } from '@svc/installer/commands';
+import type { Cli } from '../cli.js';
+import { agoText, bytesText, facts, table } from '../terminal/layout.js';
+import { oneLine, printable } from '../terminal/terminal.js';
+
+const MAX_CELL_CHARS = 2_000;
+
+type Values = Readonly<Record<string, unknown>>;
+
+export const printAnswer = (cli: Cli, { output }: ResolvedCommand, answer: unknown, given: Values): void => {
+  if (output.kind === 'line') cli.out.line(`${cli.out.green('✓')} ${lineOf(output.text, answer, given)}`);
+  else if (output.kind === 'record') for (const line of facts(recordOf(answer, output.fields), cli.out.width)) cli.out.line(line);
+  else printTable(cli, output, answer);
+};
+
+const at = (value: unknown, field: string): unknown => field.split('.').reduce<unknown>((found, name) => (isTable(found) ? found[name] : undefined), value);
+
+const lineOf = (text: string, answer: unknown, given: Values): string => text.replaceAll(/\{([^{}]+)\}/g, (_whole, name: string) => oneLine(plain(at(answer, name) ?? given[name]), MAX_CELL_CHARS));
+
+const plain = (value: unknown): string => {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
+
+const recordOf = (answer: unknown, fields: readonly string[] | undefined): Array<[string, string]> => {
+  const names = fields ?? (isTable(answer) ? Object.keys(answer) : []);
+  // What is not there needs no line, and a text of several lines keeps them.
+  return names.flatMap((name): Array<[string, string]> => {
+    const lines = printable(plain(at(answer, name))).split('\n');
+    return lines.every((line) => line === '') ? [] : lines.map((line, index) => [index === 0 ? name.replaceAll('_', ' ') : '', line]);
+  });
+};
+
+const printTable = (cli: Cli, { columns, empty, rows: field }: Extract<ResolvedCommand['output'], { kind: 'table' }>, answer: unknown): void => {
+  const found = field === undefined ? answer : at(answer, field);
+  const rows = Array.isArray(found) ? found : [];
+  if (rows.length === 0) {
+    cli.out.line(printable(empty));
+    return;
+  }
+  const now = Date.now();
+  const cells = rows.map((row) => columns.map((column) => cellOf(at(row, column.field), column, now)));
+  const heads = columns.map(({ field, givesWay, shrinks, title }) => ({ title: printable(title ?? headOf(field)), shrinks: shrinks === true, givesWay: givesWay === true }));
+  const paint = (text: string, column: number, row: number): string => (row < 0 || columns[column]?.format === 'ago' ? cli.out.dim(text) : text);
+  for (const line of table(heads, cells, cli.out.width, paint)) cli.out.line(line);
+  const more = moreOf(answer, rows.length);
+  if (more !== undefined) cli.out.note(cli.out.dim(more));
+};
+
+const headOf = (field: string): string => (field.split('.').at(-1) ?? field).replaceAll('_', ' ').toUpperCase();
+
+const cellOf = (value: unknown, { format }: CommandColumn, now: number): string => {
+  if (value === undefined || value === null) return '';
+  if (format === 'ago') return agoText(String(value), now);
+  if (format === 'bytes' && typeof value === 'number') return bytesText(value);
+  if (format === 'number' && typeof value === 'number') return value.toLocaleString('en-US');
+  if (format === 'usd' && typeof value === 'number') return `$${value.toFixed(value !== 0 && Math.abs(value) < 0.01 ? 4 : 2)}`;
+  return oneLine(plain(value), MAX_CELL_CHARS);
+};
+
+/** Both ways in which the interface hands out pages. */
+const moreOf = (answer: unknown, shown: number): string | undefined => {
+  if (!isTable(answer)) return undefined;
+  if (typeof answer.next === 'string') return `There are more: --after ${answer.next}`;
+  const offset = typeof answer.offset === 'number' ? answer.offset : 0;
+  return typeof answer.total === 'number' && answer.total > offset + shown ? `There are ${answer.total}: --offset ${offset + shown} shows those after these.` : undefined;
+};
