@@ -185,8 +185,9 @@ describeOnEngines('sessions over HTTP', (_engine) => {
       return { text: 'ok' };
     });
     const { http, agent } = svc.alice;
+    const before = svc.model.requests.length;
     const asking = Promise.all([svc.alice.say('hi'), http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: 'aside', incognito: true })]);
-    await until(() => svc.model.requests.length === 2);
+    await until(() => svc.model.requests.length === before + 2);
     const { sessions, total } = await listed();
     expect(total).to.equal(1);
     expect(sessions[0]).to.include({ active: true, message_count: 1 });
