@@ -13,6 +13,11 @@ const MOST_SHOWN = 10;
 /** Where tests say what processes that they keep have taken: those are not waited for. */
 const SPENT = Symbol.for('svc.testing.processor-ms');
 
+/** Where tests count the daemons that they start in their own process. */
+const STARTED = Symbol.for('svc.testing.daemons');
+
+export const daemonsStarted = () => globalThis[STARTED] ?? 0;
+
 /** Processor time in ms of this process and of the children that it has waited for; of itself alone where the system does not tell. */
 export const processorMs = () => {
   const { user, system } = process.cpuUsage();

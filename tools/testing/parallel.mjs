@@ -46,7 +46,7 @@ const work = async (queue, options, judge) => {
     await new Promise((resolve) => setImmediate(resolve));
     process.stdout.write(worker.said());
     const found = answer?.tally ?? { ...newTally(), failed: 1, failures: [{ title: file, message: 'the process ended before its tests did' }] };
-    found.times.push({ file, ms, cpuMs: answer?.cpuMs ?? 0 });
+    found.times.push({ file, ms, cpuMs: answer?.cpuMs ?? 0, daemons: answer?.daemons ?? 0 });
     if (found.failed > 0) console.log(`\n${file}: ${answer ? `${found.failed} failed` : 'the process ended before its tests did.'}`);
     if (!answer) worker = undefined;
     judge(file, found);

@@ -54,6 +54,10 @@ export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
 
 const running = new Set<TestKernel>();
 
+/** How many daemons this process has started: a run tells it, as they are most of what it costs. */
+const STARTED = Symbol.for('svc.testing.daemons');
+const place = globalThis as { [STARTED]?: number };
+
 export async function bootTestKernel(options: TestKernelOptions = {}): Promise<TestKernel> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'svc-test-')));
   await mkdir(home, { recursive: true });
@@ -61,6 +65,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
   // Where a test makes the parts that open it, or another build, its database is made by them.
   const isOurs = options.releaseFile === undefined && options.factories === undefined && options.isFirstStart !== true && !existsSync(join(home, 'data/svc.db'));
   const database = await databaseOfHome(home, isOurs ? () => copyMigrated(home, { releaseFile: releaseFile(), code: sharedCode }) : undefined);
+  place[STARTED] = (place[STARTED] ?? 0) + 1;
   const daemon = await bootDaemon({
     env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...database, ...options.env },
     releaseFile: options.releaseFile ?? releaseFile(),
