@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { fromRoot, inRoot } from './build/paths.mjs';
+import { inRoot } from './build/paths.mjs';
 
 export const KINDS = ['routes', 'rules', 'store', 'page', 'cli', 'tests'];
 const COUNTED = /\.(ts|tsx|css)$/;
@@ -56,19 +56,11 @@ const countArea = (folder) => {
   return { area: path.basename(folder), operations: routes.length, ...lines };
 };
 
-/** What the command line still has of its own for areas: it belongs to none of them, and to all together. */
-const countCommands = () => ({
-  area: fromRoot(inRoot('kernel/cli/src/commands')),
-  operations: 0,
-  ...noLines(),
-  cli: filesBelow(inRoot('kernel/cli/src/commands')).reduce((sum, file) => sum + linesOf(readFileSync(file, 'utf8')), 0),
-});
-
 export const sumOf = (rows) => rows.reduce((sum, row) => Object.fromEntries(Object.keys(sum).map((key) => [key, sum[key] + row[key]])), { operations: 0, ...noLines() });
 
 export const countAll = () => {
   const areas = readdirSync(inRoot('extensions'), { withFileTypes: true }).filter((entry) => entry.isDirectory() && readdirSync(inRoot('extensions', entry.name)).includes('contributions.json'));
-  return [...areas.map(({ name }) => countArea(inRoot('extensions', name))), countCommands()];
+  return areas.map(({ name }) => countArea(inRoot('extensions', name)));
 };
 
 const COLUMNS = ['operations', ...KINDS];

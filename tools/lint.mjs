@@ -19,7 +19,7 @@ import { checkShape } from './checks/shape.mjs';
 import { readSources } from './checks/sources.mjs';
 import { checkSqlTables } from './checks/sql-tables.mjs';
 
-const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'test'];
+const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'extensions/tsconfig.cli.json', 'test'];
 const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));

@@ -72,7 +72,7 @@ describe('commands of an extension in a process of its own', function () {
   before(async () => {
     home = await realpath(await mkdtemp(join(tmpdir(), 'svc-words-')));
     kernel = await bootTestKernel({ home, config: CONFIG });
-    bench = createBench(Number(new URL(kernel.url).port));
+    bench = createBench(Number(new URL(kernel.url).port), { isWarm: false });
     await kernel.daemon.kernel.installation.install({ source: await packaged(), enable: true });
   });
   after(async () => {
@@ -121,7 +121,7 @@ describe('commands of an extension in a process of its own', function () {
 
   it('ask before what they say, and do nothing where nobody answers', async () => {
     const [code, text] = await refused('goals', 'delete', 'g1');
-    expect([code, text.split('\n')[0]]).to.deep.equal([2, 'Error  Delete the goal g1? Nobody is here to answer.']);
+    expect([code, text.split('\n')[0]]).to.deep.equal([2, 'Error  Delete the goal g1? No terminal to answer the question.']);
     await ok('goals', 'show', 'g1');
     expect(await ok('goals', 'delete', 'g1', '--yes')).to.equal('✓ Goal g1 is deleted.\n');
   });

@@ -107,10 +107,14 @@ const packagesOutside = {
 const SMALLER = { minifyWhitespace: true, minifySyntax: true };
 const PROGRAM_PLUGINS = [withoutDialects, withoutMimeTables, withoutWebOfUndici, namedDynamicImports];
 
+/** `extensions/agents/cli/agent.ts` becomes `areas/agents/agent.js` beside the program. */
+const areaFile = (entry) => `areas/${entry.split('/')[1]}/${path.basename(entry, '.ts')}`;
+
+/** The program, and what areas add to it: in one build, so that both share what they load. */
 const moduleOptions = (target, entry) => ({
   ...COMMON,
   ...SMALLER,
-  entryPoints: [entry],
+  entryPoints: [{ in: entry, out: path.basename(entry, '.ts') }, ...(entry === target.entry ? (target.entries ?? []).map((own) => ({ in: own, out: areaFile(own) })) : [])],
   outdir: target.outdir,
   format: 'esm',
   splitting: true,

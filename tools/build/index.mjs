@@ -84,6 +84,7 @@ const productsOf = (target) => {
   if (target.kind === 'program')
     return [
       ...[target.entry, ...(target.alone ?? [])].map((entry) => `${target.outdir}/${path.basename(entry, '.ts')}.js`),
+      ...(target.entries ?? []).map((entry) => `${target.outdir}/areas/${entry.split('/')[1]}/${path.basename(entry, '.ts')}.js`),
       ...(target.whole ? ['program', ...target.apart].map((name) => `${target.outdir}/${name}.cjs`) : []),
     ];
   return target.entries.map((entry) => `dist/test/${entry.replace(/\.ts$/, '.js')}`);

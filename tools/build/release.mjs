@@ -46,6 +46,9 @@ export const releaseInputs = (extensions) => [
   ...extensions.map((target) => `${target.outdir}/panels/index.json`).filter((file) => existsSync(inRoot(file))),
 ];
 
+/** Where a word stands in the help, when it does not say. */
+const USUAL_ORDER = 50;
+
 /** dist/commands.json: what the command line has of the areas, without a look at the rest of the release. */
 const writeCommands = (extensions, { areaWordsOf }) => {
   const words = extensions.flatMap((target) => areaWordsOf(target.id, readJson(`${target.dir}/package.json`).description, readJson(`${target.dir}/contributions.json`)));
@@ -57,7 +60,9 @@ const writeCommands = (extensions, { areaWordsOf }) => {
         .map(({ area }) => area)
         .join(' and ')}`,
     );
-  writeWhole('commands.json', { words });
+  const bare = words.find(({ area, module }) => module !== undefined && !existsSync(inRoot('extensions', area, 'cli', `${module.slice(area.length + 1)}.ts`)));
+  if (bare) throw new Error(`the command word "${bare.word}" needs extensions/${bare.area}/cli/${bare.module.slice(bare.area.length + 1)}.ts, which is not there`);
+  writeWhole('commands.json', { words: words.sort((a, b) => (a.order ?? USUAL_ORDER) - (b.order ?? USUAL_ORDER) || (a.word < b.word ? -1 : 1)) });
 };
 
 /** In one step: what runs meanwhile reads the file before or the file after. */

@@ -14,10 +14,21 @@ const foldersIn = (dir) =>
 /** More than half of the daemon's text: the client of fetch, what migrations are written with, patterns of others, file types. A start needs none of it. */
 const NOT_FOR_A_START = ['knex', 'mime-db', 'npm-pick-manifest', 'npm-registry-fetch', 're2js', 'tar-stream', 'undici'];
 
+/** Commands of areas that are written by hand: each file of `cli`, beside what they use in folders. */
+const areaCommands = () =>
+  foldersIn(inRoot('extensions')).flatMap((folder) =>
+    existsSync(inRoot('extensions', folder, 'cli'))
+      ? readdirSync(inRoot('extensions', folder, 'cli'))
+          .filter((file) => file.endsWith('.ts'))
+          .sort()
+          .map((file) => `extensions/${folder}/cli/${file}`)
+      : [],
+  );
+
 const programs = () => [
   { name: 'daemon', kind: 'program', entry: 'kernel/daemon/src/main.ts', whole: 'kernel/daemon/src/program.ts', apart: NOT_FOR_A_START, outdir: 'dist/daemon' },
   { name: 'isolation', kind: 'program', entry: 'kernel/isolation/src/child/program.ts', isSingle: true, outdir: 'dist/isolation' },
-  { name: 'cli', kind: 'program', entry: 'kernel/cli/src/main.ts', alone: ['kernel/cli/src/quick.ts'], outdir: 'dist/cli' },
+  { name: 'cli', kind: 'program', entry: 'kernel/cli/src/main.ts', alone: ['kernel/cli/src/quick.ts'], entries: areaCommands(), outdir: 'dist/cli' },
 ];
 
 const extension = (folder, room = 'extensions') => {

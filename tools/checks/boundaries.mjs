@@ -5,12 +5,14 @@
  * B2  Of another area an extension sees the contract, which holds declarations and nothing that acts.
  * B3  A relative import stays inside its package and ends in `.js`.
  * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
+ * B5  Commands of an area, in its folder `cli`, see the command line through @svc/cli/area, and nothing of the area's own src.
  */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { inRoot } from '../build/paths.mjs';
 import { packageName } from './imports.mjs';
+import { isOfCommandLine } from './sources.mjs';
 
 const RULE = 'boundary';
 
@@ -24,7 +26,8 @@ const MAY_IMPORT = {
   'kernel/platform': ['@svc/core', '@svc/sandbox', '@svc/api'],
   // Pages are made from it too.
   'kernel/client': [],
-  'kernel/kit': ['@svc/client'],
+  // What stands beside the kit takes it by its name, so that the page has it once.
+  'kernel/kit': ['@svc/client', '@svc/kit', '@svc/api/collection-view'],
   // Types of contributions.json, no code.
   'kernel/isolation': ['@svc/core', '@svc/sandbox', '@svc/installer/contributions', '@svc/api'],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
@@ -48,6 +51,7 @@ const relative = (source, entry) => {
   const isPlain = source.file.endsWith('.mjs');
   if ((/\.tsx?$/.test(entry.to) && !isPlain) || path.posix.extname(entry.to) === '') return `"${entry.to}" must end in .js`;
   const target = path.posix.join(path.posix.dirname(source.file), entry.to);
+  if (isOfCommandLine(source) && !target.startsWith(`${source.package}/cli/`)) return `"${entry.to}" leaves ${source.package}/cli; the daemon's part of the area is not the command line's`;
   if (!isFree(source) && !target.startsWith(`${source.package}/`)) return `"${entry.to}" leaves ${source.package}; import the package by its name`;
   return undefined;
 };
@@ -55,9 +59,17 @@ const relative = (source, entry) => {
 /** What runs in a browser speaks with the daemon as others do. */
 const OF_PAGES = ['@svc/client', '@svc/kit'];
 
+/** B5. */
+const ofCommandLine = (entry, name) => {
+  if (entry.to === '@svc/cli/area' || ['@svc/api', '@svc/client'].includes(name)) return undefined;
+  if (name.startsWith('@svc/ext-') && [`${name}/contract`, `${name}/cli`].includes(entry.to)) return undefined;
+  return `a command of an area imports @svc/cli/area, @svc/client, @svc/api, and contract or cli of other areas, not "${entry.to}"`;
+};
+
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
   if (isFree(source) || (source.isPage && OF_PAGES.includes(name))) return undefined;
+  if (isOfCommandLine(source)) return ofCommandLine(entry, name);
   if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (name === '@svc/api') return undefined;
     if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return undefined;

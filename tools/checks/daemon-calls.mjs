@@ -1,5 +1,5 @@
 /** What speaks HTTP with the daemon is @svc/client: what a lost connection, a restart or a refusal means is decided there, once. */
-import { lineAt } from './sources.mjs';
+import { isOfCommandLine, lineAt } from './sources.mjs';
 
 const RULE = 'daemon-call';
 const HTTP = new Set(['http', 'https', 'http2', 'undici', 'ws', 'eventsource-parser']);
@@ -7,7 +7,7 @@ const HTTP = new Set(['http', 'https', 'http2', 'undici', 'ws', 'eventsource-par
 const CALLS = /(?<![.\w$])(fetch\(|new WebSocket\(|new EventSource\()/g;
 
 /** Programs and pages that a person uses. What runs inside the daemon has its own doors. */
-const isOutside = ({ file, isPage, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || isPage);
+const isOutside = ({ file, isPage, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || isOfCommandLine({ file }) || isPage);
 
 export const checkDaemonCalls = (sources) =>
   sources.filter(isOutside).flatMap((source) => [

@@ -20,6 +20,9 @@ const filesBelow = (dir) => {
 /** What runs in a browser: the page, its kit, the panels of areas, scripts of other pages. */
 const isPage = (file) => /\.client\.(ts|js)$/.test(file) || /^(kernel\/kit\/src|extensions\/[^/]+\/(page|panels))\//.test(file);
 
+/** Commands of an area: they run in the command line, never in the daemon. */
+export const isOfCommandLine = ({ file }) => /^extensions\/[^/]+\/cli\//.test(file);
+
 const isTest = (file) => /(^|\/)test\//.test(file);
 
 /** The folder that holds the package.json: `kernel/core`, `extensions/runs`, `fixtures/areas/notes`, `test`. */

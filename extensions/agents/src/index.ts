@@ -35,6 +35,7 @@ export default defineExtension({
   contract,
   tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init, revision],
+  commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: [{ word: 'agents', means: 'agent list', runs: true }] }],
   activate(ctx) {
     const store = createStore(ctx.db);
     const cache = keepRows<Agent | undefined>(ctx.clock);

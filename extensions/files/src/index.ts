@@ -25,6 +25,7 @@ export default defineExtension({
   migrations: [uploadTables],
   config: [MaxUploadSetting, UploadsSection],
   workers: [PdfText],
+  commandWords: [{ word: 'files', summary: 'the workspace of an agent', usage: 'files list|get|put|rm|upload', order: 32, module: 'files' }],
   activate(ctx) {
     const workspaces = ctx.files.root('workspaces');
     const agents = ctx.services.require(Agents);

@@ -25,6 +25,9 @@ export default defineExtension({
   tables: [Settings, Defaults, KeyStates],
   migrations: [init, defaults, keyStates],
   config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection],
+  commandWords: [
+    { word: 'providers', summary: 'model providers and their keys', usage: 'providers list|set-key|test|…', order: 35, module: 'providers', synonyms: [{ word: 'login', means: 'providers set-key' }] },
+  ],
   activate(ctx) {
     const models = ctx.services.require(Models);
     const lists = ctx.services.require(LocalModels);

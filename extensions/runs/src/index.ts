@@ -33,6 +33,10 @@ const AGENTS_UPDATED_MS = 5_000;
 export default defineExtension({
   contract,
   config: [RunsSection, ThinkingSection],
+  commandWords: [
+    { word: 'chat', summary: 'chat with an agent', usage: 'chat [AGENT]', order: 20, module: 'chat', synonyms: [{ word: 'tui', means: 'chat' }] },
+    { word: 'message', summary: 'send one message, print the answer', usage: 'message AGENT TEXT…', order: 21, module: 'message', synonyms: [{ word: 'ask', means: 'message' }] },
+  ],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
     const sessions = ctx.services.require(Sessions);

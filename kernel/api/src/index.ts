@@ -14,6 +14,7 @@ export * from './collection/read-list.js';
 export * from './collection/spec.js';
 export * from './command-line.js';
 export * from './declare/capability.js';
+export * from './declare/collection-view.js';
 export * from './declare/command.js';
 export * from './declare/event.js';
 export * from './declare/frames.js';

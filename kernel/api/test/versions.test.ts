@@ -39,6 +39,14 @@ describe('a manifest', () => {
     for (const value of [{ manifest: 3, needs: 1 }, { manifest: 1, needs: 1 }, { manifest: 4 }, { manifest: '2' }, [], 'text', null]) expect(read(value)).to.equal(value);
   });
 
+  it('may still name the fields that nothing reads, and is taken without them', () => {
+    expect(DEPRECATIONS.map(({ what }) => what)).to.include('"cli" in extension.json');
+    expect(inNewestForm({ manifest: 1, id: 'acme-old', cli: [{ command: 'old', summary: 'old', entry: 'old.js' }], doctor: ['Old'], security: ['old'] })).to.deep.equal({
+      manifest: 1,
+      id: 'acme-old',
+    });
+  });
+
   it('has one form so far: nothing is made of another', () => {
     const older = { manifest: MANIFEST_VERSION - 1, id: 'acme-old' };
     expect(inNewestForm(older)).to.equal(older);

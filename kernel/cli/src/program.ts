@@ -1,5 +1,6 @@
 /** Arguments that need a real parser: subcommands, options of a command, help. Loaded only then. */
 import { Command, CommanderError } from 'commander';
+import type { Synonyms } from './areas/area-entries.js';
 import { createCli } from './cli.js';
 import type { Action } from './command.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
@@ -19,17 +20,29 @@ const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
 
 type Entries = Readonly<Record<string, CommandEntry>>;
 
+interface Vocabulary {
+  readonly entries: Entries;
+  readonly synonyms: Synonyms;
+}
+
 /** Runs the command that the arguments name. */
 export const runProgram = (given: readonly string[], distDir: string): Promise<ExitCode> =>
   told({ json: given.includes('--json'), color: !given.includes('--no-color') }, async () => {
-    const ours = asOurs(given);
-    const all = async (): Promise<Entries> => ({ ...COMMANDS, ...(await (await import('./areas/area-entries.js')).areaEntries(createSettings(whereIn(given)), distDir)) });
     // What areas add is looked up only where it could be meant.
-    const entries: Entries = isOwn(commandName(ours)) ? COMMANDS : await all();
-    const argv = helpAsOption(ours, entries);
+    const vocabulary: Vocabulary = isOwn(commandName(given)) ? { entries: COMMANDS, synonyms: {} } : await vocabularyFor(given, distDir, commandName(given));
+    const argv = helpAsOption(asOurs(given, vocabulary.synonyms), vocabulary.entries);
     const name = commandName(argv);
-    return run(argv, entries, name === undefined || !Object.hasOwn(entries, name) ? undefined : entries[name], { distDir, all });
+    const entry = name !== undefined && Object.hasOwn(vocabulary.entries, name) ? vocabulary.entries[name] : undefined;
+    return run(argv, vocabulary, entry, { distDir, all: async () => (await vocabularyFor(given, distDir)).entries });
   });
+
+/** The commands of areas stand in the help where those of the daemon end. Where `wanted` came with svc, installed extensions are left alone. */
+const vocabularyFor = async (argv: readonly string[], distDir: string, wanted?: string): Promise<Vocabulary> => {
+  const { areaCommands } = await import('./areas/area-entries.js');
+  const areas = await areaCommands(createSettings(whereIn(argv)), distDir, wanted);
+  const { restart, start, status, stop, ...others } = COMMANDS;
+  return { entries: { start, stop, restart, status, ...areas.entries, ...others }, synonyms: { ...areas.synonyms, ...OWN_SYNONYMS } };
+};
 
 const isOwn = (name: string | undefined): boolean => name !== undefined && Object.hasOwn(COMMANDS, name);
 
@@ -40,31 +53,24 @@ const whereIn = (argv: readonly string[]): GlobalFlags => {
   return { ...(home === undefined ? {} : { home }), ...(port === undefined ? {} : { port }) };
 };
 
-/** Commands that are ours by another word. */
-const SAME: Readonly<Record<string, readonly string[]>> = { version: ['--version'], health: ['status'], agents: ['agent', 'list'] };
-
-const asOurs = (argv: readonly string[]): readonly string[] => {
-  const name = commandName(argv);
-  const ours = name !== undefined && Object.hasOwn(SAME, name) ? SAME[name] : undefined;
-  // `svc agents spawn` is another command of agents.
-  if (name === undefined || ours === undefined || (name === 'agents' && argv.slice(argv.indexOf(name) + 1).some((word) => !word.startsWith('-')))) return argv;
-  const at = argv.indexOf(name);
-  return [...argv.slice(0, at), ...ours, ...argv.slice(at + 1)];
-};
-
 /** Words of other programs of this kind, and where the same is done here. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  init: 'start',
-  setup: 'start',
-  onboard: 'start',
-  gateway: 'start',
-  tui: 'chat',
-  ask: 'message',
-  dashboard: 'open',
-  login: 'providers set-key',
-  agents: 'agent',
-  session: 'sessions',
-  tools: 'tool',
+const OWN_SYNONYMS: Synonyms = Object.fromEntries(
+  [
+    { word: 'version', means: '--version', runs: true },
+    { word: 'health', means: 'status', runs: true },
+    ...['init', 'setup', 'onboard', 'gateway'].map((word) => ({ word, means: 'start' })),
+    { word: 'dashboard', means: 'open' },
+  ].map((one) => [one.word, one]),
+);
+
+/** `svc agents` is `svc agent list`; `svc agents spawn` is another command of agents. */
+const asOurs = (argv: readonly string[], synonyms: Synonyms): readonly string[] => {
+  const name = commandName(argv);
+  const synonym = name !== undefined && Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
+  if (name === undefined || synonym?.runs !== true) return argv;
+  const [at, means] = [argv.indexOf(name), synonym.means.split(' ')];
+  const isAlone = commandName(argv.slice(at + 1)) === undefined;
+  return means.length > 1 && !isAlone ? argv : [...argv.slice(0, at), ...means, ...argv.slice(at + 1)];
 };
 
 /** `svc help`, `svc help agent kill` and `svc agent help kill` are other ways to write `--help`. */
@@ -90,7 +96,7 @@ const commandName = (argv: readonly string[]): string | undefined => {
 /** Throws a Failure for wrong usage as for anything else. */
 const run = async (
   argv: readonly string[],
-  entries: Entries,
+  { entries, synonyms }: Vocabulary,
   entry: CommandEntry | undefined,
   { all, distDir }: { readonly all: () => Promise<Entries>; readonly distDir: string },
 ): Promise<ExitCode> => {
@@ -107,22 +113,22 @@ const run = async (
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return ended(program, argv, error);
+    if (error instanceof CommanderError) return ended(program, argv, error, synonyms);
     throw error;
   }
 };
 
 const createProgram = (): Command =>
   new Command('svc')
-    .description('Hosts autonomous, LLM-driven agents: start it, talk to them, operate it.')
+    .description('Hosts autonomous LLM agents: start the daemon, chat with agents, operate it.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)
     .option('--json', 'print one JSON value for programs')
     .option('-y, --yes', 'do not ask')
     .option('--no-color', 'no colours (NO_COLOR works too)')
-    .option('--home <dir>', "the daemon's home (else SVC_HOME, else ~/.svc)")
-    .option('--port <number>', "the daemon's port (else SVC_PORT, else what it wrote down)")
+    .option('--home <dir>', "the daemon's home folder (default: SVC_HOME, then ~/.svc)")
+    .option('--port <number>', "the daemon's port (default: SVC_PORT, then the running daemon's)")
     .configureHelp({ showGlobalOptions: true })
     // Usage errors are printed by main.ts, in one form with all others.
     .configureOutput({ outputError: () => undefined })
@@ -155,7 +161,7 @@ const addOverview = (program: Command, argv: readonly string[], entries: Entries
 };
 
 /** How commander left: help and version are no failure; its "did you mean" becomes what mends the rest. */
-const ended = (program: Command, argv: readonly string[], error: CommanderError): ExitCode => {
+const ended = (program: Command, argv: readonly string[], error: CommanderError, synonyms: Synonyms): ExitCode => {
   if (error.exitCode === 0) return EXIT.ok;
   const isHelp = error.code === 'commander.help';
   // `svc agent` alone: commander has printed that group's help already.
@@ -163,7 +169,7 @@ const ended = (program: Command, argv: readonly string[], error: CommanderError)
   const text = isHelp ? 'a subcommand is missing' : error.message.replace(/^error: /, '');
   const [what = text, guess] = text.split('\n');
   const called = commandPath(program, argv);
-  const near = error.code === 'commander.unknownCommand' ? nearCommand(program, argv, called) : /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
+  const near = error.code === 'commander.unknownCommand' ? nearCommand(program, argv, called, synonyms) : /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
   // A near option belongs to a command line that only its writer knows whole: its help shows it.
   const mend = near !== undefined && !near.startsWith('-') ? ['svc', ...called, near] : ['svc', ...called, '--help'];
   const also = near?.startsWith('-') ? ` Did you mean ${near}?` : '';
@@ -171,12 +177,14 @@ const ended = (program: Command, argv: readonly string[], error: CommanderError)
 };
 
 /** A name that is near, and no other: commander also offers what only shares a letter or two. */
-const nearCommand = (program: Command, argv: readonly string[], called: readonly string[]): string | undefined => {
+const nearCommand = (program: Command, argv: readonly string[], called: readonly string[], synonyms: Synonyms): string | undefined => {
   const word = argv.filter((each) => !each.startsWith('-'))[called.length] ?? '';
   let at: Command | undefined = program;
   for (const name of called) at = at?.commands.find((command) => command.name() === name);
   const [near] = nearest(word, at?.commands.map((command) => command.name()) ?? [], 1);
-  return near ?? (called.length === 0 && Object.hasOwn(ELSEWHERE, word) ? ELSEWHERE[word] : undefined);
+  const synonym = called.length === 0 && Object.hasOwn(synonyms, word) ? synonyms[word] : undefined;
+  // What runs by itself was not typed alone: a command beside it is meant.
+  return near ?? (synonym?.runs === true ? synonym.means.split(' ')[0] : synonym?.means);
 };
 
 /** The commands and subcommands that were named and exist: `agent spawn`. */

@@ -1,12 +1,19 @@
 /** Runs the built `svc` as a person or a script does. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { COMMANDS } from '../src/command-table.js';
 import { runWarm } from './warm-svc.js';
 
 export const ROOT = process.cwd();
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
+
+/** The first word of every command that comes with svc: its own, and those of areas. */
+export const commandNames = (): string[] => {
+  const { words } = JSON.parse(readFileSync(path.join(ROOT, 'dist/commands.json'), 'utf8')) as { words: ReadonlyArray<{ word: string }> }; // written by the build
+  return [...Object.keys(COMMANDS), ...words.map(({ word }) => word)];
+};
 
 export interface Ran {
   readonly code: number | null;
@@ -40,8 +47,11 @@ const isKnown = (args: readonly string[]): boolean => {
   return false;
 };
 
-/** A home of its own, and nothing of the developer's environment that could change an answer. */
-export const createBench = (port: number): Bench => {
+/**
+ * A home of its own, and nothing of the developer's environment that could change an answer. `isWarm: false` for tests of
+ * another package, with which the process that stays is not built.
+ */
+export const createBench = (port: number, { isWarm = true }: { isWarm?: boolean } = {}): Bench => {
   const home = mkdtempSync(path.join(tmpdir(), 'svc-cli-'));
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, TERM: 'xterm', SVC_HOME: path.join(home, 'svc'), SVC_PORT: String(port) };
   const start = (args: readonly string[], more: Record<string, string> = {}): ChildProcessWithoutNullStreams => spawn(process.execPath, [MAIN, ...args], { env: { ...env, ...more }, cwd: home });
@@ -50,7 +60,7 @@ export const createBench = (port: number): Bench => {
     env,
     start: (args) => start(args),
     run: (args, options = {}) => {
-      if (isKnown(args) && options.env === undefined) return runWarm({ args, env, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
+      if (isWarm && isKnown(args) && options.env === undefined) return runWarm({ args, env, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
       const child = start(args, options.env);
       child.stdin.end(options.stdin ?? '');
       return ended(child);

@@ -22,10 +22,6 @@ export const isolationFaults = ({ manifest, contributions }: Asked): string[] =>
     ...named('it owns hooks', manifest.defines),
     ...named('it owns kinds of durable work', manifest.kinds),
     ...named('it has worker threads', Object.keys(manifest.workers ?? {})),
-    ...named(
-      'it adds commands to svc',
-      manifest.cli?.map(({ command }) => command),
-    ),
     ...named('it takes packages from the daemon', manifest.hostDependencies),
     ...named(
       'its routes have an error form of their own',

@@ -26,8 +26,23 @@ export type CommandOutput =
 /** A first word after `svc`. An extension has its id without declaring it; a word belongs to one extension alone. */
 export interface CommandWordDecl {
   readonly word: string;
-  /** A few words for the help, without a full stop. Default: the description of its package.json. */
+  /** A few words for the help, without a full stop. Without this declaration it is the description of package.json. */
   readonly summary: string;
+  /** `agent list|new|show|…`; default: made of its commands. */
+  readonly usage?: string;
+  /** Where it stands in the help, lower first; default 50. */
+  readonly order?: number;
+  /** Of an extension that comes with svc: the file of its folder `cli` that defines commands by hand. Those of `commands` stand beside them. */
+  readonly module?: string;
+  /** Other words that people type, each with the command that is meant. */
+  readonly synonyms?: readonly CommandSynonym[];
+}
+
+export interface CommandSynonym {
+  readonly word: string;
+  readonly means: string;
+  /** Typed alone, it does the same. Otherwise it is named in the hint. */
+  readonly runs?: boolean;
 }
 
 /**

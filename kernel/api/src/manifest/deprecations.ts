@@ -13,4 +13,13 @@ export interface Deprecation {
   readonly instead: string;
 }
 
-export const DEPRECATIONS: readonly Deprecation[] = [];
+/** Fields of extension.json that nothing reads: a manifest may name them until they are gone. */
+export const UNREAD_FIELDS = ['cli', 'doctor', 'security'] as const;
+
+const INSTEAD: Readonly<Record<(typeof UNREAD_FIELDS)[number], string>> = {
+  cli: 'List the commands under "commands" of defineExtension.',
+  doctor: 'Nothing: a tap on doctor.check is enough.',
+  security: 'Nothing: a tap on security.report is enough.',
+};
+
+export const DEPRECATIONS: readonly Deprecation[] = UNREAD_FIELDS.map((field) => ({ what: `"${field}" in extension.json`, since: '0.1.0', removedIn: '0.2.0', instead: INSTEAD[field] }));

@@ -1,4 +1,5 @@
 /** Forms of extension.json: the newest, and the one before it, which is read as if it had been written in the newest. */
+import { UNREAD_FIELDS } from './deprecations.js';
 import { isTable } from '../schema/schema-walk.js';
 
 /** `"manifest"` of the newest form. */
@@ -10,11 +11,16 @@ type Json = Readonly<Record<string, unknown>>;
 const STEPS: Readonly<Record<number, (manifest: Json) => Json>> = {};
 
 /**
- * The manifest in the newest form; what is none, or of a form that is not read, is handed back as it is, for the schema to refuse.
+ * The manifest in the newest form, without the fields that nothing reads; what is none, or of a form that is not read, is handed back as it is, for the schema to refuse.
  * `steps` and `newest` are this build's.
  */
 export const inNewestForm = (value: unknown, steps: typeof STEPS = STEPS, newest: number = MANIFEST_VERSION): unknown => {
-  if (!isTable(value) || value.manifest !== newest - 1) return value;
-  const step = steps[newest - 1];
-  return step ? { ...step(value), manifest: newest } : value;
+  if (!isTable(value)) return value;
+  const step = value.manifest === newest - 1 ? steps[newest - 1] : undefined;
+  return withoutUnread(step ? { ...step(value), manifest: newest } : value);
+};
+
+const withoutUnread = (manifest: Json): Json => {
+  const isUnread = (name: string): boolean => UNREAD_FIELDS.some((field) => field === name);
+  return Object.keys(manifest).some(isUnread) ? Object.fromEntries(Object.entries(manifest).filter(([name]) => !isUnread(name))) : manifest;
 };

@@ -26,7 +26,7 @@ export const Panel = Type.Object(
       { description: 'talk: conversations; watch: what goes on; build: what agents are made of; run: the daemon itself' },
     ),
     order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Among those of its place; default 500' })),
-    permission: Type.String({ pattern: '^[a-z][a-z0-9_]*\\.(read|send|write|admin)$', description: 'Who lacks it is not offered the panel. What it asks of the daemon is judged by itself' }),
+    permission: Type.String({ pattern: '^[a-z][a-z0-9_]*\\.(read|send|write|admin)$', description: "Callers without it do not see the panel. The panel's own requests are checked separately" }),
   },
   closed,
 );

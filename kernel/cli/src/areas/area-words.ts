@@ -38,9 +38,11 @@ export const installedWords = async ({ dataDir }: Settings): Promise<readonly Ar
   return found.flat();
 };
 
-/** All of them by word. The command line itself comes first, then what came with svc, then what was installed first. */
-export const areaWords = async (settings: Settings, distDir: string): Promise<ReadonlyMap<string, AreaWord>> => {
+/** All of them by word; those that came with svc alone where `wanted` is one of them. The command line itself comes first, then what came with svc, then what was installed first. */
+export const areaWords = async (settings: Settings, distDir: string, wanted?: string): Promise<ReadonlyMap<string, AreaWord>> => {
   const words = new Map<string, AreaWord>();
-  for (const word of [...(await bundledWords(distDir)), ...(await installedWords(settings))]) if (!Object.hasOwn(COMMANDS, word.word) && !words.has(word.word)) words.set(word.word, word);
+  const bundled = await bundledWords(distDir);
+  const isBundled = bundled.some(({ synonyms = [], word }) => word === wanted || synonyms.some((one) => one.word === wanted));
+  for (const word of [...bundled, ...(isBundled ? [] : await installedWords(settings))]) if (!Object.hasOwn(COMMANDS, word.word) && !words.has(word.word)) words.set(word.word, word);
   return words;
 };

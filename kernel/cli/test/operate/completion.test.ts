@@ -3,15 +3,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { COMMANDS } from '../../src/command-table.js';
 import { type FakeDaemon, startFakeDaemon } from '../fake-daemon.js';
-import { type Bench, createBench, MAIN } from '../program.js';
+import { type Bench, createBench, MAIN , commandNames } from '../program.js';
 
 const isThere = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 
 /** Where Tab is pressed, and what has to be offered there; `!` is what must not be. */
 const PLACES: ReadonlyArray<readonly [words: readonly string[], offered: readonly string[]]> = [
-  [[''], Object.keys(COMMANDS)],
+  [[''], commandNames()],
   [['ag'], ['agent', '!chat']],
   [
     ['agent', ''],
@@ -137,8 +136,8 @@ describe('svc completion', function () {
 
   it('knows every command of the table, and refuses other shells', async () => {
     const { script: text } = JSON.parse((await bench.run(['completion', 'bash', '--json'])).stdout) as { script: string };
-    for (const name of Object.keys(COMMANDS)) expect(text).to.contain(`'${name}') `);
-    expect(await bench.run(['completion', 'tcsh'])).to.satisfy(({ code, stderr }: { code: number; stderr: string }) => code === 2 && stderr.includes('bash, zsh and fish'));
+    for (const name of commandNames()) expect(text).to.contain(`'${name}') `);
+    expect(await bench.run(['completion', 'tcsh'])).to.satisfy(({ code, stderr }: { code: number; stderr: string }) => code === 2 && stderr.includes('bash, zsh or fish'));
     execFileSync('bash', ['-n', await script('bash')]);
   });
 });

@@ -4,6 +4,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import * as api from '@svc/api';
+import { faultsOfForeignWords } from '../commands/declared-commands.js';
 import { type AllContributions, deriveContributions } from '../contributions.js';
 import { foreignRoute } from '../install/own-routes.js';
 import { loadBundle } from '../load-bundle.js';
@@ -56,6 +57,7 @@ const recorded = async (file: string, manifest: api.Manifest, version: string): 
   try {
     const contributions = await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
     const faults = faultsOfSchemas(contributions);
+    faults.push(...faultsOfForeignWords(contributions));
     if (faults.length > 0) throw new Error(faults.join(' '));
     return contributions;
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The first words of one extension, each with what stands below it. */
+import type { CommandSynonym } from '@svc/api';
 import { type DeclaredCommands, wordOf, wordsOf } from './declared-commands.js';
 import { type ResolvedCommand, resolveCommand } from './resolved-command.js';
 
@@ -8,16 +9,20 @@ export interface AreaWord {
   /** The id of the extension. */
   readonly area: string;
   readonly commands: readonly ResolvedCommand[];
+  readonly usage?: string;
+  readonly order?: number;
+  /** The file that defines commands by hand, relative to the folder `areas` of the built command line. */
+  readonly module?: string;
+  readonly synonyms?: readonly CommandSynonym[];
 }
 
 /** What the command line needs of an extension. `description` is that of its package.json. */
 export const areaWordsOf = (id: string, description: string, contributions: DeclaredCommands): AreaWord[] =>
-  wordsOf(contributions).map((word) => ({
-    word,
-    summary: contributions.commandWords?.find((one) => one.word === word)?.summary ?? shortened(description),
-    area: id,
-    commands: (contributions.commands ?? []).filter(({ command }) => wordOf(command) === word).map((command) => resolveCommand(command, contributions.routes)),
-  }));
+  wordsOf(contributions).map((word) => {
+    const { module, summary = shortened(description), ...declared } = contributions.commandWords?.find((one) => one.word === word) ?? {};
+    const commands = (contributions.commands ?? []).filter(({ command }) => wordOf(command) === word).map((command) => resolveCommand(command, contributions.routes));
+    return { ...declared, word, summary, area: id, commands, ...(module === undefined ? {} : { module: `${id}/${module}` }) };
+  });
 
 /** As a line of the help: one sentence, without its full stop. */
 const shortened = (description: string): string => (/^.*?(?=\.(?:\s|$))/.exec(description)?.[0] ?? description).trim();

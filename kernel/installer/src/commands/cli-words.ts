@@ -1,30 +1,8 @@
 /** First words of the command line's own commands. No extension may take one. */
-export const CLI_WORDS = [
-  'start',
-  'stop',
-  'restart',
-  'status',
-  'ext',
-  'dev',
-  'chat',
-  'message',
-  'agent',
-  'sessions',
-  'files',
-  'tool',
-  'models',
-  'providers',
-  'vault',
-  'key',
-  'config',
-  'open',
-  'doctor',
-  'logs',
-  'completion',
-] as const;
+export const CLI_WORDS = ['start', 'stop', 'restart', 'status', 'ext', 'dev', 'key', 'config', 'open', 'doctor', 'logs', 'completion'] as const;
 export type CliWord = (typeof CLI_WORDS)[number];
 
 /** Other words that the command line understands. */
-const OTHER_WORDS: readonly string[] = ['help', 'version', 'health', 'agents'];
+const OTHER_WORDS: readonly string[] = ['help', 'version', 'health'];
 
 export const isCliWord = (word: string): boolean => OTHER_WORDS.includes(word) || CLI_WORDS.some((one) => one === word);

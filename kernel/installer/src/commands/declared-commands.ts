@@ -35,6 +35,12 @@ export const faultsOfCommands = (id: string, { commands = [], commandWords = [],
   });
 };
 
+/** What only an extension that comes with svc may have: code in the command line, and words beside its own. */
+export const faultsOfForeignWords = ({ commandWords = [] }: Pick<DeclaredCommands, 'commandWords'>): string[] => {
+  const foreign = commandWords.find(({ module, synonyms }) => module !== undefined || synonyms !== undefined);
+  return foreign === undefined ? [] : [`the command word "${foreign.word}" has a module or synonyms, which only an extension that comes with svc may have`];
+};
+
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 const faultOf = (command: CommandDecl, words: readonly string[], routes: readonly Json[]): string | undefined => {

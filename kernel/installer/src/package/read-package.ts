@@ -5,7 +5,7 @@ import { capabilityNameFault, grantFaults, inNewestForm, isTable, Manifest } fro
 import { Ajv, type ErrorObject } from 'ajv';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
-import { faultsOfCommands } from '../commands/declared-commands.js';
+import { faultsOfCommands, faultsOfForeignWords } from '../commands/declared-commands.js';
 import type { AllContributions } from '../contributions.js';
 import { installErrors } from '../errors.js';
 import { faultsOfSchemas } from './declared-schemas.js';
@@ -152,7 +152,7 @@ const judgedContributions = (value: unknown, id: string): AllContributions => {
   const contributions = value as unknown as AllContributions;
   const [schema] = faultsOfSchemas(contributions);
   if (schema !== undefined) throw fault(schema.replace(/[.]$/, ''));
-  const [command] = faultsOfCommands(id, contributions);
+  const [command] = [...faultsOfCommands(id, contributions), ...faultsOfForeignWords(contributions)];
   if (command !== undefined) throw fault(command);
   return contributions;
 };

@@ -206,6 +206,10 @@ describe('installing an extension', () => {
       expect((await refused({ contributions: { tools: [{ name: 'note_list', risk: 'read', replay: 'safe' }] } })).code).to.equal('install_tool_taken');
     });
 
+    it('nothing of a manifest with fields that nothing reads any more', async () => {
+      expect(await codeOf(installer.stage(await rig.pack({ manifest: { cli: [{ command: 'weather', summary: 'old', entry: 'old.js' }], doctor: ['Old'], security: ['old'] } })))).to.equal('taken');
+    });
+
     it('a command word of somebody else, or of svc itself', async () => {
       rig.bundled = [bundledArea('notes', {}, { commandWords: [{ word: 'notes', summary: 'notes' }] })];
       const taking = (word: string) => refused({ contributions: { commandWords: [{ word, summary: 'mine' }] } });
