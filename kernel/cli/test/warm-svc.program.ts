@@ -1,6 +1,9 @@
 /** The command line in a process that stays: it runs one command after another, each with an environment, a folder and streams of its own. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { runProgram } from '../src/program.js';
+import { pathToFileURL } from 'node:url';
+import type { runProgram } from '../src/program.js';
 
 export interface WarmTask {
   readonly args: readonly string[];
@@ -17,6 +20,15 @@ export interface WarmAnswer {
   /** Milliseconds of processor time that this process took since its last answer. */
   readonly cpuMs: number;
 }
+
+/** As it was built, with the commands of areas beside it: they share what they load, and main.js names the file. */
+const load = async (distDir: string): Promise<typeof runProgram> => {
+  const main = path.join(distDir, 'cli/main.js');
+  const [, name = ''] = /import\("(\.\/program-[\w-]+\.js)"\)/.exec(readFileSync(main, 'utf8')) ?? [];
+  if (name === '') throw new Error(`${main} names no program`);
+  const built = (await import(pathToFileURL(path.join(path.dirname(main), name)).href)) as { runProgram: typeof runProgram };
+  return built.runProgram;
+};
 
 const put = (name: 'stdin' | 'stdout' | 'stderr' | 'env' | 'exit', value: unknown): void => {
   Object.defineProperty(process, name, { value, configurable: true, writable: true });
@@ -44,6 +56,7 @@ const spentMs = (): number => {
 };
 
 const run = async ({ args, env, cwd, stdin, distDir }: WarmTask): Promise<WarmAnswer> => {
+  const runBuilt = await load(distDir);
   const [out, err] = [pipe(), pipe()];
   process.chdir(cwd);
   put('env', { ...env });
@@ -56,7 +69,7 @@ const run = async ({ args, env, cwd, stdin, distDir }: WarmTask): Promise<WarmAn
       resolve(given ?? 0);
       throw new Error('the command has left');
     });
-    runProgram(args, distDir).then(resolve, reject);
+    runBuilt(args, distDir).then(resolve, reject);
   });
   process.removeAllListeners('SIGINT');
   return { code, stdout: out.text(), stderr: err.text(), cpuMs: spentMs() };
