@@ -57,6 +57,22 @@ describe('an extension that is installed while the daemon runs', function () {
   const list = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/acme-notes/notes')).body;
   const installation = (kernel: TestKernel) => kernel.daemon.kernel.installation;
 
+  it('is refused by name where it listens to who somebody is, or to secrets, without the grant that says so', async () => {
+    const kernel = await bootTestKernel({ config: CONFIG, home: await home() });
+    for (const [hook, grant] of [
+      ['http.authenticate', 'callers'],
+      ['socket.upgrade', 'callers'],
+      ['secret.resolve', 'secret-values'],
+    ] as const) {
+      const source = await packaged(notes('1.0.0', { manifest: { tables: ['notes'], hooks: [{ name: hook }] } }));
+      const refused = await installation(kernel)
+        .install({ source, grants: 'all' })
+        .catch((error: unknown) => error);
+      expect(String(refused), hook).to.contain(`the hook ${hook} needs the grant "${grant}"`);
+    }
+    expect(kernel.daemon.kernel.extensions().map(({ id }) => id)).not.to.include(ID);
+  });
+
   it('answers at once, is there after a restart, and gone when it was removed, its rows kept or purged', async () => {
     const at = await home();
     const first = await bootTestKernel({ home: at, config: CONFIG });

@@ -166,7 +166,11 @@ describe('an extension in a process of its own', function () {
   });
 
   it('taps hooks that are declared remote, and is refused at others by name', async () => {
-    const tap = (hook: string, fn: string): StrangerSpec => ({ id: 'acme-tap', manifest: { hooks: [{ name: hook }] }, activate: `ctx.hooks.tap(${fn});` });
+    const tap = (hook: string, fn: string): StrangerSpec => ({
+      id: 'acme-tap',
+      manifest: { hooks: [{ name: hook }], grants: [{ grant: 'callers', why: 'it would like to' }] },
+      activate: `ctx.hooks.tap(${fn});`,
+    });
     const { http } = await boot(tap('health.probe', "api.HealthProbe, () => ({ name: 'acme', status: 'ok', detail: 'all is well' })"));
     const { checks } = (await http.expect(200, 'GET', '/api/health/detail')).body;
     expect(checks).to.deep.include({ name: 'acme', status: 'ok', detail: 'all is well' });

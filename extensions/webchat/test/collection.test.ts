@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { type CollectionView, defineErrors, defineRoute, Nullable, OneOf, type Reply, reply, Type } from '@svc/api';
+import { type CollectionView, defineErrors, defineRoute, Nullable, OneOf, type JsonReply, reply, Type } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
 import { logInAs, person } from '@svc/test/page/callers';
@@ -156,7 +156,7 @@ describe('a collection that is described as data', function () {
       order,
       size,
     }: Record<string, never> & { limit?: number; offset?: number; after?: string; q?: string; sort?: string; order?: string; size?: string },
-  ): Reply => {
+  ): JsonReply<200> => {
     const found = shelves.filter((one) => one.name.includes(q) && (size === undefined || one.size === size));
     if (sort !== '') found.sort((one, other) => (String(one[sort]) < String(other[sort]) ? -1 : 1) * (order === 'desc' ? -1 : 1));
     const from = form === 'rows' ? Number(after ?? 0) : offset;
