@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { generateKey, signFolder } from '@svc/installer/signing';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-notes';
@@ -171,7 +171,7 @@ describe('an extension that is installed while the daemon runs', function () {
     expect(installation(kernel).waiting(ID)).to.equal(undefined);
   });
 
-  describeOnEngines('serves on in its version of before, with its rows,', () => {
+  describeDaemonOnEngines('serves on in its version of before, with its rows,', () => {
     const failing: ReadonlyArray<readonly [what: string, spec: Partial<StrangerSpec>, why: RegExp]> = [
       ['activate throws', { activate: "ctx.routes.add(); if (ctx.generation > 0) throw new Error('not today');" }, /not today/],
       ['start throws', { rest: "tables: [Notes], migrations: [api.createTables('0001_init', [Notes])], start() { throw new Error('no start'); }," }, /no start/],

@@ -1,7 +1,7 @@
 /** What an extension in a process of its own can do: all that its context has for it, on a real daemon. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel, type TestKernelOptions } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel, type TestKernelOptions } from '@svc/testing';
 import { expect } from 'chai';
 
 const why = 'the test says so';
@@ -66,7 +66,7 @@ describe('an extension in a process of its own', function () {
     expect(JSON.stringify(stray.body)).not.to.contain('secret of the code');
   });
 
-  describeOnEngines('keeps rows', () => {
+  describeDaemonOnEngines('keeps rows', () => {
     it('of its own tables, with an event in the same commit and the answer kept under the key of the caller', async () => {
       const { http } = await boot({
         id: 'acme-notes',
