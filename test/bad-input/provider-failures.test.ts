@@ -28,10 +28,10 @@ const FAILURES: readonly Failure[] = [
   { name: 'has no credit left (402)', script: { status: 402, message: 'pay first' }, says: /credit/, code: 'llm_provider_credit', calls: 1 },
   { name: 'breaks (500)', script: { status: 500, message: 'oh no' }, says: /openai.*oh no/, code: 'llm_provider_failed', calls: ALL_TRIES },
   { name: 'is overloaded (503)', script: { status: 503, message: 'busy' }, says: /overloaded/, code: 'llm_provider_overloaded', calls: ALL_TRIES },
-  { name: 'answers a page instead of JSON', script: { garbage: 'html' }, says: /not an answer/, code: 'llm_provider_garbage', calls: 1 },
-  { name: 'sends broken JSON in its stream', script: { deltas: ['he'], garbage: 'json' }, says: /not an answer|broke off/, code: 'llm_', calls: 0 },
-  { name: 'says half and ends', script: { deltas: ['half a'], halfStream: true }, says: /broke off/, code: 'llm_half_stream', calls: 1 },
-  { name: 'says half and cuts the connection', script: { deltas: ['half a'], reset: true }, says: /broke off|reached/, code: 'llm_', calls: 1 },
+  { name: 'answers a page instead of JSON', script: { garbage: 'html' }, says: /an invalid response/, code: 'llm_provider_garbage', calls: 1 },
+  { name: 'sends broken JSON in its stream', script: { deltas: ['he'], garbage: 'json' }, says: /an invalid response|closed the connection/, code: 'llm_', calls: 0 },
+  { name: 'says half and ends', script: { deltas: ['half a'], halfStream: true }, says: /closed the connection/, code: 'llm_half_stream', calls: 1 },
+  { name: 'says half and cuts the connection', script: { deltas: ['half a'], reset: true }, says: /closed the connection|reached/, code: 'llm_', calls: 1 },
   { name: 'does not serve the model (404)', script: { status: 404, message: 'The model does not exist' }, says: /does not serve the model/, code: 'llm_provider_model_missing', calls: 1 },
   { name: 'finds the conversation too long', script: { status: 400, message: 'maximum context length is 8 tokens' }, says: /too long/, code: 'llm_context_too_long', calls: 1 },
   { name: 'answers an error without a body', script: { status: 500, body: '' }, says: /HTTP 500/, code: 'llm_provider_failed', calls: ALL_TRIES },
@@ -96,7 +96,7 @@ describe('a provider that', () => {
 
   it('stops in mid-stream without a word is given up, too', async () => {
     const svc = await bootWithModel({ deltas: ['a', 'b', 'c'], eventDelayMs: 60_000 }, { llm: LLM.replace('max_retries = 2', 'max_retries = 0') });
-    expectClear(await svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: QUESTION }), 500, /did not answer in time|broke off/);
+    expectClear(await svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: QUESTION }), 500, /did not answer in time|closed the connection/);
     await expectGoesOn(svc, [QUESTION]);
   });
 

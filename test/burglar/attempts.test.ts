@@ -76,7 +76,7 @@ describe('a burglar in the house', function () {
 
 /** All that the house has. */
 const stateOf = async ({ house: { ctx, rooms, hidden, run } }: Scene) => ({
-  rows: await ctx.db.select({ from: 'rooms' }),
+  rows: await ctx.db.system('a test').select({ from: 'rooms' }),
   run: run && (await ctx.journal.get({ id: 'owner', role: 'owner', ownerId: 'owner' }, run.id)),
   interrupted: run?.signal.aborted,
   topic: await ctx.streams.state(TOPIC),

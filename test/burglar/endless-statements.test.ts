@@ -25,16 +25,16 @@ const hog = (isolation: 'isolated' | 'walled') =>
     rest: "tables: [Rows], migrations: [api.createTables('0001_init', [Rows])],",
     activate: `const write = () => ctx.db.commit([ctx.db.sql("INSERT INTO " + ctx.db.table('rows') + " (id) SELECT 'x' FROM (${ENDLESS} SELECT i FROM n WHERE i < 0) AS e", [])]);
       ctx.routes.add(
-        ${route('read', `() => ctx.db.read("${ENDLESS} SELECT COUNT(*) AS n FROM n")`)},
+        ${route('read', `() => ctx.db.system("a test").read("${ENDLESS} SELECT COUNT(*) AS n FROM n")`)},
         ${route('write', 'write')},
         ${route('writes', 'async () => { const all = await Promise.allSettled(Array.from({ length: 40 }, write)); return [...new Set(all.map((one) => one.reason?.code ?? "ok"))].sort(); }')},
-        ${route('pattern', `() => ctx.db.read("${LONG} SELECT COUNT(*) AS n FROM t WHERE x LIKE '%' || SUBSTR(x, 1, 45) || 'b%'")`)},
-        ${route('replace', `() => ctx.db.read("${LONG} SELECT MAX(LENGTH(REPLACE(x, SUBSTR(x, 1, 1000000) || 'b', ''))) AS n FROM t")`)},
-        ${route('grow', `() => ctx.db.read("WITH RECURSIVE t(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM t) SELECT MAX(LENGTH(x)) AS n FROM t")`)},
-        ${route('double', '() => ctx.db.read("WITH c0 AS (SELECT id FROM " + ctx.db.table("rows") + ")" + Array.from({ length: 24 }, (_, i) => ", c" + (i + 1) + " AS (SELECT x.id FROM c" + i + " AS x, c" + i + " AS y)").join("") + " SELECT COUNT(*) AS n FROM c24")')},
+        ${route('pattern', `() => ctx.db.system("a test").read("${LONG} SELECT COUNT(*) AS n FROM t WHERE x LIKE '%' || SUBSTR(x, 1, 45) || 'b%'")`)},
+        ${route('replace', `() => ctx.db.system("a test").read("${LONG} SELECT MAX(LENGTH(REPLACE(x, SUBSTR(x, 1, 1000000) || 'b', ''))) AS n FROM t")`)},
+        ${route('grow', `() => ctx.db.system("a test").read("WITH RECURSIVE t(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM t) SELECT MAX(LENGTH(x)) AS n FROM t")`)},
+        ${route('double', '() => ctx.db.system("a test").read("WITH c0 AS (SELECT id FROM " + ctx.db.table("rows") + ")" + Array.from({ length: 24 }, (_, i) => ", c" + (i + 1) + " AS (SELECT x.id FROM c" + i + " AS x, c" + i + " AS y)").join("") + " SELECT COUNT(*) AS n FROM c24")')},
         ${route('fill', 'async () => { for (let i = 0; i < 24; i++) await ctx.db.commit([ctx.db.insert("rows", [{ id: "r" + i, body: "x".repeat(1000000) }])]); }')},
-        ${route('all', '() => ctx.db.select({ from: "rows" })')},
-        ${route('page', 'async () => (await ctx.db.page({ from: "rows", columns: ["id"], limit: 2 })).rows.length')},
+        ${route('all', '() => ctx.db.system("a test").select({ from: "rows" })')},
+        ${route('page', 'async () => (await ctx.db.system("a test").page({ from: "rows", columns: ["id"], limit: 2 })).rows.length')},
       );`,
   });
 

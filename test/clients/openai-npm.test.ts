@@ -199,7 +199,7 @@ describe('the openai client', () => {
         caught = error;
       }
       expect(caught).to.be.an('error');
-      expect(String(caught)).to.contain('broke off');
+      expect(String(caught)).to.contain('closed the connection');
       expect(caught).to.include({ code: 'llm_half_stream' });
     });
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describeExtension, describeOnEngines, releaseFile } from '@svc/testing';
+import { bootTestKernel, contractWorlds, describeExtension, describeOnEngines, releaseFile } from '@svc/testing';
 
 const root = dirname(dirname(releaseFile()));
 const { extensions } = JSON.parse(readFileSync(releaseFile(), 'utf8')) as {
@@ -13,5 +13,7 @@ const BOOKS: Readonly<Record<string, readonly string[]>> = { llm: ['usage'] };
 const keepsRows = ({ manifest: { tables = [], kinds = [] } }: (typeof extensions)[number]): boolean => tables.length + kinds.length > 0;
 
 describeOnEngines('the contract of extensions', ({ name }) => {
-  for (const { id } of extensions.filter((one) => name === 'SQLite' || keepsRows(one))) describeExtension(id, { sources: join(root, 'extensions', id), keeps: BOOKS[id] ?? [] });
+  const tested = extensions.filter((one) => name === 'SQLite' || keepsRows(one)).map(({ id }) => id);
+  const worlds = contractWorlds(tested, (config) => bootTestKernel({ config }));
+  for (const id of tested) describeExtension(id, { sources: join(root, 'extensions', id), keeps: BOOKS[id] ?? [], worlds });
 });

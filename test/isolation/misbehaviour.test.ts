@@ -46,7 +46,7 @@ describe('an extension in a process of its own that misbehaves', function () {
     process.kill(Number(pid), 'SIGKILL');
 
     const { body, status } = await call;
-    expect([status, body.code, body.error]).to.deep.equal([503, 'isolation_closed', 'The process of the extension is gone: it was ended by SIGKILL.']);
+    expect([status, body.code, body.error]).to.deep.equal([503, 'isolation_closed', "The extension's process has ended: it was ended by SIGKILL."]);
     expect(statusOf(kernel)).to.deep.include({ state: 'active', degraded: true });
     expect(statusOf(kernel).reason).to.contain('it was ended by SIGKILL');
     const refused = await calm(kernel);

@@ -64,7 +64,7 @@ describe('an extension that misbehaves', () => {
     expect(statusOf(kernel, 'shaky')?.state).to.equal('active');
   });
 
-  it('is known as the owner of an error that nobody caught; one of nobody is not taken for its', async () => {
+  it('is known as the owner of an unhandled error; one of nobody is not taken for its', async () => {
     const caught: boolean[] = [];
     const kernel: TestKernel = await boot(
       'shaky',

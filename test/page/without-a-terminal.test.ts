@@ -43,8 +43,8 @@ describe('without a terminal', function () {
     if (recording) await page.context().tracing.start({ screenshots: true, snapshots: true });
 
     // A model: nobody answers yet, and the page says what to do.
-    await page.getByRole('heading', { name: 'No model answers yet' }).waitFor();
-    await page.getByRole('link', { name: 'Add the key of a provider' }).click();
+    await page.getByRole('heading', { name: 'No model configured' }).waitFor();
+    await page.getByRole('link', { name: "Add a provider's API key" }).click();
     const form = page.getByRole('dialog', { name: 'Add an API key' });
     await form.getByLabel('Provider', { exact: true }).selectOption('openai');
     await form.getByRole('textbox', { name: 'API key' }).fill(KEY);
@@ -64,14 +64,14 @@ describe('without a terminal', function () {
       .getByRole('link', { name: 'New agent' })
       .or(page.getByRole('button', { name: 'New agent' }))
       .click();
-    await page.getByRole('tab', { name: 'By a form' }).click();
+    await page.getByRole('tab', { name: 'With a form' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('shopper');
     await page.getByRole('textbox', { name: 'Instructions' }).fill('You keep lists.');
-    await page.getByRole('button', { name: 'Make the agent' }).click();
+    await page.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'shopper' }).waitFor();
 
     // A file, by the message it belongs to; and a table of it.
-    await page.getByRole('link', { name: /^Talk/ }).first().click();
+    await page.getByRole('link', { name: /^Chat/ }).first().click();
     await page.setInputFiles('input[type=file]', { name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from('eggs,3.20\nmilk,1.10\n') });
     await page.getByText('list.csv').waitFor();
     await composer().fill('Make a table of my list');

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Db } from '@svc/api';
+import type { Db, Reader } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import type { Bus } from '@svc/platform/bus/bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
@@ -70,14 +70,18 @@ export const bootTwo = async (options: TwoDaemonsOptions): Promise<TwoDaemons> =
 const bootReplica = async (file: string, name: string, modelUrl: string, options: TwoDaemonsOptions): Promise<Replica> => {
   let isCutOff = false;
   const guarded = <T>(work: () => Promise<T>): Promise<T> => (isCutOff ? Promise.reject(new Error('the database cannot be reached')) : work());
+  const guardReader = (reader: Reader): Reader => ({
+    select: (query) => guarded(() => reader.select(query)),
+    first: (query) => guarded(() => reader.first(query)),
+    count: (table, where) => guarded(() => reader.count(table, where)),
+    page: (query) => guarded(() => reader.page(query)),
+    read: (sql, args) => guarded(() => reader.read(sql, args)),
+    readOne: (sql, args) => guarded(() => reader.readOne(sql, args)),
+  });
   const guard = (db: Db): Db => ({
     ...db,
-    select: (query) => guarded(() => db.select(query)),
-    first: (query) => guarded(() => db.first(query)),
-    count: (table, where, actor) => guarded(() => db.count(table, where, actor)),
-    page: (query) => guarded(() => db.page(query)),
-    read: (sql, args) => guarded(() => db.read(sql, args)),
-    readOne: (sql, args) => guarded(() => db.readOne(sql, args)),
+    as: (actor) => guardReader(db.as(actor)),
+    system: (why) => guardReader(db.system(why)),
     commit: (writes) => guarded(() => db.commit(writes)),
   });
   const kernel = await bootTestKernel({
@@ -117,7 +121,7 @@ export const talk = async ({ kernel }: Replica, agentId: string, sessionId?: str
 /** Rows of a table, counted past every area. */
 export const count = async ({ kernel }: Replica, sql: string): Promise<number> => {
   const db = kernel.daemon.parts.storage.dbFor({ id: 'counting', tables: [], isPlatform: true });
-  return (await db.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`))?.n ?? -1;
+  return (await db.system('a test').readOne<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`))?.n ?? -1;
 };
 
 /** A message that the test answers by hand. */

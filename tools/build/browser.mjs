@@ -35,11 +35,15 @@ const OPTIONS = {
   logLevel: 'silent',
 };
 
+/** What is drawn from schemas comes with the first panel that asks for it. */
+const COLLECTION = '/ui/collection.js';
+
 /** Everybody but the kit itself takes it from its address. */
 const sharedKit = {
   name: 'shared-kit',
   setup(build) {
     build.onResolve({ filter: /^@svc\/kit(\/jsx-runtime)?$/ }, () => ({ path: KIT, external: true }));
+    build.onResolve({ filter: /^@svc\/kit\/collection$/ }, ({ kind }) => (kind === 'entry-point' ? undefined : { path: COLLECTION, external: true }));
   },
 };
 

@@ -8,6 +8,7 @@ import { writeAssets } from './assets.mjs';
 import { bundlePage, bundlePanels } from './browser.mjs';
 import { pageScripts } from './page-scripts.mjs';
 import { fromRoot, inRoot, ROOT } from './paths.mjs';
+import { buildModules, outputOf } from './test-modules.mjs';
 
 /** Files of an earlier build may still be read by a process that runs from them; after this long nobody does. */
 const KEEP_OLD_MS = 10 * 60_000;
@@ -180,12 +181,12 @@ const workerOptions = (target, entries) => ({
   footer: { js: WORKER_FOOTER },
 });
 
-const testOptions = (target) => ({
-  ...COMMON,
-  entryPoints: target.entries,
-  outdir: target.outdir,
-  outbase: '.',
-  format: 'esm',
+/** Beside the sources that tests load: each lies in the folder of its own name. */
+const beside = (target) => ({ ...COMMON, outdir: target.outdir, outbase: '.', format: 'esm' });
+
+const testProgramOptions = (target, entries) => ({
+  ...beside(target),
+  entryPoints: entries,
   splitting: true,
   chunkNames: `chunks/${target.group.replaceAll('/', '-')}/[name]-[hash]`,
   plugins: [packagesOutside],
@@ -208,7 +209,16 @@ export const bundleProgram = async (target) =>
       ...(target.whole ? [wholeOptions(target), ...target.apart.map((name) => apartOptions(target, name))].map(run) : []),
     ]),
   );
-export const bundleTests = (target) => run(testOptions(target));
+
+const builtModules = new Map();
+
+/** A process that a test starts is one bundle, as it loads once. Tests load what they import as modules. */
+export const bundleTests = async (target) => {
+  const [programs, tests] = [true, false].map((isProgram) => target.entries.filter((file) => file.endsWith('.program.ts') === isProgram));
+  const inputs = await buildModules(tests, { options: beside(target), built: builtModules });
+  const own = tests.flatMap((file) => [outputOf(target.outdir, file), `${outputOf(target.outdir, file)}.map`]);
+  return joined([{ inputs, outputs: own }, ...(programs.length ? [await run(testProgramOptions(target, programs))] : [])]);
+};
 
 /** Worker functions are named by the manifest; `dist/workers/dedupe.js` there is `src/workers/dedupe.ts` here. */
 export const workerSources = (target, manifest) =>

@@ -26,7 +26,8 @@ const MAY_IMPORT = {
   'kernel/platform': ['@svc/core', '@svc/sandbox', '@svc/api'],
   // Pages are made from it too.
   'kernel/client': [],
-  'kernel/kit': ['@svc/client'],
+  // What stands beside the kit takes it by its name, so that the page has it once.
+  'kernel/kit': ['@svc/client', '@svc/kit', '@svc/api/collection-view'],
   // Types of contributions.json, no code.
   'kernel/isolation': ['@svc/core', '@svc/sandbox', '@svc/installer/contributions', '@svc/api'],
   'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],

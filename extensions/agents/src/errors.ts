@@ -37,14 +37,14 @@ export const agentErrors = defineErrors('', {
   agents_nothing_to_spawn: {
     status: 400,
     retry: false,
-    message: () => 'The request describes no agent: it has none of manifest_toml, manifest, template and name.',
+    message: () => 'The request has none of manifest_toml, manifest, template and name.',
     hint: 'The shortest request is {"name": "helper"}.',
   },
   agents_invalid_manifest: {
     status: 400,
     retry: false,
     message: (problems: readonly ManifestProblem[]) => `The agent manifest cannot be used${problems.slice(0, MAX_SAID).map(sentence).join('')}`,
-    hint: 'The keys, their types and what becomes of them are in schemas/agent.schema.json.',
+    hint: 'See schemas/agent.schema.json for the keys and their types.',
   },
   manifest_too_large: {
     status: 413,
@@ -55,7 +55,7 @@ export const agentErrors = defineErrors('', {
   agents_signature_unsupported: {
     status: 400,
     retry: false,
-    message: () => 'signed_manifest was sent, and this installation cannot verify manifest signatures.',
+    message: () => 'This installation cannot verify the signature of signed_manifest.',
     hint: 'Send manifest_toml alone if the signature need not be checked.',
   },
   agents_unknown_state: {
@@ -96,8 +96,8 @@ export const agentErrors = defineErrors('', {
   agents_not_alone: {
     status: 400,
     retry: false,
-    message: (field: string) => `manifest_toml stands for the whole manifest, and ${field} beside it would change it again.`,
-    hint: 'Send manifest_toml alone, and what else shall change in another request.',
+    message: (field: string) => `manifest_toml replaces the whole manifest, and ${field} would change it again.`,
+    hint: 'Send manifest_toml alone, and the other changes in another request.',
   },
   agents_bad_color: { status: 400, retry: false, message: (color: string) => `"${color.slice(0, 40)}" is not a colour: #rrggbb or #rgb was expected.` },
   agents_bad_avatar: {
@@ -112,7 +112,7 @@ export const agentErrors = defineErrors('', {
     message: (name: string) => `There are too many copies of "${name}" to find a name for one more.`,
     hint: 'Send new_name.',
   },
-  agents_nothing_to_change: { status: 400, retry: false, message: () => 'The request says nothing that could be changed.', hint: 'Name at least one of the keys that this operation takes.' },
+  agents_nothing_to_change: { status: 400, retry: false, message: () => 'The request contains no change.', hint: 'Send at least one key that this operation accepts.' },
   agents_field_too_long: {
     status: 413,
     retry: false,
@@ -123,8 +123,8 @@ export const agentErrors = defineErrors('', {
   agents_changed_meanwhile: {
     status: 409,
     retry: true,
-    message: (what: string) => `Nothing was changed: meanwhile somebody else changed ${what} of this agent.`,
-    hint: 'Read the agent again (GET /api/agents/{id}), and send the change anew if it is still wanted.',
+    message: (what: string) => `Nothing was changed: someone else has changed ${what} of this agent.`,
+    hint: 'Read the agent again (GET /api/agents/{id}), then repeat your change if it still applies.',
   },
   agents_model_pinned: {
     status: 409,

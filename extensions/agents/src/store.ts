@@ -1,5 +1,5 @@
 /** All that agents keep. Every read for somebody filters by the actor. An agent on its way out (`Terminated`) is seen by no reader. */
-import { type Actor, type Db, idGroups, ownerScope, type Scalar, type Select, seesAll, type Where, type Write } from '@svc/api';
+import { type Actor, type Db, idGroups, type Reader, type Scalar, seesAll, type Where, type Write } from '@svc/api';
 import type { Agent, AgentBrief, AgentLimits, AgentManifest, AgentState } from './contract.js';
 
 export type SortField = 'name' | 'created_at' | 'last_active' | 'state';
@@ -66,35 +66,33 @@ export interface AgentStore {
 const LIVING: Where = { state: { not: 'Terminated' } };
 
 export const createStore = (db: Db): AgentStore => {
-  const one = async (where: Where, rest: Pick<Select, 'actor' | 'order'>): Promise<Agent | undefined> => {
-    const row = await db.first<AgentRow>({ from: 'agents', where, ...rest });
+  const one = async (actor: Actor, where: Where): Promise<Agent | undefined> => {
+    const row = await db.as(actor).first<AgentRow>({ from: 'agents', where, order: [{ column: 'created_at' }] });
     return row && toAgent(row);
   };
   return {
-    count: () => db.count('agents', LIVING),
-    get: (actor, id) => one({ ...LIVING, id }, { actor }),
+    count: () => db.system('agents of the installation').count('agents', LIVING),
+    get: (actor, id) => one(actor, { ...LIVING, id }),
     // One who sees several owners' agents of this name gets their own before others', then the oldest.
     byName: async (actor, name) => {
-      const own = await one({ ...LIVING, name, owner_id: actor.ownerId }, {});
-      return own ?? (seesAll(actor) ? one({ ...LIVING, name }, { order: [{ column: 'created_at' }] }) : undefined);
+      const own = await one(actor, { ...LIVING, name, owner_id: actor.ownerId });
+      return own ?? (seesAll(actor) ? one(actor, { ...LIVING, name }) : undefined);
     },
-    forKill: (actor, id) => one({ id }, { actor }),
-    page: (actor, filter) => page(db, db.table('agents'), actor, filter),
-    all: async (actor, limit) =>
-      (await db.read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE (? = 1 OR owner_id = ?) AND state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [...ownerScope(actor), limit])).map(
-        toAgent,
-      ),
+    forKill: (actor, id) => one(actor, { id }),
+    page: (actor, filter) => page(db.as(actor), db.table('agents'), filter),
+    all: async (actor, limit) => (await db.as(actor).read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [limit])).map(toAgent),
     briefs: async (actor, ids) => {
       const reads = idGroups(ids).map((group) =>
-        db.select<Pick<AgentRow, 'id' | 'name' | 'session_id'>>({ from: 'agents', columns: ['id', 'name', 'session_id'], where: { ...LIVING, id: group }, actor }),
+        db.as(actor).select<Pick<AgentRow, 'id' | 'name' | 'session_id'>>({ from: 'agents', columns: ['id', 'name', 'session_id'], where: { ...LIVING, id: group } }),
       );
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ id, name, session_id: sessionId }) => [id, { name, sessionId }]));
     },
-    terminated: async () => (await db.select<AgentRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toAgent),
-    children: (actor, parentIds) => children(db, actor, parentIds),
-    countChildren: (parentId) => db.count('agents', { parent_id: parentId }),
-    namesAmong: async (ownerId, names) => (await db.select<{ name: string }>({ from: 'agents', columns: ['name'], where: { owner_id: ownerId, name: names } })).map(({ name }) => name),
-    hasMark: async (name) => (await db.first({ from: 'marks', where: { name } })) !== undefined,
+    terminated: async () => (await db.system('agents to end after a restart').select<AgentRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toAgent),
+    children: (actor, parentIds) => children(db.as(actor), parentIds),
+    countChildren: (parentId) => db.system('limit of children').count('agents', { parent_id: parentId }),
+    namesAmong: async (ownerId, names) =>
+      (await db.system('names of an owner').select<{ name: string }>({ from: 'agents', columns: ['name'], where: { owner_id: ownerId, name: names } })).map(({ name }) => name),
+    hasMark: async (name) => (await db.system('what was done once').first({ from: 'marks', where: { name } })) !== undefined,
     insert: (agent) => db.insert('agents', [toRow(agent)]),
     insertMark: (name, at) => db.insert('marks', [{ name, at }]),
     setSession: (id, sessionId) => db.update('agents', ['id'], [{ id, session_id: sessionId }]),
@@ -116,11 +114,9 @@ export const createStore = (db: Db): AgentStore => {
   };
 };
 
-const children = async (db: Db, actor: Actor, parentIds: readonly string[]): Promise<Record<string, readonly string[]>> => {
+const children = async (reader: Reader, parentIds: readonly string[]): Promise<Record<string, readonly string[]>> => {
   const order = [{ column: 'created_at' }, { column: 'id' }];
-  const reads = idGroups(parentIds).map((group) =>
-    db.select<{ id: string; parent_id: string }>({ from: 'agents', columns: ['id', 'parent_id'], where: { ...LIVING, parent_id: group }, actor, order }),
-  );
+  const reads = idGroups(parentIds).map((group) => reader.select<{ id: string; parent_id: string }>({ from: 'agents', columns: ['id', 'parent_id'], where: { ...LIVING, parent_id: group }, order }));
   const below: Record<string, string[]> = {};
   for (const { id, parent_id } of (await Promise.all(reads)).flat()) {
     const listed = below[parent_id] ?? [];
@@ -130,9 +126,9 @@ const children = async (db: Db, actor: Actor, parentIds: readonly string[]): Pro
   return below;
 };
 
-const page = async (db: Db, agents: string, actor: Actor, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }> => {
-  const conditions = ['(? = 1 OR owner_id = ?)', "state <> 'Terminated'"];
-  const args: Scalar[] = [...ownerScope(actor)];
+const page = async (reader: Reader, agents: string, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }> => {
+  const conditions = ["state <> 'Terminated'"];
+  const args: Scalar[] = [];
   if (filter.q) {
     conditions.push(`(lower(name) LIKE ? ESCAPE '!' OR lower(description) LIKE ? ESCAPE '!')`);
     const like = `%${filter.q.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
@@ -151,8 +147,8 @@ const page = async (db: Db, agents: string, actor: Actor, filter: AgentFilter): 
   const direction = filter.order === 'desc' ? 'DESC NULLS LAST' : 'ASC NULLS FIRST';
   const [rows, count] = await Promise.all([
     // The id breaks ties, so that pages neither repeat nor skip an agent.
-    db.read<AgentRow>(`SELECT * FROM ${agents} WHERE ${where} ORDER BY ${SORT_COLUMNS[filter.sort]} ${direction}, id LIMIT ? OFFSET ?`, [...args, filter.limit, filter.offset]),
-    db.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${agents} WHERE ${where}`, args),
+    reader.read<AgentRow>(`SELECT * FROM ${agents} WHERE ${where} ORDER BY ${SORT_COLUMNS[filter.sort]} ${direction}, id LIMIT ? OFFSET ?`, [...args, filter.limit, filter.offset]),
+    reader.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${agents} WHERE ${where}`, args),
   ]);
   return { agents: rows.map(toAgent), total: count?.n ?? 0 };
 };

@@ -57,7 +57,10 @@ describeOnEngines('a login', () => {
     kernel = await bootWithKeys();
     const { cookie } = await logIn(kernel.url, KEYS.alice);
     const [name = '', id = ''] = cookie.split('=');
-    const rows = await kernel.daemon.parts.storage.dbFor({ id: 'auth', tables: ['logins'] }).select<Record<string, string>>({ from: 'logins' });
+    const rows = await kernel.daemon.parts.storage
+      .dbFor({ id: 'auth', tables: ['logins'] })
+      .system('a test')
+      .select<Record<string, string>>({ from: 'logins' });
     expect(JSON.stringify(rows)).to.not.contain(id);
     const { id_hash = '', binding = '' } = rows[0] ?? {};
     for (const other of [`${'A'.repeat(43)}`, id.slice(1), `${id}A`, id_hash, binding, id_hash.slice(0, 43), '']) {
@@ -170,7 +173,12 @@ describeOnEngines('a login', () => {
     kernel = await bootWithKeys();
     const browser = await logIn(kernel.url, KEYS.alice);
     await kernel.daemon.parts.purges.purge({ ownerId: 'user:alice' });
-    expect(await kernel.daemon.parts.storage.dbFor({ id: 'auth', tables: ['logins'] }).count('logins')).to.equal(0);
+    expect(
+      await kernel.daemon.parts.storage
+        .dbFor({ id: 'auth', tables: ['logins'] })
+        .system('a test')
+        .count('logins'),
+    ).to.equal(0);
     await settle(kernel, configWith(person('vera', 'viewer')));
     expect((await browser.get('/api/agents')).status).to.equal(401);
   });

@@ -9,11 +9,11 @@ const DAY_MS = 86_400_000;
 
 export const AGENT_COMMANDS: readonly Command[] = [
   // Whoever is in a hurry to stop something is not told how to spell it.
-  { name: 'stop', usage: '/stop', summary: 'Stop whatever the agent is doing', permission: 'runs.send', takes: 'text', run: stopRuns },
-  { name: 'queue', usage: '/queue', summary: 'Whether the agent is busy, and how many messages wait', permission: 'runs.read', run: showQueue },
-  { name: 'status', usage: '/status', summary: 'The agent, its model, its conversation and what it is doing', permission: 'agents.read', run: showStatus },
-  { name: 'budget', usage: '/budget', summary: 'What the agent has spent, and what it may', permission: 'agents.read', run: showBudget },
-  { name: 'agents', usage: '/agents', summary: 'List the agents that you may see', permission: 'agents.read', run: listAgents },
+  { name: 'stop', usage: '/stop', summary: "Stop the agent's current run", permission: 'runs.send', takes: 'text', run: stopRuns },
+  { name: 'queue', usage: '/queue', summary: 'Show whether the agent is busy and how many messages are queued', permission: 'runs.read', run: showQueue },
+  { name: 'status', usage: '/status', summary: 'Show the agent, its model, conversation and current run', permission: 'agents.read', run: showStatus },
+  { name: 'budget', usage: '/budget', summary: "Show the agent's spending and limits", permission: 'agents.read', run: showBudget },
+  { name: 'agents', usage: '/agents', summary: 'List agents', permission: 'agents.read', run: listAgents },
   { name: 'agent', usage: '/agent [NAME]', summary: 'Show an agent, by its name or id', permission: 'agents.read', takes: 'text', run: showAgent },
 ];
 

@@ -5,7 +5,7 @@ export const commandErrors = defineErrors('command', {
     status: 400,
     retry: false,
     message: (name: string, near: readonly string[]) => `Unknown command /${name}.${near.length > 0 ? ` Did you mean ${near.map((one) => `/${one}`).join(' or ')}?` : ''}`,
-    hint: 'Send /help for the list. To say it to the agent, begin with a space.',
+    hint: 'Send /help for the list. To send this text to the agent, start it with a space.',
   },
   not_found: { status: 404, retry: false, message: (name: string) => `There is no command /${name}.`, hint: 'GET /api/commands lists them.' },
   not_allowed: { status: 403, retry: false, message: (name: string, why: string) => `/${name} was not done. ${why}` },
@@ -19,8 +19,8 @@ export const commandErrors = defineErrors('command', {
   cannot_think: {
     status: 400,
     retry: false,
-    message: (model: string) => `${model} cannot be told to think before it answers. Nothing was changed.`,
-    hint: 'Choose a model that reasons with /model NAME.',
+    message: (model: string) => `${model} does not support thinking. Nothing was changed.`,
+    hint: 'Use /model NAME to choose a model that supports thinking.',
   },
   unknown_model: {
     status: 400,

@@ -11,17 +11,17 @@ const COMPACT_WAIT_MS = 8_000;
 const LISTED_SESSIONS = 10;
 
 export const SESSION_COMMANDS: readonly Command[] = [
-  { name: 'new', usage: '/new', summary: 'Begin a fresh session; the old one stays', permission: WRITE, run: newSession },
-  { name: 'reset', aliases: ['reboot'], usage: '/reset [all]', summary: 'Delete this conversation, or all of this agent, and begin anew', permission: WRITE, takes: { words: ['all'] }, run: reset },
+  { name: 'new', usage: '/new', summary: 'Start a new session and keep the old one', permission: WRITE, run: newSession },
+  { name: 'reset', aliases: ['reboot'], usage: '/reset [all]', summary: "Delete this conversation, or all of this agent's, and start over", permission: WRITE, takes: { words: ['all'] }, run: reset },
   { name: 'sessions', usage: '/sessions', summary: 'List the newest sessions of this agent', permission: READ, run: listSessions },
-  { name: 'compact', usage: '/compact', summary: 'Summarise the older part of this conversation', permission: WRITE, run: compact },
-  { name: 'context', usage: '/context', summary: "How full the model's window is", permission: READ, run: showContext },
-  { name: 'usage', usage: '/usage', summary: 'Tokens and cost of this agent and this conversation', permission: READ, run: showUsage },
-  { name: 'think', usage: '/think [on|off]', summary: 'Have the model think before it answers, in this session', permission: WRITE, takes: { words: ['on', 'off'] }, run: toggleThinking },
+  { name: 'compact', usage: '/compact', summary: 'Compact this conversation', permission: WRITE, run: compact },
+  { name: 'context', usage: '/context', summary: 'Show context window usage', permission: READ, run: showContext },
+  { name: 'usage', usage: '/usage', summary: 'Show tokens and cost of this agent and conversation', permission: READ, run: showUsage },
+  { name: 'think', usage: '/think [on|off]', summary: 'Switch thinking on or off for this session', permission: WRITE, takes: { words: ['on', 'off'] }, run: toggleThinking },
   {
     name: 'btw',
     usage: '/btw QUESTION',
-    summary: 'Ask beside the conversation: nothing is read from it or added to it',
+    summary: 'Ask a side question that the conversation does not store',
     permission: 'runs.send',
     takes: 'text',
     // With a question it is a message, and does not come here.

@@ -55,7 +55,7 @@ describe('a slash command', () => {
         name: 'usage',
         usage: '/usage',
         source: 'builtin',
-        desc: 'Tokens and cost of this agent and this conversation',
+        desc: 'Show tokens and cost of this agent and conversation',
       });
     expect((await svc.http.expect(200, 'GET', '/api/commands/reboot')).body).to.deep.include({ cmd: '/reset', aliases: ['reboot'] });
     expect((await svc.http.expect(200, 'GET', '/api/commands/exit')).body.source).to.equal('client');

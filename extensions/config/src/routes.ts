@@ -23,7 +23,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getConfig',
     method: 'GET',
     path: '/api/config',
-    summary: 'The settings that hold, section by section',
+    summary: 'Get settings by section',
     description:
       'What is in force now: the defaults, config.toml above them, the environment (`SVC__SECTION__KEY`) above that. Sections of areas that are switched off are in it too. ' +
       'No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.',
@@ -38,7 +38,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'listSettings',
     method: 'GET',
     path: '/api/config/settings',
-    summary: 'Every setting, with where its value comes from',
+    summary: 'List settings with their sources',
     description: 'One row for each setting that there is, in the order of their names. `svc config show` prints it.',
     cost: WHOLE_COST,
     responses: { 200: Settings },
@@ -51,7 +51,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getConfigStatus',
     method: 'GET',
     path: '/api/config/status',
-    summary: 'Where config.toml is, and whether it can be changed here',
+    summary: 'Get the location of config.toml',
     description: 'Asked before a form is shown: where the file cannot be written, every change is refused. `checksum` is another one after each change, also one that was made by hand.',
     responses: { 200: ConfigStatus },
     handler: async () => {
@@ -63,7 +63,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'exportConfig',
     method: 'GET',
     path: '/api/config/export',
-    summary: 'All settings that hold, as a config.toml',
+    summary: 'Export settings as config.toml',
     description:
       'Every setting with its effective value, so that another installation can be set up alike. Secrets are left out: a comment stands where one is set, and so does one for lists of people with keys. ' +
       'For owners and admins.',
@@ -79,7 +79,7 @@ const schemaRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getConfigSchema',
     method: 'GET',
     path: '/api/config/schema',
-    summary: 'One JSON Schema of the whole config.toml, for forms',
+    summary: 'Get the settings schema',
     description:
       'Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) ' +
       'and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.',
@@ -91,7 +91,7 @@ const schemaRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     id: 'getRegistrySchema',
     method: 'GET',
     path: '/api/registry/schema',
-    summary: 'The same schema for editors',
+    summary: 'Get the settings schema for editors',
     description: 'JSON Schema without keys of ours, as TOML editors take it (`svc config schema` prints it).',
     cost: WHOLE_COST,
     responses: { 200: Schema },
@@ -104,7 +104,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     id: 'setConfigValue',
     method: 'POST',
     path: '/api/config/set',
-    summary: 'Change one setting in config.toml and apply it',
+    summary: 'Update a setting',
     description:
       'The line is changed in place: comments, order and spelling of the rest stay. The whole result is judged before it is written; the file before it is kept as `backups/config.toml.prev`. ' +
       'Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. ' +
@@ -125,7 +125,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     id: 'reloadConfig',
     method: 'POST',
     path: '/api/config/reload',
-    summary: 'Read config.toml again now',
+    summary: 'Reload config.toml',
     description:
       'A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.',
     permission: 'config.admin',
@@ -142,7 +142,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     id: 'createConfig',
     method: 'POST',
     path: '/api/init',
-    summary: 'Write a first config.toml',
+    summary: 'Create config.toml',
     description:
       'Where there is no config.toml yet, writes a short one with comments. It names the provider that has a key or answers on this machine; while there is none it names none, and the daemon goes on choosing. A file that is there stays as it is.',
     permission: 'config.admin',

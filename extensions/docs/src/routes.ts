@@ -35,7 +35,7 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     id: 'getDocs',
     method: 'GET',
     path: '/docs',
-    summary: 'The page that shows this API',
+    summary: 'Get the API documentation page',
     description:
       'Every operation that is mounted now, with its parameters, bodies and answers, to read and to try. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it, uses it and never stores it.',
     auth: 'public',
@@ -48,7 +48,7 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     id: 'getDocsFile',
     method: 'GET',
     path: '/docs/{file}',
-    summary: 'A script, style or licence of that page',
+    summary: 'Get an asset of the documentation page',
     description: 'What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed where the caller takes it, with an `ETag`.',
     auth: 'public',
     permission: 'docs.read',

@@ -108,7 +108,7 @@ describe('the page at /docs', function () {
     const { tags } = (await kernel.http.expect(200, 'GET', '/api/openapi.json')).body;
     expect(await page.locator('.opblock-tag').count()).to.equal(tags.length);
     await page.locator('#operations-tag-agents .expand-operation').click();
-    await page.getByText('Spawn an agent').first().waitFor();
+    await page.getByText('Create an agent').first().waitFor();
     expect(strangers()).to.deep.equal([]);
     expect(mistakes).to.deep.equal([]);
   });

@@ -21,7 +21,7 @@ export const doctorRoute = (kernel: KernelView): RouteDecl =>
     id: 'checkIsolation',
     method: 'GET',
     path: '/api/extensions-doctor',
-    summary: 'Whether extensions of others are kept apart',
+    summary: 'Test the isolation of third-party extensions',
     description:
       'Starts a process as extensions of others get it, in each isolation, tries to get out of it in a dozen ways, and tells what came of each. Also which installed extensions are refused, and why. Takes a second or so.',
     auth: 'bearer',

@@ -5,7 +5,7 @@ export const extensionErrors = defineErrors('extension', {
     status: 404,
     retry: false,
     message: (name: string, near: string | undefined) => `There is no extension "${name}".${near ? ` Did you mean ${near}?` : ''}`,
-    hint: 'svc ext list names all.',
+    hint: 'svc ext list shows them all.',
   },
   change_failed: {
     status: 409,
@@ -17,12 +17,12 @@ export const extensionErrors = defineErrors('extension', {
     status: 409,
     retry: false,
     message: (warning: string, back: string) => `${warning} Way back: ${back}${back.endsWith('.') ? '' : '.'} Confirm to go on.`,
-    hint: 'Repeat with ?confirm=true (or ?force=true, which does not wait for what it is doing), or answer yes in svc ext.',
+    hint: 'Repeat with ?confirm=true, or answer yes in svc ext. ?force=true does not wait for running work.',
   },
   bundled: {
     status: 409,
     retry: false,
-    message: (name: string) => `${name} comes with svc, and goes and changes with it.`,
+    message: (name: string) => `${name} is part of svc and cannot be installed or removed separately.`,
     hint: 'svc ext disable switches it off.',
   },
   one_source: {

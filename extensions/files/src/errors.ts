@@ -7,19 +7,19 @@ export const fileErrors = defineErrors('files', {
     status: 403,
     retry: false,
     message: (name: string) => `Path traversal denied: "${short(name)}" leads out of the workspace.`,
-    hint: 'Names are relative to the workspace and hold no "..".',
+    hint: 'Use a name relative to the workspace, without "..".',
   },
   bad_name: {
     status: 400,
     retry: false,
     message: (name: string, why: string) => `No file can be named "${short(name)}": ${why}.`,
-    hint: 'Choose a name that every system takes: letters, digits, spaces, dots, hyphens and underscores, and "/" between folders.',
+    hint: 'Use letters, digits, spaces, dots, hyphens and underscores, with "/" between folders.',
   },
   git_folder: {
     status: 403,
     retry: false,
-    message: (name: string) => `"${short(name)}" belongs to git and says which programs it runs. It is not written here.`,
-    hint: 'Change it on the machine itself, or with git, by an agent that was granted such a command.',
+    message: (name: string) => `"${short(name)}" is a git file that defines which programs git runs, so it cannot be written here.`,
+    hint: 'Change it on the machine itself, or let an agent with the right capability change it with git.',
   },
   not_found: { status: 404, retry: false, message: (name: string) => `The workspace has no file "${short(name)}".`, hint: 'GET /api/agents/{id}/files lists what is there.' },
   not_a_file: { status: 400, retry: false, message: (name: string) => `"${short(name)}" is a folder, not a file.`, hint: 'Name a file in it: GET /api/agents/{id}/files lists them.' },
@@ -40,21 +40,21 @@ export const fileErrors = defineErrors('files', {
     status: 409,
     retry: false,
     message: (name: string, now: string | undefined) => `"${short(name)}" is not what "expected" says: ${standing(now)}.`,
-    hint: 'Read it again, put your change into what stands there now, and write with that "rev".',
+    hint: 'Read the file again, apply your change, and write with the new "rev".',
   },
   precondition_failed: {
     status: 412,
     retry: false,
     message: (name: string, now: string | undefined) => `"${short(name)}" is not what the request expects: ${standing(now)}.`,
-    hint: 'Read it again, put your change into what stands there now, and send its ETag as If-Match.',
+    hint: 'Read the file again, apply your change, and send the new ETag as If-Match.',
   },
 });
 
 const standing = (rev: string | undefined): string => (rev === undefined ? 'there is no such file now' : `its rev is now ${rev}`);
 
 export const uploadErrors = defineErrors('upload', {
-  invalid_id: { status: 400, retry: false, message: (id: string) => `"${short(id)}" is not the id of an upload.`, hint: 'It is the file_id that the upload was answered with, a UUID.' },
-  not_found: { status: 404, retry: false, message: (id: string) => `There is no upload ${short(id)}.`, hint: 'It may have been deleted. GET /api/uploads lists those that you can see.' },
+  invalid_id: { status: 400, retry: false, message: (id: string) => `"${short(id)}" is not the id of an upload.`, hint: 'Use the file_id (a UUID) from the response to the upload.' },
+  not_found: { status: 404, retry: false, message: (id: string) => `There is no upload ${short(id)}.`, hint: 'It may have been deleted. GET /api/uploads lists your uploads.' },
   too_large: {
     status: 413,
     retry: false,
@@ -66,13 +66,13 @@ export const uploadErrors = defineErrors('upload', {
     status: 400,
     retry: false,
     message: (type: string) => `Files of the type "${type.slice(0, 100)}" are not taken.`,
-    hint: 'Taken are: images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text such as plain, markdown, csv, JSON, YAML, TOML, SQL and source code, in UTF-8.',
+    hint: 'Supported: images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text such as plain, markdown, csv, JSON, YAML, TOML, SQL and source code, in UTF-8.',
   },
   type_mismatch: {
     status: 400,
     retry: false,
     message: (declared: string, found: string) => `The file was sent as ${declared}, but its bytes are ${found}.`,
-    hint: 'Send it with the content type that it has. Text is sent in UTF-8.',
+    hint: 'Send the matching content type. Text must be UTF-8.',
   },
   form_invalid: {
     status: 400,
@@ -86,12 +86,12 @@ export const uploadErrors = defineErrors('upload', {
     message: () => 'The form holds no file in the field "file".',
     hint: 'Send one file in the field "file", with a filename, as curl -F file=@picture.png does.',
   },
-  one_file: { status: 400, retry: false, message: () => 'The form holds more than one file.', hint: 'Send one file in the field "file"; several take several requests.' },
+  one_file: { status: 400, retry: false, message: () => 'The form holds more than one file.', hint: 'Send one file per request, in the field "file".' },
   quota_exceeded: {
     status: 413,
     retry: false,
-    message: (limit: number) => `The uploads of this owner would take more than ${limit} bytes together.`,
+    message: (limit: number) => `This owner's uploads would exceed ${limit} bytes in total.`,
     hint: 'Delete uploads that are not needed (GET /api/uploads, DELETE /api/uploads/{file_id}), or raise [uploads] max_owner_bytes in config.toml.',
   },
-  interrupted: { status: 503, retry: true, message: () => 'The upload took so long that it was given up.', hint: 'Send it again.' },
+  interrupted: { status: 503, retry: true, message: () => 'The upload took too long and was cancelled.', hint: 'Send it again.' },
 });

@@ -149,7 +149,7 @@ describe('an attachment', () => {
     await say(one, { message: 'and this', images: [inline] });
     expect((await history(one))[2].images).to.deep.equal([inline]);
     const sessions = one.kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: ['sessions', 'entries'] });
-    const rows = await sessions.select<{ body: string }>({ from: 'entries', limit: 100 });
+    const rows = await sessions.system('a test').select<{ body: string }>({ from: 'entries', limit: 100 });
     expect(JSON.stringify(rows)).to.not.contain(PNG.toString('base64'));
   });
 

@@ -43,7 +43,7 @@ describeOnEngines('the bytes of uploads', (engine) => {
     const found = await readdir(join(home, 'uploads'), { recursive: true, withFileTypes: true }).catch(() => []);
     return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name).slice(join(home, 'uploads').length + 1));
   };
-  const count = (table: string): Promise<number> => db.count(table);
+  const count = (table: string): Promise<number> => db.system('a test').count(table);
 
   beforeEach(async () => {
     nowMs = Date.parse('2026-01-01T00:00:00Z');
@@ -94,12 +94,15 @@ describeOnEngines('the bytes of uploads', (engine) => {
     let late: Promise<UploadRow> | undefined;
     const counting: Db = {
       ...db,
-      count: async (table, where, actor) => {
-        const found = await db.count(table, where, actor);
-        late ??= send(blobsOver(), 'wanted again');
-        await late;
-        return found;
-      },
+      system: (why) => ({
+        ...db.system(why),
+        count: async (table, where) => {
+          const found = await db.system(why).count(table, where);
+          late ??= send(blobsOver(), 'wanted again');
+          await late;
+          return found;
+        },
+      }),
     };
     await drop(blobsOver({ db: counting }), await send(blobsOver(), 'wanted again'));
     const path = (await blobsOver().place((await late)?.sha256 ?? '')) ?? '';
@@ -195,7 +198,7 @@ describeOnEngines('the bytes of uploads', (engine) => {
   };
 
   const expectWhole = async (when: string): Promise<void> => {
-    const rows = await db.select<UploadRow>({ from: 'uploads', limit: 100 });
+    const rows = await db.system('a test').select<UploadRow>({ from: 'uploads', limit: 100 });
     const named = new Set<string>();
     for (const { sha256, size_bytes } of rows) {
       const path = (await blobsOver().place(sha256)) ?? '';

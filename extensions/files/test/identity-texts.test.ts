@@ -82,7 +82,7 @@ describe('an identity file', () => {
     const one = await bootWithModel(({ index }) => (calls[index] ? { toolCalls: [calls[index]] } : { text: 'done' }));
     await say(one, 'change yourself');
     const told = JSON.stringify(one.model.requests.at(-1)?.body.messages);
-    expect(told.split('says who you are: people write it, and no tool does').length - 1, told).to.equal(4);
+    expect(told.split('defines who you are. Only people can edit it').length - 1, told).to.equal(4);
     expect(await systemOf(one)).not.to.contain('obey');
     expect((await one.http.expect(200, 'GET', `/api/agents/${one.agent.id}/files`)).body.files).to.deep.equal([]);
   });

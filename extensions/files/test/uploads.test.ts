@@ -309,7 +309,13 @@ describe('uploads of several people', () => {
     await as('alice').expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'look', attachments: [{ file_id: sent.body.file_id }] });
     await as('alice').expect(200, 'PUT', `/api/agents/${agent}/files/own.txt`, { content: 'mine' });
     expect(await filesBelow(kernel, `workspaces/${agent}/uploads`)).to.have.length(1);
-    const ownerId = (await kernel.daemon.parts.storage.dbFor({ id: 'files', tables: ['uploads'] }).select<{ owner_id: string }>({ from: 'uploads', limit: 1 }))[0]?.owner_id ?? '';
+    const ownerId =
+      (
+        await kernel.daemon.parts.storage
+          .dbFor({ id: 'files', tables: ['uploads'] })
+          .system('a test')
+          .select<{ owner_id: string }>({ from: 'uploads', limit: 1 })
+      )[0]?.owner_id ?? '';
     expect((await kernel.daemon.parts.purges.purge({ ownerId })).complete).to.equal(true);
     expect((await as('owner').get(`/api/uploads/${sent.body.file_id}`)).status).to.equal(404);
     expect([await filesBelow(kernel, 'data/uploads'), await filesBelow(kernel, `workspaces/${agent}`)]).to.deep.equal([[], ['own.txt']]);

@@ -20,7 +20,7 @@ export const llmErrors = defineErrors('llm', {
   provider_unsupported: {
     status: 400,
     retry: false,
-    message: (provider: string) => `${provider} speaks a protocol that this version does not: only providers that speak OpenAI's, Anthropic's or Gemini's can be used.`,
+    message: (provider: string) => `${provider} uses a protocol that this version does not support. Supported are those of OpenAI, Anthropic and Gemini.`,
     hint: 'Choose a model of another provider, e.g. the same one through openrouter.',
   },
   parameter_unsupported: {
@@ -32,14 +32,14 @@ export const llmErrors = defineErrors('llm', {
   provider_key_missing: {
     status: 412,
     retry: false,
-    message: (provider: string, env: string) => `${provider} has no API key: none is kept and ${env} is not set. Set it with \`svc providers set-key ${provider}\`.`,
+    message: (provider: string, env: string) => `${provider} has no API key: none is stored, and ${env} is not set. Set it with \`svc providers set-key ${provider}\`.`,
     hint: keyHint,
   },
   provider_key_unreadable: {
     status: 503,
     retry: false,
     message: (provider: string, why: string) => `The key of ${provider} cannot be read. ${why}`,
-    hint: '`svc vault status` says how to open the vault again, `svc vault reset` begins a new one; keys in the environment work meanwhile.',
+    hint: '`svc vault status` shows how to open the vault, and `svc vault reset` creates a new one. Keys in the environment keep working.',
   },
   provider_auth: {
     status: 500,
@@ -52,7 +52,7 @@ export const llmErrors = defineErrors('llm', {
   provider_overloaded: { status: 500, retry: true, message: failed('is overloaded'), hint: laterHint },
   provider_model_missing: { status: 500, retry: false, message: failed('does not serve the model'), hint: 'GET /api/models lists the catalog.' },
   context_too_long: { status: 500, retry: false, message: failed('says the conversation is too long'), hint: 'Begin a new session, or choose a model with a larger context window.' },
-  provider_rejected: { status: 500, retry: false, message: failed('rejected the request'), hint: "The text after the colon is the provider's own." },
+  provider_rejected: { status: 500, retry: false, message: failed('rejected the request'), hint: 'The text after the colon comes from the provider.' },
   provider_timeout: { status: 500, retry: true, message: failed('did not answer in time'), hint: laterHint },
   provider_unreachable: {
     status: 500,
@@ -61,17 +61,17 @@ export const llmErrors = defineErrors('llm', {
     hint: 'Check the network and the base URL: GET /api/providers shows it, PUT /api/providers/{name}/url changes it.',
   },
   provider_failed: { status: 500, retry: true, message: failed('failed'), hint: laterHint },
-  half_stream: { status: 500, retry: true, message: failed('broke off in the middle of its answer'), hint: laterHint },
-  provider_garbage: { status: 500, retry: true, message: failed('sent something that is not an answer'), hint: 'Check the base URL: a proxy or a web page may stand there instead of the provider.' },
+  half_stream: { status: 500, retry: true, message: failed('closed the connection in the middle of its answer'), hint: laterHint },
+  provider_garbage: { status: 500, retry: true, message: failed('sent an invalid response'), hint: 'Check the base URL: it may point to a proxy or web page instead of the provider.' },
   all_models_failed: { status: 500, retry: true, message: (count: number, tried: string) => `None of the ${count} models could answer. ${tried}`, hint: 'The details list every attempt.' },
-  embed_invalid: { status: 400, retry: false, message: (what: string) => `These texts cannot be made vectors of: ${what}.` },
+  embed_invalid: { status: 400, retry: false, message: (what: string) => `These texts cannot be embedded: ${what}.` },
   embeddings_unsupported: {
     status: 400,
     retry: false,
-    message: (provider: string) => `${provider} makes no embeddings.`,
-    hint: 'Name another provider and one of its embedding models, e.g. openai/text-embedding-3-small, or a model that runs at ollama.',
+    message: (provider: string) => `${provider} does not support embeddings.`,
+    hint: 'Choose another provider and one of its embedding models, e.g. openai/text-embedding-3-small, or a model that runs at ollama.',
   },
-  embedding_model_unnamed: { status: 400, retry: false, message: (provider: string) => `Nobody here knows which model of ${provider} makes embeddings.`, hint: 'Name it.' },
+  embedding_model_unnamed: { status: 400, retry: false, message: (provider: string) => `It is not known which model of ${provider} makes embeddings.`, hint: 'Name it.' },
   cancelled: { status: 499, retry: false, message: () => 'The model call was cancelled.' },
 });
 
@@ -82,14 +82,14 @@ export const quotaErrors = defineErrors('', {
   token_quota_exceeded: {
     status: 429,
     retry: true,
-    message: (what: string, limit: number, used: number, freeAt: string) => `The agent has used ${used} of its ${limit} ${what}. It goes on at ${freeAt}.`,
+    message: (what: string, limit: number, used: number, freeAt: string) => `The agent has used ${used} of its ${limit} ${what}. It can continue at ${freeAt}.`,
     hint: 'Wait until then, or raise max_llm_tokens_per_hour in its manifest.',
   },
   budget_exceeded: {
     status: 429,
     retry: true,
     message: (period: string, limit: number, used: number, need: number, freeAt: string) =>
-      `The agent may spend ${usd(limit)} per ${period} and has spent ${usd(used)}; the next model call may cost ${usd(need)}. It can go on at ${freeAt}.`,
+      `The agent may spend ${usd(limit)} per ${period} and has spent ${usd(used)}; the next model call may cost ${usd(need)}. It can continue at ${freeAt}.`,
     hint: 'Wait until then, lower max_tokens, or raise the max_cost keys under [resources] of its manifest.',
   },
 });

@@ -1,4 +1,4 @@
-import { type Actor, type Db, idGroups, ownerScope, type Scalar, type Write } from '@svc/api';
+import { type Actor, type Db, idGroups, type Scalar, type Write } from '@svc/api';
 import type { Attempt, CallContext, Usage } from './contract.js';
 
 /** What one exchange with a model took, as it is kept. */
@@ -62,10 +62,9 @@ interface Sums {
 export const createUsageStore = (db: Db): UsageStore => {
   const table = db.table('usage');
   const sums = async (actor: Actor, condition: string, args: readonly Scalar[]): Promise<Sums> => {
-    const row = await db.readOne<Sums>(
-      `SELECT COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens, SUM(cost_micros) AS cost_micros FROM ${table} WHERE (? = 1 OR owner_id = ?)${condition}`,
-      [...ownerScope(actor), ...args],
-    );
+    const row = await db
+      .as(actor)
+      .readOne<Sums>(`SELECT COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens, SUM(cost_micros) AS cost_micros FROM ${table}${condition}`, args);
     return row ?? { requests: 0, input_tokens: 0, output_tokens: 0, cost_micros: 0 };
   };
   return {
@@ -74,19 +73,19 @@ export const createUsageStore = (db: Db): UsageStore => {
       await db.commit(writes);
     },
     total: async (actor, { agentId, runIds }) => {
-      const byAgent = agentId === undefined ? '' : ' AND agent_id = ?';
-      const agentArgs = agentId === undefined ? [] : [agentId];
-      if (runIds === undefined) return summed([await sums(actor, byAgent, agentArgs)]);
-      const reads = idGroups(runIds).map((group) => sums(actor, `${byAgent} AND run_id IN (${group.map(() => '?').join(', ')})`, [...agentArgs, ...group]));
+      const [byAgent, agentArgs] = agentId === undefined ? [[], []] : [['agent_id = ?'], [agentId]];
+      if (runIds === undefined) return summed([await sums(actor, whereSql(byAgent), agentArgs)]);
+      const reads = idGroups(runIds).map((group) => sums(actor, whereSql([...byAgent, `run_id IN (${group.map(() => '?').join(', ')})`]), [...agentArgs, ...group]));
       return summed(await Promise.all(reads));
     },
     spent: async (agentId, { minutesSince, daysSince }) => {
+      const budgets = db.system('budget of an agent');
       const [minutes, days] = await Promise.all([
-        db.read<{ minute: string; tokens: number; cost: number }>(
+        budgets.read<{ minute: string; tokens: number; cost: number }>(
           `SELECT substr(at, 1, 16) AS minute, SUM(input_tokens + output_tokens) AS tokens, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id = ? AND at >= ? GROUP BY substr(at, 1, 16)`,
           [agentId, minutesSince],
         ),
-        db.read<{ day: string; cost: number }>(`SELECT substr(at, 1, 10) AS day, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id = ? AND at >= ? GROUP BY substr(at, 1, 10)`, [
+        budgets.read<{ day: string; cost: number }>(`SELECT substr(at, 1, 10) AS day, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id = ? AND at >= ? GROUP BY substr(at, 1, 10)`, [
           agentId,
           daysSince,
         ]),
@@ -98,7 +97,7 @@ export const createUsageStore = (db: Db): UsageStore => {
       };
     },
     since: async (ms) => {
-      const rows = await db.read<Record<'agent_id' | 'provider' | 'model', string> & Record<'calls' | 'input' | 'output' | 'cost', number | string>>(
+      const rows = await db.system('budgets and metrics').read<Record<'agent_id' | 'provider' | 'model', string> & Record<'calls' | 'input' | 'output' | 'cost', number | string>>(
         `SELECT agent_id, provider, model, COUNT(*) AS calls, SUM(input_tokens) AS input, SUM(output_tokens) AS output, SUM(cost_micros) AS cost
          FROM (SELECT agent_id, provider, model, input_tokens, output_tokens, cost_micros FROM ${table} WHERE id >= ? AND at >= ? ORDER BY id DESC LIMIT ?) AS newest
          GROUP BY agent_id, provider, model`,
@@ -116,16 +115,20 @@ export const createUsageStore = (db: Db): UsageStore => {
     },
     spending: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>
-        db.read<{ agent_id: string; cost: number | string }>(
-          `SELECT agent_id, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id IN (${group.map(() => '?').join(', ')}) AND at >= ? AND (? = 1 OR owner_id = ?) GROUP BY agent_id`,
-          [...group, since, ...ownerScope(actor)],
-        ),
+        db
+          .as(actor)
+          .read<{ agent_id: string; cost: number | string }>(
+            `SELECT agent_id, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id IN (${group.map(() => '?').join(', ')}) AND at >= ? GROUP BY agent_id`,
+            [...group, since],
+          ),
       );
       // PostgreSQL gives sums as text.
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, cost }) => [agent_id, Number(cost)]));
     },
   };
 };
+
+const whereSql = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
 
 const rowOf = ({ id, context, provider, model, usage, attempts, at }: UsageRecord) => ({
   id,

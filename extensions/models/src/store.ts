@@ -41,7 +41,7 @@ const NAMES = 'names';
 
 export const createModelStore = (db: Db): ModelStore => {
   const revision = async (): Promise<number> => {
-    const row = await db.first<{ revision: number }>({ from: 'revisions', where: { name: NAMES } });
+    const row = await db.system('names of models').first<{ revision: number }>({ from: 'revisions', where: { name: NAMES } });
     if (!row) throw new Error('the revision of models is missing: its migration writes it');
     return row.revision;
   };
@@ -50,10 +50,11 @@ export const createModelStore = (db: Db): ModelStore => {
     // The revision first: a change in between makes the next commit a conflict, never a silent loss.
     read: async () => {
       const before = await revision();
+      const reader = db.system('names of models');
       const [aliases, custom, lists] = await Promise.all([
-        db.select<{ alias: string; model_id: string }>({ from: 'aliases', columns: ['alias', 'model_id'], order: [{ column: 'alias' }], limit: MAX_ALIASES }),
-        db.select<{ model: string }>({ from: 'custom_models', columns: ['model'], order: [{ column: 'created_at' }, { column: 'id_key' }], limit: MAX_CUSTOM }),
-        db.select<{ provider: string; models: string; seen_at: string }>({ from: 'local_lists', order: [{ column: 'provider' }], limit: MAX_LISTS }),
+        reader.select<{ alias: string; model_id: string }>({ from: 'aliases', columns: ['alias', 'model_id'], order: [{ column: 'alias' }], limit: MAX_ALIASES }),
+        reader.select<{ model: string }>({ from: 'custom_models', columns: ['model'], order: [{ column: 'created_at' }, { column: 'id_key' }], limit: MAX_CUSTOM }),
+        reader.select<{ provider: string; models: string; seen_at: string }>({ from: 'local_lists', order: [{ column: 'provider' }], limit: MAX_LISTS }),
       ]);
       return {
         revision: before,

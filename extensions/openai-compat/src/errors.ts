@@ -1,8 +1,8 @@
 import { defineErrors } from '@svc/api';
 
 export const compatErrors = defineErrors('', {
-  missing_message: { status: 400, retry: false, message: () => 'messages holds no user message.', hint: 'The last user message is what the agent is asked.' },
-  no_question: { status: 400, retry: false, message: (why: string) => `A stateless request ends with a user message: ${why}.`, hint: 'Send the messages down to the one that is to be answered.' },
+  missing_message: { status: 400, retry: false, message: () => 'messages holds no user message.', hint: 'The agent answers the last user message.' },
+  no_question: { status: 400, retry: false, message: (why: string) => `A stateless request ends with a user message: ${why}.`, hint: 'End with the message that should be answered.' },
   unsupported_part: { status: 400, retry: false, message: (type: string) => `Content parts of type "${type}" are not taken.`, hint: 'Send text and image_url parts.' },
   invalid_image: { status: 400, retry: false, message: (why: string) => `An image cannot be taken: ${why}.`, hint: 'Send data:image/png;base64,… (png, jpeg, gif or webp).' },
   unsupported_value: { status: 400, retry: false, message: (what: string) => what },
@@ -14,13 +14,13 @@ export const compatErrors = defineErrors('', {
   },
   bad_header: { status: 400, retry: false, message: (name: string, expected: string) => `The header ${name} takes ${expected}.` },
   session_conflict: { status: 400, retry: false, message: (what: string) => `The request asks for ${what}.` },
-  session_not_found: { status: 404, retry: false, message: (label: string) => `The agent has no session labelled "${label}".`, hint: 'POST /api/agents/{id}/sessions begins one with a label.' },
-  session_ambiguous: { status: 409, retry: false, message: (label: string) => `The agent has several sessions labelled "${label}".`, hint: 'Name it by its id.' },
+  session_not_found: { status: 404, retry: false, message: (label: string) => `The agent has no session labelled "${label}".`, hint: 'Create one with a label: POST /api/agents/{id}/sessions.' },
+  session_ambiguous: { status: 409, retry: false, message: (label: string) => `The agent has several sessions labelled "${label}".`, hint: 'Use its id instead.' },
   too_many_users: {
     status: 409,
     retry: false,
     message: (agent: string, limit: number) => `${agent} has ${limit} sessions, which is the limit: no further \`user\` gets one.`,
-    hint: 'Name a session with X-Svc-Session, send X-Svc-Stateless: 1, or erase sessions that nobody needs.',
+    hint: 'Name a session with X-Svc-Session, send X-Svc-Stateless: 1, or delete unused sessions.',
   },
   no_agent: { status: 404, retry: false, message: () => 'There is no agent to answer.', hint: 'Spawn one: svc agent spawn.' },
   model_not_found: { status: 404, retry: false, message: (id: string) => `There is no model ${id}.`, hint: 'GET /v1/models lists them: each agent is one.' },

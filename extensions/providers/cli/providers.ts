@@ -37,7 +37,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action(async (cli, name: string, url: string, flags: { keyStdin?: boolean }) => (await import('./providers/addresses.js')).add(cli, name, url, flags.keyStdin === true)));
   providers
     .command('set-url')
-    .description('Reach a provider somewhere else')
+    .description("Set a provider's base URL")
     .argument('<provider>', NAME)
     .argument('<url>')
     .action(action(async (cli, name: string, url: string) => (await import('./providers/addresses.js')).setUrl(cli, name, url)));

@@ -42,12 +42,16 @@ const DEFAULT = 'default';
 
 export const createSettingsStore = (db: Db): SettingsStore => {
   const keptDefault = async (): Promise<KeptDefault | undefined> => {
-    const row = await db.first<{ provider: string; model: string; reason: string; chosen_by: KeptDefault['chosenBy']; chosen_at: string }>({ from: 'defaults', where: { name: DEFAULT } });
+    const row = await db
+      .system('default provider')
+      .first<{ provider: string; model: string; reason: string; chosen_by: KeptDefault['chosenBy']; chosen_at: string }>({ from: 'defaults', where: { name: DEFAULT } });
     return row && { provider: row.provider, model: row.model, reason: row.reason, chosenBy: row.chosen_by, chosenAt: row.chosen_at };
   };
   return {
     baseUrls: async () => {
-      const rows = await db.select<{ name: string; base_url: string }>({ from: 'settings', columns: ['name', 'base_url'], order: [{ column: 'name' }], limit: MAX_ROWS });
+      const rows = await db
+        .system('addresses of providers')
+        .select<{ name: string; base_url: string }>({ from: 'settings', columns: ['name', 'base_url'], order: [{ column: 'name' }], limit: MAX_ROWS });
       return new Map(rows.map((row) => [row.name, row.base_url]));
     },
     saveBaseUrl: async (name, baseUrl, at) => {
@@ -55,7 +59,7 @@ export const createSettingsStore = (db: Db): SettingsStore => {
     },
     removeBaseUrl: async (name) => (await db.commit([db.remove('settings', { name })])).changes[0] === 1,
     keyStates: async () => {
-      const rows = await db.select<{ name: string; suppressed: number; verdict: Verdict | null }>({
+      const rows = await db.system('states of keys').select<{ name: string; suppressed: number; verdict: Verdict | null }>({
         from: 'key_states',
         columns: ['name', 'suppressed', 'verdict'],
         order: [{ column: 'name' }],

@@ -52,7 +52,7 @@ describeOnEngines('keys and addresses of providers', function () {
     expect(body).to.include({ status: 'removed', provider: 'openai', suppressed: true });
     expect(body.message).to.contain('OPENAI_API_KEY');
     expect(await provider(kernel, 'openai')).to.include({ auth_status: 'missing', suppressed: true, available: false, key_present: false });
-    expect((await kernel.http.post('/api/providers/openai/test')).body.error).to.contain('not used since');
+    expect((await kernel.http.post('/api/providers/openai/test')).body.error).to.contain('ignored since');
     await kernel.stop();
     const later = await boot({ OPENAI_API_KEY: KEY });
     expect(await provider(later, 'openai')).to.include({ auth_status: 'missing', suppressed: true });

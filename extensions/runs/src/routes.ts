@@ -106,7 +106,7 @@ const streamRoute = (deps: RouteDeps): RouteDecl =>
     id: 'streamMessage',
     method: 'POST',
     path: '/api/agents/{id}/message/stream',
-    summary: 'Send a message and follow the answer as server-sent events',
+    summary: 'Send a message and stream the answer',
     description:
       'The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. Where the connection breaks, send the same request again with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream goes on after that event and no second run begins, also after a restart of the daemon. Then a `phase` event `restarted` may come: it voids the text that came after the last tool event, which is sent anew.',
     examples,
@@ -131,7 +131,7 @@ const followRoute = (deps: RouteDeps): RouteDecl =>
     id: 'followSession',
     method: 'GET',
     path: '/api/agents/{id}/sessions/{session_id}/stream',
-    summary: 'Follow the run that is going on in a session',
+    summary: 'Stream the active run of a session',
     description: 'The events of the run that goes on there now, whoever sent its message, from its beginning or after `Last-Event-ID`. Where nothing runs it is 404: read the session instead.',
     auth: 'bearer',
     permission: 'runs.read',
@@ -147,7 +147,7 @@ const stopRoute = (deps: RouteDeps): RouteDecl =>
     id: 'stopAgent',
     method: 'POST',
     path: '/api/agents/{id}/stop',
-    summary: 'Stop whatever the agent is doing',
+    summary: "Stop the agent's current run",
     description:
       'Cancels every run of the agent that goes on, waits or is queued, whichever way its message came. What was said until then stays in the session. The agent itself stays ready: its next message begins a new run.',
     auth: 'bearer',

@@ -65,7 +65,7 @@ describe('a chat', () => {
     chat.send({ type: 'message', content: 'hm', thinking: true });
     const cannot = await chat.next('error', 'response');
     expect(cannot)
-      .to.include({ code: 'format_error', reason: 'run_cannot_think', hint: 'Leave thinking out, or choose a model that reasons: /models lists them.' })
+      .to.include({ code: 'format_error', reason: 'run_cannot_think', hint: 'Leave thinking out, or choose a model that supports it: /models lists them.' })
       .and.not.have.property('message_id');
     chat.send('still there?');
     expect((await chat.next('response', 'error')).content).to.equal('hello');

@@ -2,7 +2,7 @@
  * A stretch of a log from the database. Entries are as long as a message with its pictures: where a stretch is more than
  * one read may bring, it is read in halves, up to what a conversation may take of the memory.
  */
-import { type Db, isSvcError } from '@svc/api';
+import { isSvcError, type Reader } from '@svc/api';
 
 export interface EntryRow {
   readonly seq: number;
@@ -11,8 +11,8 @@ export interface EntryRow {
 
 const MAX_CHARS = 268_435_456;
 
-export const readEntries = async <T extends EntryRow>(db: Pick<Db, 'select'>, columns: readonly string[], sessionId: string, from: number, count: number): Promise<T[]> => {
-  const read = (after: number, limit: number): Promise<T[]> => db.select<T>({ from: 'entries', columns, where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
+export const readEntries = async <T extends EntryRow>(reader: Pick<Reader, 'select'>, columns: readonly string[], sessionId: string, from: number, count: number): Promise<T[]> => {
+  const read = (after: number, limit: number): Promise<T[]> => reader.select<T>({ from: 'entries', columns, where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
   try {
     return await read(from, count);
   } catch (error) {

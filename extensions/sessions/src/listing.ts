@@ -1,5 +1,5 @@
 /** Sessions as lists show them. What a list says of one stands in its row (catalogue/facts.ts): a page is one read. */
-import { type Actor, type Db, type OptionalHandle, type Row, type Scalar, seesAll } from '@svc/api';
+import type { Actor, Db, OptionalHandle, Reader, Row, Scalar } from '@svc/api';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionInfo } from './contract.js';
 import type { Facts } from './catalogue/facts.js';
@@ -42,20 +42,25 @@ export interface ListingDeps {
 
 export const createListing = ({ db, runs }: ListingDeps): Listing => {
   const table = db.table('sessions');
-  const read = async (condition: string, args: readonly Scalar[], limit: number, offset: number): Promise<ListedSession[]> =>
-    (await db.read<Row>(`SELECT * FROM ${table} WHERE ${condition} AND aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [...args, limit, offset])).map(toListed);
+  const read = async (reader: Reader, condition: string, args: readonly Scalar[], limit: number, offset: number): Promise<ListedSession[]> =>
+    (await reader.read<Row>(`SELECT * FROM ${table} WHERE ${condition}aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [...args, limit, offset])).map(toListed);
   return {
     page: async (actor, { agentId, limit, offset }) => {
-      const [condition, args] = scopeOf(actor, agentId);
-      const [sessions, count] = await Promise.all([read(condition, args, limit, offset), db.readOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table} WHERE ${condition} AND aside IS NULL`, args)]);
+      // Two texts instead of one for both: each is answered by an index of its own.
+      const [condition, args]: [string, Scalar[]] = agentId === undefined ? ['', []] : ['agent_id = ? AND ', [agentId]];
+      const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
+      const [sessions, count] = await Promise.all([
+        read(reader, condition, args, limit, offset),
+        reader.readOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table} WHERE ${condition}aside IS NULL`, args),
+      ]);
       return { sessions, total: Number(count?.n ?? 0) };
     },
     one: async (actor, sessionId) => {
-      const row = await db.first<Row>({ from: 'sessions', where: { id: sessionId, aside: null }, actor });
+      const row = await db.as(actor).first<Row>({ from: 'sessions', where: { id: sessionId, aside: null } });
       return row && toListed(row);
     },
     byLabel: async (agentId, label) => {
-      const row = await db.first<Row>({
+      const row = await db.system('sessions of an agent that the actor may see').first<Row>({
         from: 'sessions',
         where: { agent_id: agentId, label, aside: null },
         order: [
@@ -70,12 +75,6 @@ export const createListing = ({ db, runs }: ListingDeps): Listing => {
       return new Set(going?.map((run) => run.sessionId));
     },
   };
-};
-
-/** A few texts instead of one for all: each is answered by an index of its own. */
-const scopeOf = (actor: Actor, agentId: string | undefined): [condition: string, args: Scalar[]] => {
-  if (agentId !== undefined) return ['agent_id = ?', [agentId]];
-  return seesAll(actor) ? ['1 = 1', []] : ['owner_id = ?', [actor.ownerId]];
 };
 
 const toListed = (row: Row): ListedSession => ({

@@ -1,5 +1,5 @@
 /** All that sessions keep. Every query that touches people's data takes the actor. */
-import { type Actor, type Db, type Row, type Write, idGroups, ownerScope } from '@svc/api';
+import { type Actor, type Db, type Row, type Write, idGroups } from '@svc/api';
 import type { Entry, EntryDraft, SessionCount, SessionRef } from './contract.js';
 import { readEntries } from './entry-reads.js';
 import { sessionsErrors } from './errors.js';
@@ -45,6 +45,8 @@ interface RawEntry {
   at: string;
 }
 
+/** Why entries are read with no actor. */
+const ENTRIES = 'entries of a session that was looked up for its actor';
 const ENTRY_COLUMNS = ['seq', 'kind', 'run_id', 'body', 'at'];
 
 export const createSessionStore = (db: Db): SessionStore => {
@@ -54,28 +56,30 @@ export const createSessionStore = (db: Db): SessionStore => {
   return {
     counts: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>
-        db.read<{ agent_id: string; n: number | string; recent: number | string }>(
+        db.as(actor).read<{ agent_id: string; n: number | string; recent: number | string }>(
           `SELECT agent_id, COUNT(*) AS n, SUM(CASE WHEN created_at >= ? THEN 1 ELSE 0 END) AS recent FROM ${sessions}
-           WHERE agent_id IN (${group.map(() => '?').join(', ')}) AND (? = 1 OR owner_id = ?) GROUP BY agent_id`,
-          [since, ...group, ...ownerScope(actor)],
+           WHERE agent_id IN (${group.map(() => '?').join(', ')}) GROUP BY agent_id`,
+          [since, ...group],
         ),
       );
       // PostgreSQL gives counts as text.
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
     },
-    total: (actor) => db.count('sessions', { aside: null }, actor),
+    total: (actor) => db.as(actor).count('sessions', { aside: null }),
     find: async (actor, sessionId) => {
-      const row = await db.readOne<Row>(
+      const row = await db.as(actor).readOne<Row>(
         `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, s.aside, e.seq AS seq, e.at AS at, e.run_id AS run_id
          FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
-         WHERE s.id = ? AND (? = 1 OR s.owner_id = ?)`,
-        [sessionId, ...ownerScope(actor)],
+         WHERE s.id = ?`,
+        [sessionId],
       );
       return row ? toSession(row) : undefined;
     },
-    entries: async (sessionId, after, limit) => (await readEntries<RawEntry>(db, ENTRY_COLUMNS, sessionId, after, limit)).map((row) => toEntry(sessionId, row)),
+    entries: async (sessionId, after, limit) => (await readEntries<RawEntry>(db.system(ENTRIES), ENTRY_COLUMNS, sessionId, after, limit)).map((row) => toEntry(sessionId, row)),
     lastSummary: async (sessionId) => {
-      const row = await db.first<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, kind: 'summary' }, order: [{ column: 'seq', descending: true }] });
+      const row = await db
+        .system(ENTRIES)
+        .first<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, kind: 'summary' }, order: [{ column: 'seq', descending: true }] });
       return row ? toEntry(sessionId, row) : undefined;
     },
     // The assignment that changes nothing makes it one row for one that exists, too.
@@ -85,7 +89,7 @@ export const createSessionStore = (db: Db): SessionStore => {
         [row.id, row.agentId, row.ownerId, row.label, row.at, row.aside ? 1 : null, row.id],
         { expect: 1 },
       ),
-    isClosed: async (sessionId) => (await db.first({ from: 'closed', columns: ['id'], where: { id: sessionId } })) !== undefined,
+    isClosed: async (sessionId) => (await db.system('sessions that were taken away').first({ from: 'closed', columns: ['id'], where: { id: sessionId } })) !== undefined,
     insertEntries: (ref, drafts, at) => {
       const rows = drafts.map((draft, index) => ({
         session_id: ref.id,
@@ -106,13 +110,13 @@ export const createSessionStore = (db: Db): SessionStore => {
       );
       return rest.length === 0 ? [follows] : [follows, db.insert('entries', rest)];
     },
-    agentOf: async (sessionId) => (await db.first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
+    agentOf: async (sessionId) => (await db.system('whose agent a session is').first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
     labelled: async (actor, agentId, label) => {
-      const rows = await db.read<Row>(
+      const rows = await db.as(actor).read<Row>(
         `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, e.seq AS seq, e.at AS at, e.run_id AS run_id
          FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
-         WHERE s.agent_id = ? AND s.label = ? AND (? = 1 OR s.owner_id = ?) ORDER BY s.created_at DESC, s.id LIMIT 2`,
-        [agentId, label, ...ownerScope(actor)],
+         WHERE s.agent_id = ? AND s.label = ? ORDER BY s.created_at DESC, s.id LIMIT 2`,
+        [agentId, label],
       );
       return rows.map(toSession);
     },

@@ -106,7 +106,7 @@ describe('a compactor', () => {
     const [run] = await compactions();
     expect(appended).to.deep.equal([{ kind: 'summary', runId: run?.id, content: '70 earlier messages were left out; no model could summarise them.', coversThrough: 70 }]);
     const refused = await compactor.now(ref).catch((error: { code: string; message: string }) => [error.code, error.message]);
-    expect(refused).to.deep.equal(['sessions_compaction_failed', 'The session is as it was: Nobody can summarise it. No model can be asked.']);
+    expect(refused).to.deep.equal(['sessions_compaction_failed', 'The session was not compacted: No model is available for the summary. No model can be asked.']);
     expect(appended).to.have.length(1);
   });
 

@@ -102,7 +102,7 @@ describe('the log of a session', () => {
     for (let count = 0; count < 5; count += 1) ref = await add(service, ref, said(picture), said('then'));
     const entries = await service.entries(alice, ref.id);
     expect(words(entries).map((text) => text.length)).to.deep.equal([5, ...Array.from({ length: 5 }, (_, at) => [String(2 + at * 2).length + 14_000_001, String(3 + at * 2).length + 5]).flat()]);
-    expect(await codeOf(db.select({ from: 'entries' }))).to.equal('storage_read_too_large');
+    expect(await codeOf(db.system('a test').select({ from: 'entries' }))).to.equal('storage_read_too_large');
   }).timeout(30_000);
 
   it('S4 takes one of two writers of one place, and the other conflicts', async () => {
@@ -206,7 +206,7 @@ describe('the log of a session', () => {
     const closing = createClosingStore(db);
     await db.commit([db.insert('said', [{ id: 1, session_id: spoken.id, seq: 1, role: 'user', at: clock.iso(), text: 'one', words: 'one' }])]);
     await db.commit(closing.close([spoken.id, unspoken.id], clock.iso()));
-    expect(await db.count('said')).to.equal(0);
+    expect(await db.system('a test').count('said')).to.equal(0);
     await closing.removeRows(spoken.id);
     for (const service of [mine, other]) {
       expect(await codeOf(service.ensure(alice, AGENT, spoken.id, { again: true }))).to.equal('sessions_session_not_found');
@@ -216,7 +216,7 @@ describe('the log of a session', () => {
       }
     }
     expect(await codeOf(db.commit([closing.isOpen(unspoken.id)]))).to.equal('storage_conflict');
-    expect([await db.count('sessions'), await db.count('entries')]).to.deep.equal([0, 0]);
+    expect([await db.system('a test').count('sessions'), await db.system('a test').count('entries')]).to.deep.equal([0, 0]);
   });
 
   it('that holds a row nobody can read says which', async () => {

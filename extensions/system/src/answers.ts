@@ -47,7 +47,7 @@ export const OpenApiDocument = Type.Object(
 const numbers = {
   version: Type.String(),
   uptime_seconds: Type.Integer(),
-  agent_count: Type.Integer({ description: 'Agents that the caller may see' }),
+  agent_count: Type.Integer({ description: 'List agents' }),
   active_agent_count: Type.Integer({ description: 'Of those, agents with a run that goes on' }),
   session_count: Nullable(Type.Integer(), { description: 'Sessions in which something was said; null while sessions is off' }),
   memory_used_mb: Type.Integer({ description: 'Resident memory of the daemon, in MiB' }),

@@ -71,7 +71,7 @@ export const createLogRoute = (deps: LogStreamDeps): RouteDecl => {
     id: 'streamLogs',
     method: 'GET',
     path: '/api/logs/stream',
-    summary: 'The log of the daemon as server-sent events',
+    summary: 'Stream the daemon log',
     description:
       'First the newest lines that are kept (`lines`, 200 when left out), then each as it is written. `level` takes lines of that level and above, `filter` those with a text in them, `agent_id` those about one agent; they choose among the lines that come, the first ones included. ' +
       'A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.',

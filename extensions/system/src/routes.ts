@@ -24,7 +24,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
     {
       id: 'getHealth',
       path: '/api/health',
-      summary: 'Whether the daemon lives',
+      summary: 'Check whether the daemon is alive',
       description: 'Needs no key, and says no more than anybody may know. `degraded` means that it works, but something in it does not: `GET /api/health/detail` tells what.',
       responses: { 200: Health },
       handler: async () => reply(200, await health(deps)),
@@ -35,7 +35,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
     {
       id: 'getReadiness',
       path: '/api/ready',
-      summary: 'Whether the daemon takes work',
+      summary: 'Check whether the daemon is ready',
       description: 'For whoever sends it work: 503 while it starts or stops. Needs no key.',
       responses: { 200: Ready, 503: Type.Union([Ready, ErrorBody]) },
       handler: async () => reply(deps.kernel.ready() ? 200 : 503, { status: deps.kernel.ready() ? 'ready' : 'not_ready', checks: [] }),
@@ -48,7 +48,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
   get({
     id: 'getVersion',
     path: '/api/version',
-    summary: 'Version of the daemon',
+    summary: "Get the daemon's version",
     description: 'What runs, and on what.',
     responses: { 200: Version },
     handler: async () => {
@@ -59,7 +59,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
   get({
     id: 'listVersions',
     path: '/api/versions',
-    summary: 'Versions of the API',
+    summary: 'List API versions',
     description: 'Versions that this daemon speaks. One is asked for by a prefix of the path, `/api/v1/…`, or by `Accept`; without either it is the current one.',
     responses: { 200: Versions },
     handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }] }),
@@ -67,7 +67,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
   get({
     id: 'getOpenapi',
     path: '/api/openapi.json',
-    summary: 'This interface as OpenAPI 3.1',
+    summary: 'Get the OpenAPI 3.1 document',
     description:
       'Describes what is mounted now: operations of areas that are off are not in it. It has an `ETag`: send it back as `If-None-Match` and get 304 while nothing has changed. The page at `/docs` shows it.',
     headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String({ description: 'The ETag of the document that the caller has' })) }),
@@ -86,7 +86,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     {
       id: 'getHealthDetail',
       path: '/api/health/detail',
-      summary: 'Health with causes',
+      summary: 'Get health details',
       description:
         'Each check with its cause, the findings of `svc doctor`, and the extensions that are not as they should be. Answers owners and admins also while the API is shut because a security area is missing.',
       responses: { 200: HealthDetail },
@@ -97,7 +97,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
   get({
     id: 'getStatus',
     path: '/api/status',
-    summary: 'State of the daemon',
+    summary: 'Get status',
     description: 'What the command `svc status` shows: who answers for the default model and why, where things are, the agents that the caller may see, and every problem in one sentence each.',
     responses: { 200: Status },
     handler: async (req) => reply(200, await status(deps, req.actor)),
@@ -105,7 +105,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
   get({
     id: 'getMetrics',
     path: '/api/metrics',
-    summary: 'Metrics in Prometheus text',
+    summary: 'Get metrics (Prometheus)',
     description:
       'Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.',
     responses: { 200: { description: 'Prometheus text format 0.0.4', contentType: 'text/plain' } },
@@ -123,7 +123,7 @@ const shutdownRoute = (deps: SystemDeps): RouteDecl => {
     id: 'shutDownDaemon',
     method: 'POST',
     path: '/api/shutdown',
-    summary: 'Stop the daemon gracefully',
+    summary: 'Shut down the daemon',
     description: 'Answers, then stops in order: what runs is written down and goes on at the next start. Whoever follows a stream is told to come back.',
     auth: 'bearer',
     permission: 'kernel.admin',

@@ -85,7 +85,7 @@ describe('built-in tools', () => {
     expect(await messageOf(run('printf a | sh'))).to.match(/outside quotes/);
     expect(await messageOf(run('cd src'))).to.match(/There is no program "cd"/);
     await openDir(home).write('config.toml', 'api_key = "x"');
-    expect(await messageOf(run('cat ../config.toml'))).to.match(/belongs to the daemon/);
+    expect(await messageOf(run('cat ../config.toml'))).to.match(/file of the daemon/);
     await door.close();
   });
 

@@ -95,7 +95,7 @@ describeOnEngines('a process of an agent', function () {
     expect(missing.status === 400 || /exited with code 127/.test(await untilSaid(idIn(missing.text), /exited/))).to.equal(true);
     for (const process_id of ['nothing', '00000000-0000-4000-8000-000000000000']) {
       const { status, text } = await call('process_poll', { process_id });
-      expect([status, /You have no process/.test(text)], process_id).to.deep.equal([400, true]);
+      expect([status, /There is no process/.test(text)], process_id).to.deep.equal([400, true]);
     }
   });
 
@@ -146,11 +146,11 @@ describeOnEngines('a process of an agent', function () {
       ['process_write', { data: 'x' }],
     ] as const) {
       const { status, text } = await call(tool, { process_id: id, ...body }, other);
-      expect([status, /You have no process/.test(text)], tool).to.deep.equal([400, true]);
+      expect([status, /There is no process/.test(text)], tool).to.deep.equal([400, true]);
     }
     expect((await call('process_list', {}, other)).text).to.equal('[you have started no process]');
     const nobody = await kernel.http.post('/api/tools/process_start/invoke', { command: 'sleep 300' });
-    expect([nobody.status, /belongs to an agent/.test(nobody.body.content)]).to.deep.equal([400, true]);
+    expect([nobody.status, /belong to an agent/.test(nobody.body.content)]).to.deep.equal([400, true]);
   });
 
   it('is judged by the grants of shell_exec, and one whose grants shrink is ended', async () => {

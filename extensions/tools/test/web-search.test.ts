@@ -88,7 +88,7 @@ describe('web_search', () => {
     await listed();
     const { status, text } = await search();
     expect(status).to.equal(400);
-    expect(text).to.contain('brave refused the key that it was given (401)').and.not.contain('search-key-that-is-wrong');
+    expect(text).to.contain('brave refused its API key (401)').and.not.contain('search-key-that-is-wrong');
   });
 
   it('names the provider and what went wrong: no results, a page, another form, too many, gone wrong, elsewhere', async () => {

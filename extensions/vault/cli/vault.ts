@@ -42,7 +42,7 @@ const reset = async (cli: Cli): Outcome => {
   const found = await read(cli);
   if (found.state === 'missing') {
     if (cli.json) cli.out.json({ status: 'empty', set_aside: [], lost: [] });
-    else cli.out.line('There is no vault yet, so nothing to set aside.');
+    else cli.out.line('There is no vault yet, so there is nothing to reset.');
     return EXIT.ok;
   }
   const lines: Array<[string, string]> = [

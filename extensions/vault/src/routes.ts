@@ -23,7 +23,7 @@ export const vaultRoutes = (vault: Vault): RouteDecl[] => [
     id: 'getVault',
     method: 'GET',
     path: '/api/vault',
-    summary: 'State of the vault and the names of its secrets',
+    summary: 'Get vault status and secret names',
     description:
       'Tells whether the secrets that are kept here (keys of providers, tokens) can be read, and what they are called. Their values are never answered by any operation. Opens the vault if nobody has yet.',
     auth: 'bearer',
@@ -39,7 +39,7 @@ export const vaultRoutes = (vault: Vault): RouteDecl[] => [
     id: 'resetVault',
     method: 'POST',
     path: '/api/vault/reset',
-    summary: 'Set the vault aside and begin an empty one; its secrets are lost unless its key comes back',
+    summary: 'Replace the vault with an empty one',
     description:
       'For a vault whose key is lost, so that it will not open again. Without `confirm=true` nothing happens, and the refusal (409) says under `details` what would be lost. With it, the files of the vault are renamed, never deleted, and an empty vault with a new key takes their place: every secret has to be set anew.',
     auth: 'bearer',

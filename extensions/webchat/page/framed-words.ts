@@ -3,11 +3,11 @@ import { words } from '@svc/kit';
 
 export const t = words({
   en: {
-    loading: 'The panel is loading',
+    loading: 'Loading panel',
     broken: 'This panel does not work',
-    framed: 'This panel came with {extension}, from elsewhere. It sees only what its own extension answers, as you.',
-    floods: '{extension} sends messages without end. Its panel was closed.',
-    left: '{extension} put another document in place of its panel. It was closed.',
+    framed: "This panel comes from the third-party extension {extension}. It can only reach that extension's own API, with your permissions.",
+    floods: '{extension} sent too many messages. Its panel was closed.',
+    left: '{extension} replaced its panel with another document. It was closed.',
   },
   zh: {
     loading: '正在加载面板',

@@ -71,7 +71,7 @@ describe('conversations on the page', function () {
     await say('when is high water?');
     (await model.asked()).answer({ thoughts: 'They **mean** <b>the tide</b>.', text: 'At noon.' });
     await settled();
-    const thoughts = lastAnswer().getByText('Thoughts', { exact: true });
+    const thoughts = lastAnswer().getByText('Reasoning', { exact: true });
     const text = lastAnswer().getByText('They **mean** <b>the tide</b>.');
     for (const time of ['at once', 'after a reload']) {
       await thoughts.waitFor();
@@ -153,7 +153,7 @@ describe('conversations on the page', function () {
     await settled();
     await say('second');
     (await model.asked()).answer({ status: 401 });
-    await page.getByRole('alert').getByText('No answer came.').waitFor();
+    await page.getByRole('alert').getByText('No answer.').waitFor();
     await page.reload();
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
     await answer('Two.');
@@ -278,7 +278,7 @@ describe('conversations on the page', function () {
     await row('Lisbon').getByRole('button').click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('The conversation was deleted.').waitFor();
+    await page.getByText('Conversation deleted.').waitFor();
     await row('Lisbon').waitFor({ state: 'detached' });
   });
 

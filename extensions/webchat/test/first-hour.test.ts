@@ -132,7 +132,7 @@ describe('the first hour of conversations', function () {
     await page.locator('.bubble').filter({ hasText: 'and then?' }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     const told = page.locator('.answered').first();
-    await told.getByText(/^It ran for/).waitFor();
+    await told.getByText(/^Ran for/).waitFor();
     const figures = await told.locator('.figures').innerText();
     expect(figures)
       .to.match(/openai\/gpt-4o/)

@@ -298,7 +298,7 @@ describe('a panel of a stranger', function () {
     const { page } = await chromium.open(`${kernel.url}/#/garden`);
     await (await frameOf(page)).getByText('roses').waitFor();
     await kernel.http.expect(200, 'POST', `/api/extensions/${ID}/disable`);
-    await page.getByText('This panel is not there any more').waitFor();
+    await page.getByText('Panel not available').waitFor();
     expect((await fetch(`${kernel.url}/ui/frames/${ID}/garden`)).status).to.equal(404);
     await kernel.http.expect(200, 'POST', `/api/extensions/${ID}/enable`);
     await (await frameOf(page)).getByText('roses').waitFor();

@@ -94,8 +94,8 @@ describe('the page', function () {
     await visit({ config: WITH_KEYS });
     await logIn(VIEWER);
     await page.getByText('vera (viewer)').waitFor();
-    await page.getByRole('heading', { name: 'There is no agent yet' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Make an agent' }).count()).to.equal(0);
+    await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Create an agent' }).count()).to.equal(0);
     expect(await axeFindings(page)).to.deep.equal([]);
   });
 
@@ -122,7 +122,7 @@ describe('the page', function () {
     await link.click();
     await page.getByRole('heading', { level: 1, name: /Settings/ }).waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/config/disable');
-    await page.getByText('This panel is not there any more').waitFor();
+    await page.getByText('Panel not available').waitFor();
     await link.waitFor({ state: 'detached' });
     await kernel.http.expect(200, 'POST', '/api/extensions/config/enable');
     await page.getByRole('heading', { level: 1, name: /Settings/ }).waitFor();
@@ -137,7 +137,7 @@ describe('the page', function () {
     expect(await page.evaluate(() => document.documentElement.dataset['theme'])).to.equal('dark');
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('combobox').fill('talk assistant');
-    await page.getByRole('option', { name: 'Talk to assistant' }).waitFor();
+    await page.getByRole('option', { name: 'Chat with assistant' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/chat\/[0-9a-f-]{36}/);
     await page.keyboard.press('Control+k');

@@ -183,8 +183,6 @@ export interface ExtensionDefinition {
   stop?(why: StopReason): void | Promise<void>;
 }
 
-export const defineExtension = (definition: ExtensionDefinition): ExtensionDefinition => definition;
-
 /** Thrown by `start`: try again later (1 s to 60 s); the extension is `pending`, not broken. */
 export class NotReady extends Error {
   override readonly name = 'NotReady';

@@ -7,6 +7,7 @@
  * S3  A write that expected a row and did not find it rolls the whole commit back (`storage_conflict`).
  * S4  A commit takes what `ctx.db` or `ctx.events.event` has sealed, anybody's; anything else is refused (`storage_write_unsealed`).
  * S5  Names are the own short names of tables. No other area's rows are reached, by data or by SQL text.
+ * S6  Every read says who reads: one person (`as`), who gets their own rows, or nobody (`system`), with the reason.
  */
 import type { Actor } from './actor.js';
 
@@ -47,18 +48,34 @@ export interface Bounds {
 /** By column: equal to a value (null finds NULL), one of a list (an empty one finds nothing), or within bounds. */
 export type Where = Readonly<Record<string, Scalar | readonly Scalar[] | Bounds>>;
 
+/** Rows that hold each of these words in one of these columns at least. Case makes no difference for the letters A to Z. */
+export interface TextSearch {
+  /** Words between spaces, 16 at most; a text without words finds every row. */
+  readonly text: string;
+  /** Of the kind `text`. */
+  readonly columns: readonly string[];
+}
+
+export interface OrderBy {
+  readonly column: string;
+  readonly descending?: boolean;
+  /** Of a column of text: A to Z and a to z stand together. */
+  readonly ignoreCase?: boolean;
+}
+
 export interface Select {
   /** An own table, by its short name. */
   readonly from: string;
   /** All when not given. */
   readonly columns?: readonly string[];
   readonly where?: Where;
-  /** Only rows that this actor may see, by the table's `owner_id`. */
-  readonly actor?: Actor;
+  readonly search?: TextSearch;
   /** NULL comes before everything else, and last when descending. */
-  readonly order?: readonly { readonly column: string; readonly descending?: boolean }[];
+  readonly order?: readonly OrderBy[];
   /** Goes on behind a page: its `next`, with the same `order`. */
   readonly after?: string;
+  /** How many rows to leave out, in the order of `order`. Not together with `after`. */
+  readonly offset?: number;
   /** At most 10,000. Without it a select that finds more fails (`storage_too_many_rows`), and a page has 100. */
   readonly limit?: number;
 }
@@ -67,6 +84,18 @@ export interface Page<T> {
   readonly rows: T[];
   /** Where the next page begins; null after the last one. Opaque. */
   readonly next: string | null;
+}
+
+/** Reads of own tables, made by `ctx.db.as` and `ctx.db.system`. Cheap to make: make one for each use. */
+export interface Reader {
+  select<T = Row>(query: Select): Promise<T[]>;
+  first<T = Row>(query: Select): Promise<T | undefined>;
+  count(table: string, where?: Where, search?: TextSearch): Promise<number>;
+  /** Pages by the order columns and the table's primary key: rows that come or go meanwhile repeat and hide no other. */
+  page<T = Row>(query: Select): Promise<Page<T>>;
+  /** Runs a SELECT on a read-only connection; needs the grant `db:sql`. `?` placeholders; each text is checked and prepared once, so texts are constants. */
+  read<T = Row>(sql: string, args?: readonly Scalar[]): Promise<T[]>;
+  readOne<T = Row>(sql: string, args?: readonly Scalar[]): Promise<T | undefined>;
 }
 
 export interface Db {
@@ -79,21 +108,25 @@ export interface Db {
   /** Deletes what fits; at least one condition. `expect`: how many rows must go. */
   remove(table: string, where: Where, options?: { readonly expect?: number }): Write;
 
-  select<T = Row>(query: Select): Promise<T[]>;
-  first<T = Row>(query: Select): Promise<T | undefined>;
-  count(table: string, where?: Where, actor?: Actor): Promise<number>;
-  /** Pages by the order columns and the table's primary key: rows that come or go meanwhile repeat and hide no other. */
-  page<T = Row>(query: Select): Promise<Page<T>>;
+  /**
+   * Reads what this actor may see: rows whose `owner_id` is theirs; all rows for an owner, an admin or the system.
+   *
+   * A table without a column `owner_id` is refused (`storage_no_owner_column`), whoever asks: its rows belong to nobody.
+   * Read it with `system`. In SQL text each own table that has the column stands for the actor's rows alone. At least one
+   * must have it (`storage_no_owned_table`); the others are read as they are, so join them to one that does.
+   *
+   * A third-party extension reads as an actor that it was handed, or as nobody who made it up (`actor_made_up`).
+   */
+  as(actor: Actor): Reader;
+  /** Reads own tables with no actor. `why` is a constant of a few words, such as `pruning`: slow and refused reads name it. */
+  system(why: string): Reader;
   /** Own writes and sealed ones of others, all or nothing. */
   commit(writes: readonly Write[]): Promise<CommitResult>;
 
-  /** Needs the grant `db:sql`, as the three below. `?` placeholders, portable SQL over own tables. `expect`: how many rows must change. */
+  /** Needs the grant `db:sql`, as does `table`. `?` placeholders, portable SQL over own tables. `expect`: how many rows must change. */
   sql(text: string, args: readonly Scalar[], options?: { readonly expect?: number }): Write;
   /** The physical name of an own table, for SQL text: `table('entries')` → `sessions__entries`. */
   table(name: string): string;
-  /** Runs a SELECT on a read-only connection. `?` placeholders; each text is judged and prepared once, so texts are constants. */
-  read<T = Row>(sql: string, args?: readonly Scalar[]): Promise<T[]>;
-  readOne<T = Row>(sql: string, args?: readonly Scalar[]): Promise<T | undefined>;
 }
 
 /**

@@ -83,7 +83,7 @@ describe('svc config', function () {
       ['__proto__.x', '1', /not a setting's path/],
       ['api_key', KEY, /it is a secret/],
       ['api.listen_addr', '0.0.0.0:4545', /SVC_PORT/],
-      ['budget.monthly_limit', '5', /waits for its area/],
+      ['budget.monthly_limit', '5', /has no effect/],
     ];
     for (const [setting, value, words] of refused) {
       it(`set ${setting} ${value} is refused as the daemon refuses it, and changes nothing`, async () => {
@@ -141,7 +141,7 @@ describe('svc config', function () {
       write('[log]\nlevel = "warn"\n');
       const ran = await edit(`echo '# theirs' >> ${file()}; sed -i s/warn/error/`);
       expect(ran.code).to.equal(1);
-      expect(ran.stderr).to.contain('changed by somebody else').and.contain('config.toml.rejected');
+      expect(ran.stderr).to.contain('changed by someone else').and.contain('config.toml.rejected');
       expect(text()).to.equal('[log]\nlevel = "warn"\n# theirs\n');
     });
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMMAND_NAMES, asTyped, commandName } from '@svc/platform/config/command-name';
 import { expect } from 'chai';
-import { type Bench, createBench , commandNames } from './program.js';
+import { type Bench, createBench, commandNames } from './program.js';
 
 describe('svc usage', () => {
   let bench: Bench;

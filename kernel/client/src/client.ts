@@ -10,7 +10,7 @@
 import { type Answer, isSuccess, readAnswer } from './answer.js';
 import { AbortedError, ClientError, ConnectionError, type ConnectionFault, NotSvcError, SvcError, TimeoutError } from './errors.js';
 import type { CallId, InputOf, KeyedId, OperationId, OutputOf } from './operation-types.js';
-import { labelOf, type Operation, type Request, requestOf } from './request.js';
+import { labelOf, type Operation, type Request, requestOf, requestTo } from './request.js';
 import type { Fetch, FetchAnswer } from './transport.js';
 import { backOff, type Deadline, deadline, pause } from './waiting.js';
 
@@ -49,8 +49,10 @@ export interface Client {
   call<Id extends CallId>(id: Id, ...rest: Rest<Id>): Promise<OutputOf<Id>>;
   /** The same with status and headers. */
   answer<Id extends CallId>(id: Id, ...rest: Rest<Id>): Promise<Answer<OutputOf<Id>>>;
-  /** The same for an operation that the generated list does not have, such as one of an extension of a third party. */
+  /** The same for an operation that the generated list does not have, such as one of a third-party extension. */
   callOperation(operation: Operation, input?: Readonly<Record<string, unknown>>, options?: KeyedOptions): Promise<unknown>;
+  /** A route by its address alone: `GET`, `/api/acme-garden/beds?limit=10`. */
+  request(method: string, path: string, body?: unknown, options?: KeyedOptions): Promise<Answer>;
   /** One attempt, and its answer as soon as the head has come; refusals throw. For streams and large files. */
   open<Id extends OperationId>(id: Id, input: InputOf<Id>, options?: OpenOptions): Promise<OpenAnswer>;
   /** The key that would be sent. */
@@ -85,10 +87,11 @@ const COMES_BACK: readonly number[] = [429, 502, 503, 504];
 
 export const createClient = (options: ClientOptions = {}): Client => {
   const baseUrl = checkedUrl(options.baseUrl ?? DEFAULT_URL);
-  const ask = async (id: OperationId | Operation, input: object = {}, given: KeyedOptions = {}): Promise<Answer> => {
-    const request = requestOf(id, { ...input }, given.idempotencyKey);
-    const timeoutMs = given.timeoutMs ?? options.timeoutMs ?? usualMs(id);
-    return repeated(request, given.retries ?? options.retries ?? RETRIES, given.signal, async () => {
+  const askFor = async (id: OperationId | Operation, input: object = {}, given: KeyedOptions = {}): Promise<Answer> =>
+    ask(requestOf(id, { ...input }, given.idempotencyKey), given, given.timeoutMs ?? options.timeoutMs ?? usualMs(id));
+
+  const ask = (request: Request, given: CallOptions, timeoutMs: number): Promise<Answer> =>
+    repeated(request, given.retries ?? options.retries ?? RETRIES, given.signal, async () => {
       const sent = await send(request, given, timeoutMs);
       try {
         return await readAnswer(baseUrl, sent);
@@ -98,7 +101,6 @@ export const createClient = (options: ClientOptions = {}): Client => {
         sent.close();
       }
     });
-  };
 
   const keyOf = async (): Promise<string | undefined> => (typeof options.key === 'function' ? options.key() : options.key) || undefined;
 
@@ -143,9 +145,10 @@ export const createClient = (options: ClientOptions = {}): Client => {
     baseUrl,
     key: keyOf,
     open,
-    answer: (id, ...[input, given]) => ask(id, input, given) as never,
-    callOperation: async (operation, input, given) => (await ask(operation, input, given)).data,
-    call: async (id, ...[input, given]) => (await ask(id, input, given)).data as never,
+    answer: (id, ...[input, given]) => askFor(id, input, given) as never,
+    callOperation: async (operation, input, given) => (await askFor(operation, input, given)).data,
+    call: async (id, ...[input, given]) => (await askFor(id, input, given)).data as never,
+    request: (method, path, body, given = {}) => ask(requestTo(method, path, body, given.idempotencyKey), given, given.timeoutMs ?? options.timeoutMs ?? CALL_MS),
   };
 };
 

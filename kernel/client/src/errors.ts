@@ -58,12 +58,12 @@ export class SvcError extends ClientError {
 export type ConnectionFault = 'refused' | 'unreachable' | 'broken';
 
 const FAULTS: Readonly<Record<ConnectionFault, (url: string) => Omit<ErrorWords, 'why'>>> = {
-  refused: (url) => ({ code: 'client_refused', what: `Nothing answers at ${url}.`, hint: 'Start the daemon with `svc start`, or mend the address.' }),
-  unreachable: (url) => ({ code: 'client_unreachable', what: `${url} cannot be reached.`, hint: 'Mend the address, or look at the network between here and there.' }),
+  refused: (url) => ({ code: 'client_refused', what: `Nothing answers at ${url}.`, hint: 'Start the daemon with `svc start`, or check the address.' }),
+  unreachable: (url) => ({ code: 'client_unreachable', what: `${url} cannot be reached.`, hint: 'Check the address and your network connection.' }),
   broken: (url) => ({
     code: 'client_connection_broken',
-    what: `The connection to ${url} broke off before the answer was whole.`,
-    hint: 'The request may have had its effect: look before you send it again, or send it with the Idempotency-Key it had.',
+    what: `The connection to ${url} closed before the response was complete.`,
+    hint: 'The request may have taken effect. Check before you send it again, or send it with the same Idempotency-Key.',
   }),
 };
 
@@ -83,7 +83,7 @@ export class TimeoutError extends ClientError {
     super({
       code: 'client_timeout',
       what: `${request} was not answered within ${timeoutMs / 1_000} s.`,
-      hint: 'The daemon may still be at work on it. Give the call a longer `timeoutMs`, or look at `svc logs`.',
+      hint: 'The daemon may still be working on it. Use a longer `timeoutMs`, or check `svc logs`.',
     });
     this.timeoutMs = timeoutMs;
   }
@@ -92,7 +92,7 @@ export class TimeoutError extends ClientError {
 /** Whoever called took the call back, by its signal. */
 export class AbortedError extends ClientError {
   constructor(request: string, cause: unknown) {
-    super({ code: 'client_aborted', what: `${request} was taken back by its caller.`, hint: 'Where it changes something, it may have had its effect.' }, { cause });
+    super({ code: 'client_aborted', what: `${request} was cancelled by its caller.`, hint: 'If it changes data, it may have taken effect.' }, { cause });
   }
 }
 
@@ -105,7 +105,7 @@ export class NotSvcError extends ClientError {
       code: 'client_not_svc',
       what: `What answers at ${url} does not seem to be svc.`,
       why,
-      hint: 'Look at the address, and at proxies on the way: `svc status` says where the daemon listens.',
+      hint: 'Check the address and any proxies in between: `svc status` shows where the daemon listens.',
     });
     this.status = status;
   }

@@ -41,6 +41,18 @@ export const requestOf = (operation: OperationId | Operation, input: Readonly<Re
   };
 };
 
+/** A request of a route that is known by its address alone. `key` makes it repeatable; the route has to take one. */
+export const requestTo = (method: string, path: string, body: unknown, key: string | undefined): Request => {
+  const sent = bodyOf(body);
+  return {
+    method,
+    path,
+    headers: { ...sent.headers, ...(key === undefined ? {} : { 'idempotency-key': key }) },
+    ...(sent.body === undefined ? {} : { body: sent.body }),
+    isRepeatable: method === 'GET' || key !== undefined,
+  };
+};
+
 const operationOf = (id: OperationId): Operation => {
   const row: readonly [string, string, string?] | undefined = OPERATIONS[id];
   if (row === undefined) throw new TypeError(`There is no operation "${String(id)}".`);

@@ -183,7 +183,7 @@ describe('streamMessage', () => {
     line.cut();
     const failed = await whole.catch((error: unknown) => error);
     expect(failed).to.be.instanceOf(ConnectionError).and.include({ fault: 'broken' });
-    expect(String(failed)).to.contain('may have had its effect');
+    expect(String(failed)).to.contain('may have taken effect');
   });
 
   it('S3: says soon that nobody is there, where nobody ever was', async () => {

@@ -355,4 +355,5 @@ const forOthers = ({ caller, decl }: Facade, name: string, { others }: AnyMethod
 
 const roleOf = (actor: unknown): unknown => (typeof actor === 'object' && actor !== null && 'role' in actor ? actor.role : undefined);
 
-const callerGone = (caller: Owner): SvcError => new SvcError('daemon_extension_stopped', `${caller.id} has stopped; this call came from a generation that is gone.`, { status: 503, retry: true });
+const callerGone = (caller: Owner): SvcError =>
+  new SvcError('daemon_extension_stopped', `${caller.id} has stopped; this call came from a generation that no longer exists.`, { status: 503, retry: true });

@@ -50,7 +50,7 @@ export interface Daemon {
   readonly parts: ContextParts;
   /** Lines that areas have for whoever starts the daemon. */
   greeting(): Promise<api.GreetingLine[]>;
-  /** Takes an error that nobody caught; false when no extension's code was running. */
+  /** Takes an unhandled error; false when no extension's code was running. */
   caught(error: unknown): boolean;
   /** The extension whose code was entered last. */
   lastEntered(): string | undefined;

@@ -57,6 +57,7 @@ import type { InstallationParts } from './strangers/installation.js';
 import { createQuotas } from './quotas/quotas.js';
 import { openStrangers } from './strangers/open-strangers.js';
 import type { Strangers } from './strangers/strangers.js';
+import { createOffRoutes } from './off-routes.js';
 import { watchTrust } from './strangers/trust-watch.js';
 import { createStrayHandler, type StrayHandler } from './process/stray-errors.js';
 import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
@@ -254,6 +255,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     projections: createProjections((name) => wiring.projections.active().find(({ value }) => api.declaredAs(value.decl) === name)?.value),
     limits: () => limitsOf(settingsOf(config, 'api')),
     checkReplies: options.checkReplies ?? false,
+    offExtension: createOffRoutes(ground.installed, (id) => ground.life.now.phase !== 'starting' && ground.life.now.lifecycle.isActive(id)),
     gate: () => gateNow(ground),
   });
 }

@@ -66,7 +66,14 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
   const doors = { ...fetchMembers(member, secrets), ...childMembers(member) };
-  const db = dbGate(parts.storage.dbFor({ ...tables, isThirdParty: !installed.bundled }), { need: grants.need, alive });
+  const db = dbGate(parts.storage.dbFor({ ...tables, isThirdParty: !installed.bundled }), {
+    need: grants.need,
+    alive,
+    actorOf: (actor) => {
+      if (owner.build === undefined && !grants.has('actors')) parts.actors.assertHanded(owner, actor, 'ctx.db.as');
+      return actor;
+    },
+  });
   const context: ExtensionContext = {
     id,
     version: installed.version,

@@ -24,7 +24,7 @@ export const statementTime = (deps: StatementTimeDeps): Required<Pick<StorageOpt
   return {
     limits: () => limitsOf(deps.config),
     onSlow: (slow) => {
-      log.warn('a statement of an extension took too long', { extension: slow.ownerId, kind: slow.kind, ms: Math.round(slow.ms) });
+      log.warn('a statement of an extension took too long', { extension: slow.ownerId, kind: slow.kind, ms: Math.round(slow.ms), ...(slow.reader === undefined ? {} : { reader: slow.reader }) });
       // One whose migration is late does not start, and is told so by itself.
       if (slow.kind === 'migration') return;
       const now = deps.clock.mono();

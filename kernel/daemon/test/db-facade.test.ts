@@ -43,29 +43,29 @@ describe('what an area is given of storage', () => {
   it('is SQL text only with the grant; without it, the error names the grant and the line to add', async () => {
     const { ctxOf } = await boot({ plain: {}, fluent: { grants: [{ grant: 'db:sql', why: 'sums' }] } });
     const text = 'SELECT COUNT(*) AS n FROM fluent__rows';
-    expect(await ctxOf('fluent').db.readOne(text)).to.deep.equal({ n: 0 });
+    expect(await ctxOf('fluent').db.system('a test').readOne(text)).to.deep.equal({ n: 0 });
     expect(ctxOf('fluent').db.table('rows')).to.equal('fluent__rows');
     expect(await ctxOf('fluent').db.commit([ctxOf('fluent').db.sql('DELETE FROM fluent__rows', [])])).to.deep.equal({ changes: [0] });
 
     const { db } = ctxOf('plain');
-    for (const attempt of [() => db.sql('DELETE FROM plain__rows', []), () => db.table('rows'), () => db.read('SELECT 1'), () => db.readOne('SELECT 1')]) {
+    for (const attempt of [() => db.sql('DELETE FROM plain__rows', []), () => db.table('rows'), () => db.system('a test').read('SELECT 1'), () => db.system('a test').readOne('SELECT 1')]) {
       const { code, message } = await refusal(attempt);
       expect(code).to.equal('daemon_not_granted');
       expect(message).to.contain('plain has no grant "db:sql"').and.to.contain('add { "grant": "db:sql", "why": "…" } to "grants"');
     }
     await db.commit([db.insert('rows', [{ id: 'a' }])]);
-    expect(await db.select({ from: 'rows' })).to.deep.equal([{ id: 'a' }]);
+    expect(await db.system('a test').select({ from: 'rows' })).to.deep.equal([{ id: 'a' }]);
   });
 
   it('ends with its own tables, with the grant as well', async () => {
     const { ctxOf } = await boot({ plain: {}, fluent: { grants: [{ grant: 'db:sql', why: 'sums' }] } });
     const { db } = ctxOf('fluent');
     for (const sql of ['SELECT * FROM plain__rows', 'SELECT * FROM journal__runs', 'SELECT * FROM kernel__events', 'SELECT * FROM agents__agents']) {
-      expect((await refusal(() => db.read(sql))).code, sql).to.equal('storage_foreign_table');
+      expect((await refusal(() => db.system('a test').read(sql))).code, sql).to.equal('storage_foreign_table');
     }
     for (const sql of ['DELETE FROM plain__rows', "UPDATE journal__runs SET status = 'done'"]) expect((await refusal(() => db.sql(sql, []))).code, sql).to.equal('storage_foreign_table');
     expect((await refusal(() => db.insert('plain__rows', [{ id: 'x' }]))).code).to.equal('storage_unknown_table');
-    expect((await refusal(() => db.select({ from: 'runs' }))).code).to.equal('storage_unknown_table');
+    expect((await refusal(() => db.system('a test').select({ from: 'runs' }))).code).to.equal('storage_unknown_table');
   });
 
   it('cannot be forged into a commit of the journal', async () => {
@@ -78,7 +78,7 @@ describe('what an area is given of storage', () => {
 
     const handed = ctxOf('other').db.insert('rows', [{ id: 'handed' }]);
     await ctxOf('plain').journal.open({ kind: 'test', actor, input: {} }, [handed]);
-    expect(await ctxOf('other').db.select({ from: 'rows' })).to.deep.equal([{ id: 'handed' }]);
+    expect(await ctxOf('other').db.system('a test').select({ from: 'rows' })).to.deep.equal([{ id: 'handed' }]);
   });
 
   it('is nothing any more once it has stopped, but what it had sealed is committed by others', async () => {
@@ -86,7 +86,13 @@ describe('what an area is given of storage', () => {
     const { db } = ctxOf('plain');
     const sealed = db.insert('rows', [{ id: 'late' }]);
     await kernel.daemon.kernel.disable('plain');
-    for (const attempt of [() => db.select({ from: 'rows' }), () => db.first({ from: 'rows' }), () => db.count('rows'), () => db.page({ from: 'rows' }), () => db.commit([sealed])]) {
+    for (const attempt of [
+      () => db.system('a test').select({ from: 'rows' }),
+      () => db.system('a test').first({ from: 'rows' }),
+      () => db.system('a test').count('rows'),
+      () => db.system('a test').page({ from: 'rows' }),
+      () => db.commit([sealed]),
+    ]) {
       expect((await refusal(attempt)).code).to.equal('daemon_extension_stopped');
     }
     expect((await ctxOf('other').db.commit([sealed])).changes).to.deep.equal([1]);

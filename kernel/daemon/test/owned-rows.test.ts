@@ -29,7 +29,7 @@ const open = async (): Promise<World> => {
     extra: [
       fixtureExtension({
         id: 'cards',
-        manifest: { tables: ['cards'] },
+        manifest: { tables: ['cards'], grants: [{ grant: 'actors', why: 'this test makes its people' }] },
         contributions: { migrations: ['0001_init', '0002_mark'] },
         definition: {
           tables: [Cards],

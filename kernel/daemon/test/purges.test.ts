@@ -69,7 +69,7 @@ const openWorld = async ({ home, tables = ALL.map(({ name }) => name), grants = 
     ctx.routes.add(route);
     ctx.hooks.tap(StoragePurge, async (subject) => {
       const isServing = world.kernel?.daemon.kernel.routes().some(({ id }) => id === route.id) ?? false;
-      taps.push({ subject, isServing, notes: await ctx.db.count('notes') });
+      taps.push({ subject, isServing, notes: await ctx.db.system('a test').count('notes') });
       await also();
     });
   };
@@ -110,7 +110,7 @@ const fill = async (db: Db, count = 1): Promise<void> => {
   await db.commit([db.insert('words', [{ word: 'heron' }])]);
 };
 
-const left = async (db: Db): Promise<readonly number[]> => [await db.count('notes'), await db.count('lines'), await db.count('words')];
+const left = async (db: Db): Promise<readonly number[]> => [await db.system('a test').count('notes'), await db.system('a test').count('lines'), await db.system('a test').count('words')];
 
 const refusal = async (work: () => unknown): Promise<string> => {
   try {

@@ -101,7 +101,7 @@ describeOnEngines('durable events of several daemons', (engine) => {
     await note(4);
     await note(5);
     await relay.beat();
-    expect(await db.read('SELECT seq, data FROM kernel__events ORDER BY seq')).to.deep.equal([
+    expect(await db.system('a test').read('SELECT seq, data FROM kernel__events ORDER BY seq')).to.deep.equal([
       { seq: 1, data: '1' },
       { seq: 2, data: '2' },
       { seq: 3, data: '4' },

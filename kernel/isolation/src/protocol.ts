@@ -53,6 +53,9 @@ export interface WireRequest {
   readonly page: SendingPage;
 }
 
+/** Who reads: an actor that the process was handed, or nobody, with the reason. */
+export type WireReader = readonly ['as', Actor] | readonly ['system', string];
+
 /** A write as its maker asks for it: sealed by the daemon when it is committed. */
 export type WireWrite =
   | { readonly make: 'insert' | 'update' | 'upsert' | 'remove' | 'sql'; readonly args: readonly unknown[] }

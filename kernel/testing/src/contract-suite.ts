@@ -11,8 +11,9 @@ import type { InstalledFiles } from '@svc/daemon';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { nameClaims } from './contract-suite-names.js';
-import { inhabited, purgeClaims, strangerClaims } from './contract-suite-people.js';
-import { OPEN_RATE, type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile, stopTestKernels } from './test-kernel.js';
+import { bodyClaims, purgeClaims, strangerClaims } from './contract-suite-people.js';
+import { type ContractWorlds, contractWorlds } from './contract-worlds.js';
+import { type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile } from './test-kernel.js';
 
 const README_LINES = ['Owns:', 'Service:', 'Taps:', 'Config:', 'Errors:', 'When off:', 'Promises:', 'Look here:', 'Try it:', 'Test it:'];
 
@@ -31,47 +32,32 @@ export interface ContractOptions {
   readonly bundle?: string;
   /** Tables whose rows of an agent outlive it, because they are its owner's books. */
   readonly keeps?: readonly string[];
+  /** Daemons that several extensions pass the suite in; by default some for this one alone. */
+  readonly worlds?: ContractWorlds;
 }
 
 /** Declares the suite for one extension, inside or outside another `describe`. */
 export function describeExtension(id: string, options: ContractOptions = {}): void {
-  const boot = async (rest: TestKernelOptions = {}) => {
-    const { config = `${OPEN_RATE}[extensions]\nenable = ["${id}"]\n`, ...others } = { ...options.boot, ...rest };
-    return bootTestKernel({ config: `${config}${options.config ?? ''}`, ...(options.strangers ? { strangers: await options.strangers() } : {}), ...others });
-  };
+  const boot = async (config: string) => bootTestKernel({ ...options.boot, config: `${config}${options.config ?? ''}`, ...(options.strangers ? { strangers: await options.strangers() } : {}) });
   describe(`the extension ${id}`, function () {
     this.timeout(20_000);
+    const worlds = options.worlds ?? contractWorlds([id], boot);
     describe('as it stands', () => {
-      const standing = shared(() => boot());
-      codeClaims(id, standing, options);
-      routeClaims(id, standing);
-      nameClaims(id, standing);
+      codeClaims(id, worlds.standing, options);
+      routeClaims(id, worlds.standing);
+      nameClaims(id, worlds.standing);
     });
-    describe('among people', () =>
-      strangerClaims(
-        id,
-        shared(() => inhabited(id, boot)),
-      ));
+    describe('among people', () => strangerClaims(id, worlds.people));
     describe('when something changes', () => {
-      afterEach(stopTestKernels);
-      changeClaims(id, boot);
-      purgeClaims(id, boot, { keeps: options.keeps ?? [] });
+      changeClaims(id, worlds.changing);
+      purgeClaims(id, worlds.purged, { keeps: options.keeps ?? [] });
+      bodyClaims(id, worlds.misused);
     });
     if (options.sources !== undefined) readingClaims(id, options.sources);
   });
 }
 
-type Boot = (rest?: TestKernelOptions) => Promise<TestKernel>;
-
-/** Made by the first claim that asks; for claims that leave it as it is, so that their order does not matter. */
-function shared<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  after(stopTestKernels);
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
+type Boot = () => Promise<TestKernel>;
 
 function codeClaims(id: string, boot: Boot, { bundle = join(dirname(releaseFile()), 'ext', id, 'index.js'), load }: ContractOptions): void {
   it('is active, and adds what its manifest and contributions.json declare', async () => {

@@ -1,5 +1,6 @@
 /** @svc/testing: a kernel for tests. */
 export * from './contract-suite.js';
+export { contractWorlds } from './contract-worlds.js';
 export * from './fixture-area.js';
 export * from './fixture-extension.js';
 export * from './postgres/engines.js';

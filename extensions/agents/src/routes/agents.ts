@@ -44,7 +44,7 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
     id: 'listAgents',
     method: 'GET',
     path: '/api/agents',
-    summary: 'Agents that the caller may see',
+    summary: 'List agents',
     description:
       'Owners and admins see all agents, everybody else their own. Each has what answers for it now: where its manifest says `default`, `model_provider` and `model_name` say what that is at this moment. What nobody knows is null, such as costs while llm is off.',
     cost: 2,
@@ -76,7 +76,7 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     id: 'spawnAgent',
     method: 'POST',
     path: '/api/agents',
-    summary: 'Spawn an agent',
+    summary: 'Create an agent',
     description: [
       'An agent is described by `manifest_toml`, else by `manifest`, else by the `template` of that name; a `name` alone gives one with every default. `name` and `model` beside it win over what it says.',
       'A manifest is refused whole, with every slip and its line, where a key is misspelt, misplaced, out of range, or narrows something that nothing here narrows. A key that waits for an area which is not here is kept, and told under `warnings`.',
@@ -112,7 +112,7 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
     id: 'getAgent',
     method: 'GET',
     path: '/api/agents/{id}',
-    summary: 'One agent with its manifest',
+    summary: 'Get an agent',
     description:
       'What a list says of it, and its manifest: as fields, with every default filled in, and as `manifest_toml`, from which the same agent can be made again. `revision` is one more with each change: a change that names it is refused where something else was changed since.',
     cost: 2,
@@ -133,7 +133,7 @@ const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
     id: 'killAgent',
     method: 'DELETE',
     path: '/api/agents/{id}',
-    summary: 'Kill an agent: its runs end, its sessions and rows go',
+    summary: 'Delete an agent with its sessions and data',
     description:
       'There is no way back, and no question first. What every area holds of it is erased, also by an area that is off at the moment and comes back later. Its children live on. To let it rest instead, suspend it.',
     audit: 'agent_killed',
@@ -168,7 +168,7 @@ const suspendAgent = (deps: AgentRouteDeps): RouteDecl =>
   switched(deps, true, {
     id: 'suspendAgent',
     path: '/api/agents/{id}/suspend',
-    summary: 'Let an agent take no more messages',
+    summary: 'Suspend an agent',
     description: 'Its runs are cancelled, and messages answer 409 `run_agent_suspended` until it is resumed. It stays suspended over a restart.',
     audit: 'agent_suspended',
     status: 'suspended',
@@ -178,7 +178,7 @@ const resumeAgent = (deps: AgentRouteDeps): RouteDecl =>
   switched(deps, false, {
     id: 'resumeAgent',
     path: '/api/agents/{id}/resume',
-    summary: 'Let a suspended agent take messages again',
+    summary: 'Resume an agent',
     description: 'Also an agent whose manifest says `enabled = false`, which begins suspended. One that runs already goes on.',
     audit: 'agent_resumed',
     status: 'running',

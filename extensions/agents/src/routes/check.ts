@@ -35,7 +35,7 @@ export const checkRoutes = (deps: CheckRouteDeps): RouteDecl[] => [
     id: 'checkAgentManifest',
     method: 'POST',
     path: '/api/agents/check',
-    summary: 'Judge a manifest, and change nothing',
+    summary: 'Validate a manifest',
     description:
       'Says what `POST /api/agents` would refuse and warn of, or `PATCH /api/agents/{id}` where `agent_id` names an agent: every slip with its line, and what the caller may not grant. Whether a name is taken, and what others change meanwhile, is seen when it is sent.',
     cost: 5,

@@ -25,7 +25,7 @@ export const cloneRoutes = ({ clone }: CloneRouteDeps): RouteDecl[] => [
     id: 'cloneAgent',
     method: 'POST',
     path: '/api/agents/{id}/clone',
-    summary: 'Make another agent like this one',
+    summary: 'Clone an agent',
     description: [
       'The clone has the manifest, the looks and the identity files of this agent, and a session and a workspace of its own: nothing that was said, and no other file. It is yours, whoever owns the other, stands below no agent, begins in the mode Normal, and is judged like any agent that you spawn.',
       'An agent that is busy, suspended or Stable can be cloned as well. A repeated `Idempotency-Key` with the same body gives the same clone.',

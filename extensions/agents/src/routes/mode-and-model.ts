@@ -20,7 +20,7 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
     id: 'setAgentMode',
     method: 'PUT',
     path: '/api/agents/{id}/mode',
-    summary: 'Set the mode of an agent',
+    summary: "Set an agent's mode",
     description: [
       '`Stable` pins the model that answers now (or the one that the manifest names as `pinned_model`): whatever becomes the default, or of an alias, this agent goes on with it, and its model cannot be changed. There are no skills in this version that could be frozen with it.',
       '`Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.',
@@ -55,7 +55,7 @@ const setAgentModel = (deps: ModeRouteDeps): RouteDecl =>
     id: 'setAgentModel',
     method: 'PUT',
     path: '/api/agents/{id}/model',
-    summary: 'Switch the model of an agent',
+    summary: "Set an agent's model",
     description: [
       'A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is taken as it is written, as in the manifest of a new agent, and `warnings` says so, with what is near to it. A provider that there is not is refused.',
       'A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.',

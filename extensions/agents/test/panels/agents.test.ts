@@ -35,14 +35,14 @@ describe('the panel of agents', function () {
     return other;
   };
   const save = async (page: Page, timeout = 30_000): Promise<void> => {
-    await page.getByRole('button', { name: 'Look at the changes' }).click({ timeout });
+    await page.getByRole('button', { name: 'Review changes' }).click({ timeout });
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click({ timeout });
   };
 
   /** The page hears of the other's change by itself, before it saves or while it does, or else by the answer: both end in the conflict. */
   const saveInVain = async (page: Page): Promise<void> => {
     await save(page, 1_000).catch(() => undefined);
-    await page.getByText('This was changed elsewhere meanwhile.').waitFor();
+    await page.getByText('Changed by someone else').waitFor();
   };
 
   it('lists agents, finds them by their words, and leads to each and to a talk with it', async () => {
@@ -55,11 +55,11 @@ describe('the panel of agents', function () {
 
     await page.getByRole('searchbox').fill('paper');
     await page.getByText('1 of 4 agents').waitFor();
-    expect(await page.getByRole('link', { name: 'Talk to owl' }).getAttribute('href')).to.equal(`#/chat/${id}`);
+    expect(await page.getByRole('link', { name: 'Chat with owl' }).getAttribute('href')).to.equal(`#/chat/${id}`);
     await page.getByRole('searchbox').fill('nothing is called that');
-    await page.getByRole('heading', { name: 'No agent is like that' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching agents' }).waitFor();
     await expectWellMade(page, 'agents nobody');
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByLabel('State').selectOption('Suspended');
     await page.getByRole('link', { name: 'sleeper', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'sleeper' }).waitFor();
@@ -71,10 +71,10 @@ describe('the panel of agents', function () {
     await page.getByRole('searchbox').fill('researcher');
     await expectWellMade(page, 'agents templates');
     await page.getByRole('link', { name: /^researcher/ }).click();
-    await page.getByText('Opens web addresses: all.').waitFor();
+    await page.getByText('Can open web addresses: all.').waitFor();
     await expectWellMade(page, 'agents from template');
     await page.getByRole('textbox', { name: 'Name' }).fill('librarian');
-    await page.getByRole('button', { name: 'Make the agent' }).click();
+    await page.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'librarian' }).waitFor();
     const { items } = (await kernel.http.expect(200, 'GET', '/api/agents?q=librarian')).body;
     expect((await shown(items[0].id)).capabilities.network).to.deep.equal(['*']);
@@ -82,17 +82,17 @@ describe('the panel of agents', function () {
 
   it('makes an agent by a form, with just the permissions that were switched on', async () => {
     const page = await open('agents/new?by=form');
-    await page.getByRole('button', { name: 'Make the agent' }).click();
-    await page.getByText('Give it a name.').first().waitFor();
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByText('Enter a name.').first().waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('reader');
     await page.getByRole('textbox', { name: 'Instructions' }).fill('You read.');
-    await page.getByRole('switch', { name: 'Use the files in its own folder' }).uncheck();
+    await page.getByRole('switch', { name: 'Use files in its own folder' }).uncheck();
     await page.getByRole('switch', { name: 'Open web addresses' }).check();
-    await page.getByRole('textbox', { name: 'Sites, one a line' }).fill('*.example.org\nexample.com');
-    await page.getByLabel('Tools', { exact: true }).selectOption('Only those chosen below');
+    await page.getByRole('textbox', { name: 'Sites, one per line' }).fill('*.example.org\nexample.com');
+    await page.getByLabel('Tools', { exact: true }).selectOption('Only the tools selected below');
     await page.getByRole('checkbox', { name: /^web_fetch/ }).check();
     await expectWellMade(page, 'agents form');
-    await page.getByRole('button', { name: 'Make the agent' }).click();
+    await page.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'reader' }).waitFor();
     const { items } = (await kernel.http.expect(200, 'GET', '/api/agents?q=reader')).body;
     const { capabilities, system_prompt } = await shown(items[0].id);
@@ -108,18 +108,18 @@ describe('the panel of agents', function () {
   it('tells what is wrong with a manifest, by its line, before it is saved; saves what is right after showing the difference', async () => {
     const id = await made({ name: 'hooter', model: { temperature: 0.1 } });
     const page = await open(`agents/${id}?view=text`);
-    const text = page.getByRole('textbox', { name: 'The manifest' });
+    const text = page.getByRole('textbox', { name: 'Manifest' });
     await text.fill('name = "hooter"\n\n[model]\ntemprature = 0.2\n');
     await page.getByText('model.temprature is not a key of a manifest').waitFor();
     await expectWellMade(page, 'agents text wrong');
-    expect(await page.getByRole('button', { name: 'Look at the changes' }).isDisabled()).to.equal(true);
+    expect(await page.getByRole('button', { name: 'Review changes' }).isDisabled()).to.equal(true);
     await page.getByRole('button', { name: 'Line 4' }).click();
     expect(await text.evaluate((area: HTMLTextAreaElement) => area.value.slice(area.selectionStart, area.selectionEnd))).to.equal('temprature = 0.2');
 
     await text.fill('name = "hooter"\ndescription = "Hoots."\n');
-    await page.getByText('The daemon would take this.').waitFor();
-    await page.getByRole('button', { name: 'Look at the changes' }).click();
-    await page.getByRole('region', { name: 'What is different' }).getByText('description = "Hoots."').waitFor();
+    await page.getByText('The manifest is valid.').waitFor();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('region', { name: 'Diff' }).getByText('description = "Hoots."').waitFor();
     await expectWellMade(page, 'agents review');
     expect((await shown(id)).revision).to.equal(0);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -132,7 +132,7 @@ describe('the panel of agents', function () {
     const page = await open(`agents/${id}?view=settings`);
     await page.getByRole('textbox', { name: 'Description' }).fill('New.');
     await page.getByRole('tab', { name: 'Overview' }).click();
-    await page.getByRole('heading', { name: 'Facts' }).waitFor();
+    await page.getByRole('heading', { name: 'Details' }).waitFor();
     await page.getByRole('tab', { name: 'Settings' }).click();
     expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).to.equal('New.');
     await save(page);
@@ -151,10 +151,10 @@ describe('the panel of agents', function () {
     await one.getByText('barny was saved.').waitFor();
 
     await saveInVain(two);
-    await two.getByRole('region', { name: 'What was changed elsewhere' }).getByText('Description: Of the first.').waitFor();
+    await two.getByRole('region', { name: 'Their changes' }).getByText('Description: Of the first.').waitFor();
     await expectWellMade(two, 'agents conflict');
     expect(await shown(id)).to.include({ description: 'Of the first.', system_prompt: 'Hoot.' });
-    await two.getByRole('button', { name: 'Go on with mine, on top of that' }).click();
+    await two.getByRole('button', { name: 'Keep mine and merge' }).click();
     await save(two);
     await two.getByText('barny was saved.').waitFor();
     expect(await shown(id)).to.include({ description: 'Of the first.', system_prompt: 'Hoot twice.', revision: 2 });
@@ -175,16 +175,16 @@ describe('the panel of agents', function () {
     await kernel.http.expect(200, 'PUT', path, { content: 'Wild.' });
     await saveInVain(page);
     expect((await kernel.http.expect(200, 'GET', path)).body.content).to.equal('Wild.');
-    await page.getByRole('button', { name: 'Drop mine, take that' }).click();
+    await page.getByRole('button', { name: 'Discard mine' }).click();
     expect(await page.getByRole('textbox', { name: /SOUL/ }).inputValue()).to.equal('Wild.');
   });
 
   it('shows one agent, sets its mode, lets it rest, clones it, and kills it only when that was confirmed', async () => {
     const id = await made({ name: 'tawny', description: 'Reads.', model: { system_prompt: 'You read.' }, capabilities: { shell: ['git *'] } });
     const page = await open(`agents/${id}`);
-    await page.getByText('Runs programs on this computer: git *.').waitFor();
+    await page.getByText('Can run programs on this computer: git *.').waitFor();
     await expectWellMade(page, 'agents one');
-    expect(await page.getByRole('link', { name: 'Talk', exact: true }).getAttribute('href')).to.equal(`#/chat/${id}`);
+    expect(await page.getByRole('link', { name: 'Chat', exact: true }).getAttribute('href')).to.equal(`#/chat/${id}`);
     await page.getByRole('combobox', { name: 'Mode' }).selectOption('Observe');
     await page.getByRole('button', { name: 'Set this mode' }).click();
     await page.getByText('The mode of tawny is now Observe.').waitFor();
@@ -194,21 +194,21 @@ describe('the panel of agents', function () {
 
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Clone' }).click();
-    await page.getByRole('textbox', { name: 'Name of the clone' }).fill('owlet');
+    await page.getByRole('textbox', { name: 'Clone name' }).fill('owlet');
     await page.getByRole('button', { name: 'Clone', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'owlet' }).waitFor();
 
-    for (const answer of ['Cancel', 'Kill owlet']) {
+    for (const answer of ['Cancel', 'Delete owlet']) {
       await page.getByRole('button', { name: 'More' }).click();
-      await page.getByRole('menuitem', { name: 'Kill' }).click();
-      await page.getByRole('dialog').getByText('There is no way back.').waitFor();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByText('permanently deletes').waitFor();
       await page.getByRole('button', { name: answer }).click();
       expect((await kernel.http.expect(200, 'GET', '/api/agents?q=owlet')).body.total).to.be.within(answer === 'Cancel' ? 1 : 0, 1);
     }
-    await page.getByText('owlet was killed.').waitFor();
+    await page.getByText('owlet was deleted.').waitFor();
     expect((await kernel.http.expect(200, 'GET', '/api/agents?q=owlet')).body.total).to.equal(0);
     await page.goto(`${kernel.url}/#/agents/00000000-0000-4000-8000-000000000000`);
-    await page.getByRole('heading', { name: 'This agent is not there any more' }).waitFor();
+    await page.getByRole('heading', { name: 'Agent not found' }).waitFor();
     await expectWellMade(page, 'agents gone');
   });
 
@@ -216,9 +216,9 @@ describe('the panel of agents', function () {
     const id = await made({ name: 'pygmy' });
     for (const area of ['templates', 'files']) await kernel.http.expect(200, 'POST', `/api/extensions/${area}/disable`);
     const page = await open('agents/new');
-    await page.getByText('Templates cannot be listed').waitFor();
+    await page.getByText('Templates cannot be loaded').waitFor();
     await page.goto(`${kernel.url}/#/agents/${id}?view=identity`);
-    await page.getByText('The files of agents cannot be read').waitFor();
+    await page.getByText('Agent files cannot be read').waitFor();
     await expectWellMade(page, 'agents without files');
     for (const area of ['templates', 'files']) await kernel.http.expect(200, 'POST', `/api/extensions/${area}/enable`);
   });
@@ -252,15 +252,15 @@ describe('the panel of agents, to who may only look', function () {
     await page.getByLabel('API key').fill(VERA_KEY);
     await page.getByRole('button', { name: 'Log in' }).click();
     const button = page.getByRole('button', { name: 'New agent' });
-    expect([await button.isDisabled(), await button.getAttribute('title')]).to.deep.equal([true, 'Your role (viewer) may not do this.']);
+    expect([await button.isDisabled(), await button.getAttribute('title')]).to.deep.equal([true, 'Your role (viewer) does not allow this.']);
     await page.getByRole('link', { name: 'owl', exact: true }).click();
-    for (const name of ['Talk', 'Suspend']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
+    for (const name of ['Chat', 'Suspend']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
     await page.getByRole('tab', { name: 'Settings' }).click();
     expect(await page.getByRole('textbox', { name: 'Name' }).isDisabled()).to.equal(true);
     await expectWellMade(page, 'agents settings of a viewer');
     await page.goto(`${kernel.url}/#/agents/${id}?view=text`);
-    expect(await page.getByRole('textbox', { name: 'The manifest' }).isEditable()).to.equal(false);
+    expect(await page.getByRole('textbox', { name: 'Manifest' }).isEditable()).to.equal(false);
     await page.goto(`${kernel.url}/#/agents/new?by=form`);
-    expect(await page.getByRole('button', { name: 'Make the agent' }).isDisabled()).to.equal(true);
+    expect(await page.getByRole('button', { name: 'Create agent' }).isDisabled()).to.equal(true);
   });
 });

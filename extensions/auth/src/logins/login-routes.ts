@@ -54,7 +54,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       id: 'createLogin',
       method: 'POST',
       path: '/auth/session',
-      summary: 'Log in with a key',
+      summary: 'Log in',
       description:
         'For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. ' +
         'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.',
@@ -74,7 +74,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       id: 'getCaller',
       method: 'GET',
       path: '/auth/session',
-      summary: 'Who is calling',
+      summary: 'Get the current caller',
       description:
         'Whose key or login the request brings, and the role that decides what it may do; a page asks this first. It never refuses: without anything valid it answers `authenticated: false`. A remembered login is prolonged, in the browser too.',
       auth: 'public',
@@ -85,7 +85,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       id: 'createLoginLink',
       method: 'POST',
       path: '/auth/links',
-      summary: 'Make a code that logs a browser in',
+      summary: 'Create a login code',
       description:
         'For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.',
       auth: 'bearer',

@@ -35,12 +35,14 @@ export interface LoginStore {
 const MAX_AT_ONCE = 500;
 
 export const createLoginStore = (db: Db): LoginStore => ({
-  get: (idHash) => db.first<LoginRow>({ from: 'logins', where: { id_hash: idHash } }),
+  get: (idHash) => db.system('who calls').first<LoginRow>({ from: 'logins', where: { id_hash: idHash } }),
   beyond: async (actorId, keep) => {
-    const rows = await db.select<LoginRow>({ from: 'logins', where: { actor_id: actorId }, order: [{ column: 'seen_at', descending: true }, { column: 'id_hash' }], limit: MAX_AT_ONCE });
+    const rows = await db
+      .system('logins of one person')
+      .select<LoginRow>({ from: 'logins', where: { actor_id: actorId }, order: [{ column: 'seen_at', descending: true }, { column: 'id_hash' }], limit: MAX_AT_ONCE });
     return rows.slice(keep).map(({ id_hash }) => id_hash);
   },
-  over: async (at) => (await db.select<LoginRow>({ from: 'logins', where: { expires_at: { lte: at } }, limit: MAX_AT_ONCE })).map(({ id_hash }) => id_hash),
+  over: async (at) => (await db.system('logins that ended').select<LoginRow>({ from: 'logins', where: { expires_at: { lte: at } }, limit: MAX_AT_ONCE })).map(({ id_hash }) => id_hash),
   insert: (row) => db.insert('logins', [row]),
   seen: (row) => db.update('logins', ['id_hash'], [row]),
   remove: (idHashes) => db.remove('logins', { id_hash: idHashes }),

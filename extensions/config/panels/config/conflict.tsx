@@ -1,7 +1,8 @@
 /** Somebody else changed what is being changed here: theirs beside ours, and the choice. */
 import { Button, DiffView, Icon } from '@svc/kit';
 import { type Draft, drop, readDraft, rebase } from './drafts.js';
-import type { Schema, Setting } from './schema.js';
+import type { Schema } from '@svc/kit/collection';
+import type { Setting } from './schema.js';
 import { fragments, inFile } from './toml.js';
 import { t } from './words.js';
 

@@ -2,7 +2,7 @@
  * What was typed and not saved. It outlives a change of the panel, and what the daemon says meanwhile never goes over it.
  */
 import { type Signal, signal } from '@svc/kit';
-import { isSame, type Read, readTyped, type Schema, type Typed } from './schema.js';
+import { isSame, type Read, readTyped, type Schema, type Typed } from '@svc/kit/collection';
 
 export interface Draft {
   readonly path: string;

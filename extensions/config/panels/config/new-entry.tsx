@@ -1,14 +1,15 @@
 /** Entries of a table with free names that are not in the file yet, and a line to add one. */
 import { Button, IconButton, needs, TextField, useState } from '@svc/kit';
 import { drafts, drop, readDraft, type } from './drafts.js';
-import { kindOf, type Schema, schemaAt, type Setting } from './schema.js';
+import type { Schema } from '@svc/kit/collection';
+import { isTable, schemaAt, type Setting } from './schema.js';
 import { t } from './words.js';
 
 export const NewEntry = ({ root, table, rows, isWritable }: { root: Schema; table: string; rows: readonly Setting[]; isWritable: boolean }) => {
   const [name, setName] = useState('');
   const [value, setValue] = useState('');
   const isOpen = isWritable && !needs('config.admin').disabled;
-  const known = new Set(rows.filter(({ path }) => kindOf(schemaAt(root, path)) !== 'table').map(({ path }) => path));
+  const known = new Set(rows.filter(({ path }) => !isTable(schemaAt(root, path))).map(({ path }) => path));
   const fresh = [...drafts.value.values()].filter(({ path }) => path.startsWith(`${table}.`) && !known.has(path));
   const path = `${table}.${name.trim()}`;
   const isTaken = known.has(path) || drafts.value.has(path);

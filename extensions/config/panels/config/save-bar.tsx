@@ -3,7 +3,8 @@ import { Button, confirmed, DiffView, FormDialog, notify, useState } from '@svc/
 import { Conflict } from './conflict.js';
 import { type Draft, drafts, drop, dropAll, readDraft, refuse } from './drafts.js';
 import { save, type Saved } from './saving.js';
-import { type Document, isSame, schemaAt, type Setting } from './schema.js';
+import { isSame } from '@svc/kit/collection';
+import { type Document, schemaAt, type Setting } from './schema.js';
 import { fragments, inFile, tablesInFile } from './toml.js';
 import { t } from './words.js';
 

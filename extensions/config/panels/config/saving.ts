@@ -5,7 +5,8 @@
  * S2  A change of another setting by somebody else is no obstacle: the file is looked at anew, and the change is made on that.
  */
 import { daemon, type OutputOf, sayingOf, SvcError } from '@svc/kit';
-import { isSame, type Setting } from './schema.js';
+import { isSame } from '@svc/kit/collection';
+import type { Setting } from './schema.js';
 
 /** Somebody who saves again and again while one saves. */
 const MAX_ATTEMPTS = 5;

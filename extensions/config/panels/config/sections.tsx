@@ -1,7 +1,8 @@
 /** The settings by their sections: one section at a time, or all that are like what is sought. */
 import { address, addressOf, Button, CheckField, Empty, go, SearchField, Section, Select, setQuery, type ComponentChildren } from '@svc/kit';
 import { NewEntry } from './new-entry.js';
-import { type Document, kindOf, type Schema, schemaAt, type SectionShown, type Setting, titled } from './schema.js';
+import { type Schema, titled } from '@svc/kit/collection';
+import { type Document, isTable, schemaAt, type SectionShown, type Setting } from './schema.js';
 import { drafts } from './drafts.js';
 import { SettingRow } from './setting-row.js';
 import { tablesInFile } from './toml.js';
@@ -97,9 +98,9 @@ const Contents = ({ chapters, open }: { chapters: readonly Chapter[]; open: stri
 
 /** The table of the file in which a setting stands; one with free names is its own. */
 const tableOf = (root: Schema, path: string): string => {
-  if (kindOf(schemaAt(root, path)) === 'table') return path;
+  if (isTable(schemaAt(root, path))) return path;
   const above = path.split('.').slice(0, -1);
-  while (above.length > 1 && kindOf(schemaAt(root, above.slice(0, -1).join('.'))) === 'table') above.pop();
+  while (above.length > 1 && isTable(schemaAt(root, above.slice(0, -1).join('.')))) above.pop();
   return above.join('.');
 };
 
@@ -115,11 +116,11 @@ const Groups = ({ root, settings, isWritable, isWhole }: { root: Schema; setting
         <Section key={table} title={table === '' ? t('top_level') : <span class="mono">[{table}]</span>} note={table === '' ? undefined : schemaAt(root, table).description}>
           <div class="card config-rows">
             {rows
-              .filter(({ path }) => kindOf(schemaAt(root, path)) !== 'table')
+              .filter(({ path }) => !isTable(schemaAt(root, path)))
               .map((setting) => (
                 <SettingRow key={setting.path} setting={setting} schema={schemaAt(root, setting.path)} isWritable={isWritable} tables={tablesInFile(settings)} />
               ))}
-            {kindOf(schemaAt(root, table)) === 'table' && isWhole && <NewEntry root={root} table={table} rows={rows} isWritable={isWritable} />}
+            {isTable(schemaAt(root, table)) && isWhole && <NewEntry root={root} table={table} rows={rows} isWritable={isWritable} />}
           </div>
         </Section>
       ))}

@@ -1,9 +1,10 @@
 /** One setting: its field, where its value comes from, and why it cannot be changed where it cannot. */
 import { Badge, Button, needs } from '@svc/kit';
+import { isSame, type Schema, SchemaField, titled, typedOf } from '@svc/kit/collection';
 import { Conflict } from './conflict.js';
 import { drafts, drop, readDraft, type } from './drafts.js';
-import { isSame, type Schema, type Setting, titled, typedOf } from './schema.js';
-import { SettingField, shownText } from './setting-field.js';
+import type { Setting } from './schema.js';
+import { tomlValue } from './toml.js';
 import { t } from './words.js';
 
 export const SettingRow = ({ setting, schema, isWritable, tables }: { setting: Setting; schema: Schema; isWritable: boolean; tables: ReadonlySet<string> }) => {
@@ -20,7 +21,7 @@ export const SettingRow = ({ setting, schema, isWritable, tables }: { setting: S
         {locked !== undefined && isOpaque(value) ? (
           <Redacted setting={setting} />
         ) : (
-          <SettingField
+          <SchemaField
             schema={schema}
             label={titled(path.slice(path.lastIndexOf('.') + 1))}
             hint={hintOf(schema)}
@@ -28,6 +29,7 @@ export const SettingRow = ({ setting, schema, isWritable, tables }: { setting: S
             usual={typedOf(schema, schema.default)}
             error={draft?.refusal ?? (read && 'wrong' in read ? read.wrong : undefined)}
             isOpen={isOpen}
+            hides={isForPeople}
             onType={(typed) => type(schema, path, typed, value)}
           />
         )}
@@ -62,6 +64,11 @@ export const SettingRow = ({ setting, schema, isWritable, tables }: { setting: S
   );
 };
 
+/** These say where a secret is, and a person writes them into the file. */
+const isForPeople = (name: string): boolean => /(^|_)(key|token|secret|password|pass|passphrase|credentials?|env)$/i.test(name);
+
+const shownText = (value: unknown): string => (value === '' || (Array.isArray(value) && value.length === 0) ? t('empty') : typeof value === 'string' ? value : tomlValue(value));
+
 const whyLocked = ({ source, variable, by_hand }: Setting): string | undefined => {
   if (source === 'environment') return t('held', { variable: variable ?? '' });
   return by_hand === null ? undefined : t('by_hand', { why: by_hand });
@@ -72,7 +79,7 @@ const isOpaque = (value: unknown): boolean => value === '***' || value === 'not 
 
 const Redacted = ({ setting: { path, value } }: { setting: Setting }) => (
   <div class="field">
-    <p class="config-name">{titled(path.slice(path.lastIndexOf('.') + 1))}</p>
+    <p class="field-name">{titled(path.slice(path.lastIndexOf('.') + 1))}</p>
     <p class="muted">
       {typeof value === 'object' && value !== null && 'count' in value ? t('people', { count: Number(value.count) }) : value === '***' ? t('secret_set') : t('secret_not_set')}
       {typeof value === 'object' && value !== null && 'names' in value && Array.isArray(value.names) && value.names.length > 0 && `: ${value.names.join(', ')}`}

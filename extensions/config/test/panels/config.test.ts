@@ -19,7 +19,7 @@ describe('the panel of the settings', function () {
   const textOf = (kernel: TestKernel): Promise<string> => readFile(fileOf(kernel), 'utf8');
   const at = (kernel: TestKernel, place = ''): string => `${kernel.url}/#/config${place}`;
   const shown = async ({ http }: TestKernel) => (await http.expect(200, 'GET', '/api/config')).body;
-  const review = (page: Page) => page.getByRole('button', { name: 'See the difference and save' }).click();
+  const review = (page: Page) => page.getByRole('button', { name: 'Review and save' }).click();
   const save = (page: Page, timeout = 30_000) => page.getByRole('dialog').getByRole('button', { name: 'Save' }).click({ timeout });
   const row = (page: Page, path: string) => page.locator(`[data-path="${path}"]`);
 
@@ -36,7 +36,7 @@ describe('the panel of the settings', function () {
     expect(await held.getByRole('textbox').isDisabled()).to.equal(true);
     await expectWellMade(page, 'a setting that the environment holds');
     await page.goto(at(kernel, '?q=catalog'));
-    await row(page, 'models.catalog_public_key').getByText('set, and not shown').waitFor();
+    await row(page, 'models.catalog_public_key').getByText('set (hidden)').waitFor();
     expect(await page.content()).to.not.contain(SECRET);
     await expectWellMade(page, 'settings that were sought');
     await page.goto(at(kernel, '?set=1'));
@@ -58,8 +58,8 @@ describe('the panel of the settings', function () {
     await page.goto(at(kernel, '/session'));
     await row(page, 'session.retention_days').getByRole('textbox').fill('9');
     await review(page);
-    const lines = (kind: string) => page.getByRole('region', { name: 'Difference of config.toml' }).locator(`.diff-line.${kind} > span:last-child`).allInnerTexts();
-    await page.getByRole('region', { name: 'Difference of config.toml' }).waitFor();
+    const lines = (kind: string) => page.getByRole('region', { name: 'config.toml diff' }).locator(`.diff-line.${kind} > span:last-child`).allInnerTexts();
+    await page.getByRole('region', { name: 'config.toml diff' }).waitFor();
     const context = (await lines('same')).filter((line) => line.trim() !== '');
     expect(context).to.deep.equal(['[log]']);
     expect(await lines('removed')).to.deep.equal(['level = "warn"']);
@@ -76,11 +76,11 @@ describe('the panel of the settings', function () {
     const { page } = await chromium.open(at(kernel, '/log'));
     await page.getByRole('combobox', { name: 'Level' }).selectOption('debug');
     await page.goto(at(kernel, '/session'));
-    await row(page, 'session.retention_days').getByRole('button', { name: 'Back to the default' }).click();
+    await row(page, 'session.retention_days').getByRole('button', { name: 'Reset to default' }).click();
     await page.getByText('2 changes are not saved').waitFor();
     await expectWellMade(page, 'changes that are not saved');
     await review(page);
-    const difference = page.getByRole('region', { name: 'Difference of config.toml' });
+    const difference = page.getByRole('region', { name: 'config.toml diff' });
     await difference.getByText('level = "debug"').waitFor();
     await difference.getByText('retention_days = 7').waitFor();
     await expectWellMade(page, 'the difference');
@@ -88,7 +88,7 @@ describe('the panel of the settings', function () {
     await page.getByText('2 settings were saved').waitFor();
     expect(await textOf(kernel)).to.equal(text.replace('"warn"', '"debug"').replace('retention_days = 7 # a week\n', ''));
     expect((await shown(kernel)).log.level).to.equal('debug');
-    expect(await page.getByRole('button', { name: 'See the difference and save' }).count()).to.equal(0);
+    expect(await page.getByRole('button', { name: 'Review and save' }).count()).to.equal(0);
   });
 
   it('says at the field what does not fit, before and after the daemon was asked, and keeps what was typed', async () => {
@@ -96,20 +96,20 @@ describe('the panel of the settings', function () {
     const { page } = await chromium.open(at(kernel, '/runs'));
     const field = row(page, 'runs.max_active').getByRole('textbox');
     for (const [typed, says] of [
-      ['many', 'A whole number is needed.'],
-      ['0', 'It must be 1 or more.'],
-      ['999999999', 'It must be 100k or less.'],
+      ['many', 'Enter a whole number.'],
+      ['0', 'Must be 1 or more.'],
+      ['999999999', 'Must be 100k or less.'],
     ] as const) {
       await field.fill(typed);
       await row(page, 'runs.max_active').getByText(says).waitFor();
     }
-    expect(await page.getByRole('button', { name: 'See the difference and save' }).isDisabled()).to.equal(true);
-    await row(page, 'runs.max_active').getByRole('button', { name: 'Undo this change' }).click();
+    expect(await page.getByRole('button', { name: 'Review and save' }).isDisabled()).to.equal(true);
+    await row(page, 'runs.max_active').getByRole('button', { name: 'Undo' }).click();
     await page.goto(at(kernel, '/api'));
     await row(page, 'api.listen_addr').getByRole('textbox').fill('0.0.0.0:4545');
     await review(page);
     await save(page);
-    await row(page, 'api.listen_addr').getByText('the daemon would not start again', { exact: false }).waitFor();
+    await row(page, 'api.listen_addr').getByText('the daemon would not start', { exact: false }).waitFor();
     expect(await row(page, 'api.listen_addr').getByRole('textbox').inputValue()).to.equal('0.0.0.0:4545');
     expect(await textOf(kernel)).to.equal(OPEN_RATE);
   });
@@ -161,7 +161,7 @@ describe('the panel of the settings', function () {
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}[provider_urls]\nmine = "http://127.0.0.1:9/v1"\n` });
     const { page } = await chromium.open(at(kernel, '/general'));
     await row(page, 'fallback_providers').getByRole('button', { name: 'Add an entry' }).click();
-    await page.getByText('Entry 1, provider: It must not be empty.').waitFor();
+    await page.getByText('Entry 1, provider: Must not be empty.').waitFor();
     await page.getByRole('group', { name: 'Entry 1' }).getByLabel('Provider').fill('groq');
     await expectWellMade(page, 'a list of tables');
     await page.goto(at(kernel, '/provider_urls'));
@@ -169,7 +169,7 @@ describe('the panel of the settings', function () {
     await page.getByLabel('Value').fill('http://127.0.0.1:7/v1');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await expectWellMade(page, 'a table with free names');
-    await row(page, 'provider_urls.mine').getByRole('button', { name: 'Back to the default' }).click();
+    await row(page, 'provider_urls.mine').getByRole('button', { name: 'Reset to default' }).click();
     await page.goto(at(kernel, '/uploads'));
     await review(page);
     await save(page);
@@ -184,8 +184,8 @@ describe('the panel of the settings', function () {
     const { page } = await chromium.open(at(kernel, '/log'));
     await row(page, 'log.level').waitFor();
     await writeFile(fileOf(kernel), `${OPEN_RATE}[log]\nlevel = "debug"\n[llm]\nmax_retries = -3\n`);
-    await page.getByRole('button', { name: 'Read the file again' }).click();
-    await page.getByRole('heading', { name: 'What in config.toml does not hold' }).waitFor();
+    await page.getByRole('button', { name: 'Reload file' }).click();
+    await page.getByRole('heading', { name: 'Problems in config.toml' }).waitFor();
     await page.getByText(/max_retries must be/).waitFor();
     await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[data-path="log.level"] select')?.value === 'debug');
     await expectWellMade(page, 'problems of the file');
@@ -195,12 +195,12 @@ describe('the panel of the settings', function () {
     const kernel = await bootTestKernel({ config: OPEN_RATE });
     await chmod(fileOf(kernel), 0o400);
     const { page } = await chromium.open(at(kernel, '/log'));
-    await page.getByText('config.toml cannot be written here').waitFor();
+    await page.getByText('config.toml is read-only').waitFor();
     expect(await page.getByRole('combobox', { name: 'Level' }).isDisabled()).to.equal(true);
     await expectWellMade(page, 'settings that are managed elsewhere');
     await rm(fileOf(kernel), { force: true });
     await page.reload();
-    await page.getByRole('button', { name: 'Write a first file' }).click();
+    await page.getByRole('button', { name: 'Create config.toml' }).click();
     await page.getByText('There is no config.toml yet').waitFor({ state: 'detached' });
     expect(await textOf(kernel)).to.contain('[log]');
   });
@@ -211,8 +211,8 @@ describe('the panel of the settings', function () {
     await logInAs(page, 'vera');
     await row(page, 'runs.max_active').waitFor();
     expect(await row(page, 'runs.max_active').getByRole('textbox').isDisabled()).to.equal(true);
-    expect(await page.getByRole('button', { name: 'Read the file again' }).getAttribute('title')).to.contain('viewer');
+    expect(await page.getByRole('button', { name: 'Reload file' }).getAttribute('title')).to.contain('viewer');
     await page.getByRole('tab', { name: 'As a file' }).click();
-    await page.getByText('Only owners and admins may see this.').waitFor();
+    await page.getByText('Only owners and admins can see this.').waitFor();
   });
 });

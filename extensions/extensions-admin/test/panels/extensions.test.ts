@@ -29,13 +29,13 @@ describe('the extensions panel', function () {
     const { total } = (await kernel.http.expect(200, 'GET', '/api/extensions')).body;
     expect(await page.getByRole('row').count()).to.equal(total + 1);
     await expectWellMade(page, 'extensions');
-    await page.getByRole('searchbox', { name: 'Find an extension' }).fill('vault');
+    await page.getByRole('searchbox', { name: 'Search extensions' }).fill('vault');
     await rowOf(page, 'vault').waitFor();
     expect(await rowOf(page, 'runs').count()).to.equal(0);
     expect(page.url()).to.match(/q=vault/);
-    await page.getByLabel('Show').selectOption('off');
-    await page.getByText('No extension is like that.').waitFor();
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByLabel('Filter').selectOption('off');
+    await page.getByText('No matching extensions.').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await rowOf(page, 'runs').waitFor();
     expect(mistakes).to.deep.equal([]);
   });
@@ -65,9 +65,9 @@ describe('the extensions panel', function () {
   it('shows what somebody else switches, as it happens', async () => {
     const kernel = common;
     const { page } = await open(kernel, '/templates');
-    await page.getByText('It is on and works.').waitFor();
+    await page.getByText('Running.').waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/templates/disable');
-    await page.getByText('A person switched it off.').waitFor();
+    await page.getByText('Switched off by a person.').waitFor();
     await page.getByRole('button', { name: 'Switch on' }).waitFor();
   });
 
@@ -76,7 +76,7 @@ describe('the extensions panel', function () {
     const { page } = await open(kernel, '/webchat');
     await page.getByRole('button', { name: 'Switch off' }).click();
     const dialog = page.getByRole('dialog', { name: 'Switch webchat off?' });
-    await dialog.getByText('This page goes away').waitFor();
+    await dialog.getByText('This page will no longer open').waitFor();
     await dialog.getByText('svc ext enable webchat').waitFor();
     await expectWellMade(page, 'extensions, this page goes');
     await dialog.getByRole('button', { name: 'Switch off' }).click();
@@ -107,9 +107,9 @@ describe('the extensions panel', function () {
     await page.getByText('it asks <i>there</i>', { exact: false }).waitFor();
     await expectWellMade(page, 'extensions, one that failed');
     isMended = true;
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('ill was set back.').waitFor();
-    await page.getByText('It is on and works.').waitFor();
+    await page.getByRole('button', { name: 'Reset', exact: true }).click();
+    await page.getByText('ill was reset.').waitFor();
+    await page.getByText('Running.').waitFor();
     expect(await stateOf(kernel, 'ill')).to.equal('active');
   });
 
@@ -125,15 +125,15 @@ describe('the extensions panel', function () {
     const nobody = { ...fixtureExtension({ id: 'acme-nobody', definition: { activate: () => undefined } }), bundled: false, origin: { ...origin, publisher: null, trust: 'unsigned' as const } };
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["acme-weather", "acme-nobody"]\n`, extra: [weather, nobody] });
     const { page } = await open(kernel, '/acme-weather');
-    const from = page.getByRole('region', { name: 'Where it comes from' });
+    const from = page.getByRole('region', { name: 'Origin' });
     await from.getByText('npm:@acme/weather@^1 <b>x</b>', { exact: true }).waitFor();
     await from.getByText('Acme', { exact: false }).first().waitFor();
     await from.getByText('it runs in the process of the daemon', { exact: false }).waitFor();
     await expectWellMade(page, 'extensions, one from elsewhere');
     await page.goto(`${kernel.url}/#/extensions/acme-nobody`);
-    await from.getByText('Nobody signed it').waitFor();
+    await from.getByText('Not signed').waitFor();
     await page.goto(`${kernel.url}/#/extensions/runs`);
-    await page.getByText('It is on and works.').waitFor();
+    await page.getByText('Running.').waitFor();
     expect(await from.count(), 'of what came with the daemon').to.equal(0);
     await kernel.stop();
   });
@@ -145,8 +145,8 @@ describe('the extensions panel', function () {
     const { page } = await open(kernel, '/templates');
     await page.getByText('GET /api/templates', { exact: true }).waitFor();
     await expectWellMade(page, 'extensions, one');
-    await page.getByRole('button', { name: 'Load anew' }).click();
-    await page.getByText('templates was loaded anew.').waitFor();
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByText('templates was reloaded.').waitFor();
     expect(await generation()).to.equal(before + 1);
     await page.getByText(`${before + 1} times`).waitFor();
   });
@@ -155,15 +155,15 @@ describe('the extensions panel', function () {
     const kernel = common;
     const { page } = await open(kernel);
     await page.getByRole('tab', { name: /List/ }).press('ArrowRight');
-    const graph = page.getByRole('group', { name: 'Who needs whom' });
+    const graph = page.getByRole('group', { name: 'Dependencies' });
     const commands = graph.getByRole('link', { name: /^commands, On: needs agents, sessions/ });
     await commands.waitFor();
     const left = async (name: string): Promise<number> => (await graph.getByRole('link', { name: new RegExp(`^${name}, `) }).boundingBox())?.x ?? 0;
     expect(await left('agents')).to.be.lessThan(await left('sessions'));
     expect(await left('sessions')).to.be.lessThan(await left('commands'));
     await expectWellMade(page, 'extensions, graph');
-    await page.getByText('The same in words').click();
-    await page.getByRole('listitem').filter({ hasText: 'needs agents, sessions, llm, tools' }).waitFor();
+    await page.getByText('As text').click();
+    await page.getByRole('listitem').filter({ hasText: 'requires agents, sessions, llm, tools' }).waitFor();
     await commands.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'commands', level: 1 }).waitFor();
@@ -177,9 +177,9 @@ describe('the extensions panel', function () {
     await off.waitFor();
     expect(await off.isDisabled()).to.equal(true);
     expect(await off.getAttribute('title')).to.match(/viewer/);
-    expect(await page.getByRole('button', { name: 'Load anew' }).isDisabled()).to.equal(true);
+    expect(await page.getByRole('button', { name: 'Reload' }).isDisabled()).to.equal(true);
     await page.goto(`${kernel.url}/#/extensions/nobody`);
-    await page.getByText('There is no extension “nobody”.').waitFor();
+    await page.getByText('Extension “nobody” not found.').waitFor();
     await expectWellMade(page, 'extensions, none of that name');
   });
 });

@@ -37,25 +37,25 @@ describe('installing by the page', function () {
     const { page, mistakes } = await chromium.open(`${kernel.url}/#/extensions`);
     await page.getByRole('button', { name: 'Install', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Where it is').fill(await packed(ASKS));
-    await dialog.getByRole('button', { name: 'Look at it' }).click();
+    await dialog.getByLabel('Source').fill(await packed(ASKS));
+    await dialog.getByRole('button', { name: 'Review' }).click();
     await dialog.getByText('a key for <b>more</b> calls', { exact: false }).waitFor();
     await dialog.getByText(key.keyId).first().waitFor();
     await dialog
       .getByText(/the network/)
       .first()
       .waitFor();
-    const agree = dialog.getByRole('button', { name: 'Agree, install and switch on' });
+    const agree = dialog.getByRole('button', { name: 'Agree and install' });
     expect(await agree.isDisabled(), 'before the key is trusted').to.equal(true);
     expect((await state()).code).to.equal('extension_not_found');
     await expectWellMade(page, 'extensions, agreeing');
     await dialog.getByRole('checkbox', { name: /trust it for this extension/ }).check();
     await agree.click();
     await page.getByRole('heading', { level: 1, name: 'acme-weather' }).waitFor();
-    await page.getByText('It is on and works.').waitFor();
+    await page.getByText('Running.').waitFor();
     expect(await state()).to.include({ state: 'active', category: 'third-party' });
 
-    await page.getByRole('button', { name: 'More for acme-weather' }).click();
+    await page.getByRole('button', { name: 'More actions for acme-weather' }).click();
     await page.getByRole('menuitem', { name: 'Remove' }).click();
     await dialog.getByRole('checkbox').check();
     const remove = dialog.getByRole('button', { name: 'Remove' });
@@ -72,9 +72,9 @@ describe('installing by the page', function () {
     const { page } = await chromium.open(`${kernel.url}/#/extensions`);
     await page.getByRole('button', { name: 'Install', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Where it is').fill(join(root, 'nothing.tgz'));
-    await dialog.getByRole('button', { name: 'Look at it' }).click();
+    await dialog.getByLabel('Source').fill(join(root, 'nothing.tgz'));
+    await dialog.getByRole('button', { name: 'Review' }).click();
     await dialog.getByRole('alert').waitFor();
-    expect(await dialog.getByLabel('Where it is').inputValue()).to.equal(join(root, 'nothing.tgz'));
+    expect(await dialog.getByLabel('Source').inputValue()).to.equal(join(root, 'nothing.tgz'));
   });
 });

@@ -1,5 +1,5 @@
 /** Uploads over HTTP: send a file, get it back, see what there is, delete it. */
-import { PageQuery, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, pageOf, isUuid } from '@svc/api';
+import { defineList, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, isUuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { LARGEST_UPLOAD_BYTES } from '../config.js';
 import type { FilesChanged } from '../contract.js';
@@ -25,6 +25,14 @@ const Upload = Type.Object(
   },
   { 'x-name': 'Upload' },
 );
+
+const UploadList = defineList({
+  item: Upload,
+  as: ['rows'],
+  sort: ['created_at', 'filename', 'size'],
+  filters: { agent_id: UuidText('Only those that were sent to this agent') },
+  searches: 'file names',
+});
 
 const Bytes = Type.String({ format: 'binary' });
 const UploadForm = Type.Object({ file: Type.String({ format: 'binary', description: 'The file' }) }, { 'x-name': 'UploadForm' });
@@ -96,14 +104,14 @@ const listUploads = (uploads: UploadStore): RouteDecl =>
     id: 'listUploads',
     method: 'GET',
     path: '/api/uploads',
-    summary: 'Uploads that the caller may see, newest first',
-    description: 'Rows in pages: `next` of one is `after` of the next. Owners and admins see those of everybody.',
+    summary: 'List uploads, newest first',
+    description: 'Owners and admins see those of everybody.',
     cost: 2,
-    query: Type.Object({ ...PageQuery.properties, agent_id: Type.Optional(UuidText('Only those that were sent to this agent')) }),
-    responses: { 200: pageOf(Upload) },
+    query: UploadList.query,
+    responses: { 200: UploadList.answer },
     handler: async ({ actor, query }) => {
-      const { rows, next } = await uploads.page(actor, query);
-      return reply(200, { rows: rows.map(viewOf), next });
+      const found = await uploads.page(actor, UploadList, query);
+      return UploadList.reply(query, { ...found, rows: found.rows.map(viewOf) });
     },
   });
 
@@ -112,7 +120,7 @@ const getUpload = (uploads: UploadStore): RouteDecl =>
     id: 'getUpload',
     method: 'GET',
     path: '/api/uploads/{file_id}',
-    summary: 'The bytes of an upload',
+    summary: 'Download an upload',
     description:
       'Answers with the bytes as they were sent, of the type that was found in them (scripts and styles as plain text), with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.',
     cost: 2,

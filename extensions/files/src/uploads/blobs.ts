@@ -80,12 +80,15 @@ export const createBlobs = (deps: BlobDeps): Blobs => {
 
 type Statements = ReturnType<typeof statementsOf>;
 
+/** Why rows are read with no actor when bytes are let go. */
+const SWEEP = 'bytes to let go';
+
 const statementsOf = (db: Db) => {
   const uploads = db.table('uploads');
   const blobs = db.table('blobs');
   const charged = `SELECT COALESCE(SUM(size_bytes + ${ROW_BYTES}), 0) AS bytes FROM ${uploads} WHERE owner_id = ?`;
   return {
-    used: async (ownerId: string): Promise<number> => (await db.readOne<{ bytes: number }>(charged, [ownerId]))?.bytes ?? 0,
+    used: async (ownerId: string): Promise<number> => (await db.system('quota of an owner').readOne<{ bytes: number }>(charged, [ownerId]))?.bytes ?? 0,
     /** Two at the same moment cannot both take the last room. */
     insertWithin: (row: UploadRow, maxBytes: number): Write =>
       db.sql(
@@ -95,7 +98,9 @@ const statementsOf = (db: Db) => {
         { expect: 1 },
       ),
     unnamed: (): Promise<BlobRow[]> =>
-      db.read<BlobRow>(`SELECT sha256, folder, size_bytes, last_upload FROM ${blobs} WHERE NOT EXISTS (SELECT 1 FROM ${uploads} WHERE ${uploads}.sha256 = ${blobs}.sha256) LIMIT 100`),
+      db
+        .system('bytes that nobody names')
+        .read<BlobRow>(`SELECT sha256, folder, size_bytes, last_upload FROM ${blobs} WHERE NOT EXISTS (SELECT 1 FROM ${uploads} WHERE ${uploads}.sha256 = ${blobs}.sha256) LIMIT 100`),
   };
 };
 
@@ -107,7 +112,7 @@ const newFolder = (ids: Ids): string => {
 
 const pathOf = (folder: string): string => `${folder}/${FILE}`;
 
-const blobOf = ({ db }: BlobDeps, sha256: string): Promise<BlobRow | undefined> => db.first<BlobRow>({ from: 'blobs', where: { sha256 } });
+const blobOf = ({ db }: BlobDeps, sha256: string): Promise<BlobRow | undefined> => db.system('where bytes are').first<BlobRow>({ from: 'blobs', where: { sha256 } });
 
 const strayed = ({ db, clock }: BlobDeps, folder: string, afterMs: number): Write => db.upsert('strays', ['folder'], [{ folder, due_at: new Date(clock.now() + afterMs).toISOString() }]);
 
@@ -165,7 +170,7 @@ const isConflict = (error: unknown): boolean => isSvcError(error) && error.code 
 
 /** Whoever uses the bytes meanwhile names itself in their row, and this conflicts. */
 const release = async (deps: BlobDeps, blob: BlobRow): Promise<void> => {
-  if ((await deps.db.count('uploads', { sha256: blob.sha256 })) > 0) return;
+  if ((await deps.db.system(SWEEP).count('uploads', { sha256: blob.sha256 })) > 0) return;
   try {
     await deps.db.commit([deps.db.remove('blobs', { sha256: blob.sha256, folder: blob.folder, last_upload: blob.last_upload }, { expect: 1 }), strayed(deps, blob.folder, 0)]);
   } catch (error) {
@@ -191,11 +196,11 @@ const removeQuietly = async (deps: BlobDeps, folder: string): Promise<void> => {
 };
 
 const sweep = async (deps: BlobDeps, limit: number): Promise<void> => {
-  const due = await deps.db.select<{ folder: string; due_at: string }>({ from: 'strays', where: { due_at: { lte: deps.clock.iso() } }, order: [{ column: 'due_at' }], limit });
+  const due = await deps.db.system(SWEEP).select<{ folder: string; due_at: string }>({ from: 'strays', where: { due_at: { lte: deps.clock.iso() } }, order: [{ column: 'due_at' }], limit });
   for (const { folder, due_at } of due) {
-    const blob = await deps.db.first<BlobRow>({ from: 'blobs', where: { folder } });
+    const blob = await deps.db.system(SWEEP).first<BlobRow>({ from: 'blobs', where: { folder } });
     if (!blob) await removeFolder(deps, folder);
-    else if ((await deps.db.count('uploads', { sha256: blob.sha256 })) > 0) await deps.db.commit([deps.db.remove('strays', { folder, due_at })]);
+    else if ((await deps.db.system(SWEEP).count('uploads', { sha256: blob.sha256 })) > 0) await deps.db.commit([deps.db.remove('strays', { folder, due_at })]);
     else await release(deps, blob);
   }
 };

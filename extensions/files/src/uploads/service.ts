@@ -3,7 +3,7 @@
  *
  * U4  Who may not see an upload does not find it. Its row goes with its agent and its owner.
  */
-import { type Actor, type Db, type Dir, ownedRows, type Page } from '@svc/api';
+import { type Actor, type Db, type Dir, type Found, type ListDecl, type ListQuery, ownedRows, readList } from '@svc/api';
 import { MaxUploadSetting, UploadsSection } from '../config.js';
 import { uploadErrors } from '../errors.js';
 import { UploadRows } from '../tables.js';
@@ -34,7 +34,7 @@ export interface UploadStore extends Pick<Blobs, 'letGoUnnamed' | 'sweep' | 'dro
   get(actor: Actor, id: string): Promise<UploadRow>;
   /** The same, undefined where there is none. */
   find(actor: Actor, id: string): Promise<UploadRow | undefined>;
-  page(actor: Actor, query: { after?: string; limit?: number; agent_id?: string }): Promise<Page<UploadRow>>;
+  page(actor: Actor, list: ListDecl, query: ListQuery & { readonly agent_id?: string }): Promise<Found<UploadRow>>;
   /** Where its bytes are. Throws `upload_not_found` when they are gone. */
   bytesOf(upload: UploadRow): Promise<{ dir: Dir; path: string }>;
   remove(actor: Actor, id: string): Promise<UploadRow>;
@@ -59,8 +59,14 @@ export const createUploads = (deps: UploadsDeps): UploadStore => {
       return blobs.keep(received, { id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename, created_at: clock.iso() }, maxOwnerBytes());
     },
     get: (actor, id) => rows.get(actor, id.toLowerCase()),
-    find: (actor, id) => db.first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase() }, actor }),
-    page: (actor, { agent_id: agentId, ...query }) => rows.page(actor, query, agentId === undefined ? {} : { agent_id: agentId.toLowerCase() }),
+    find: (actor, id) => db.as(actor).first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase() } }),
+    page: (actor, list, { agent_id: agentId, ...query }) =>
+      readList(db.as(actor), list, query, {
+        from: UploadRows.name,
+        where: agentId === undefined ? {} : { agent_id: agentId.toLowerCase() },
+        search: ['filename'],
+        columns: { filename: { column: 'filename', ignoreCase: true }, size: { column: 'size_bytes' } },
+      }),
     bytesOf: async ({ id, sha256 }) => {
       const path = await blobs.place(sha256);
       if (path === undefined || !(await root.stat(path))) throw uploadErrors.not_found(id);

@@ -37,7 +37,7 @@ describe('the panel of files', function () {
   const contentOf = async (name: string): Promise<string> => (await kernel.http.expect(200, 'GET', at(name))).body.content;
   const open = async (path = ''): Promise<Page> => (await chromium.open(`${kernel.url}/#/files${path}`)).page;
   const save = async (page: Page): Promise<void> => {
-    await page.getByRole('button', { name: 'Look at the changes' }).click();
+    await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   };
 
@@ -50,19 +50,19 @@ describe('the panel of files', function () {
     await expectWellMade(page, 'files agents');
     await page.getByRole('searchbox').fill('owl');
     await page.getByRole('link', { name: 'owl' }).click();
-    await page.getByRole('heading', { name: 'There is nothing here yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No files yet' }).waitFor();
     await expectWellMade(page, 'files empty');
 
     await page.goto(`${kernel.url}/#/files/${agent}`);
     await page.getByRole('row', { name: /docs\s+2 files/ }).waitFor();
-    await page.getByText('says who it is').waitFor();
+    await page.getByText('identity file').waitFor();
     await expectWellMade(page, 'files folder');
     await page.getByRole('link', { name: 'docs', exact: true }).click();
     await page.getByRole('link', { name: 'notes 100%.txt' }).click();
     await page.getByRole('textbox', { name: 'Text of docs/notes 100%.txt' }).waitFor();
     await page.reload();
     await page.getByRole('textbox', { name: 'Text of docs/notes 100%.txt' }).waitFor();
-    await page.getByRole('navigation', { name: 'Where you are' }).getByRole('link', { name: 'docs' }).click();
+    await page.getByRole('navigation', { name: 'Current folder' }).getByRole('link', { name: 'docs' }).click();
     await page.getByRole('link', { name: 'deep', exact: true }).waitFor();
   });
 
@@ -71,8 +71,8 @@ describe('the panel of files', function () {
     const page = await open(`/${agent}/windows.ini`);
     const text = page.getByRole('textbox', { name: 'Text of windows.ini' });
     await text.fill('[a]\nb=2\n');
-    await page.getByRole('button', { name: 'Look at the changes' }).click();
-    await page.getByRole('region', { name: 'What is different' }).getByText('b=2').waitFor();
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('region', { name: 'Diff' }).getByText('b=2').waitFor();
     await expectWellMade(page, 'files review');
     expect(await contentOf('windows.ini')).to.equal('[a]\r\nb=1\r\n');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -89,7 +89,7 @@ describe('the panel of files', function () {
     await one.getByRole('textbox', { name: /shared/ }).fill('of the first\n');
     await save(one);
     await one.getByText('shared.md was saved.').waitFor();
-    const elsewhere = two.getByRole('region', { name: 'What was changed elsewhere' });
+    const elsewhere = two.getByRole('region', { name: 'Their changes' });
     // It hears of it by itself, mostly; where it did not, its saving is refused.
     const isTold = await elsewhere.waitFor({ timeout: 5_000 }).then(
       () => true,
@@ -99,7 +99,7 @@ describe('the panel of files', function () {
     await elsewhere.getByText('of the first').waitFor();
     await expectWellMade(two, 'files conflict');
     expect(await contentOf('shared.md')).to.equal('of the first\n');
-    await two.getByRole('button', { name: 'Go on with mine, on top of that' }).click();
+    await two.getByRole('button', { name: 'Keep mine and merge' }).click();
     await save(two);
     await two.getByText('shared.md was saved.').waitFor();
     expect(await contentOf('shared.md')).to.equal('one\nof the second\n');
@@ -122,7 +122,7 @@ describe('the panel of files', function () {
     await put('paper.pdf', pdfOf('hello'));
     await put('raw.bin', Buffer.from([0, 1, 2, 255]));
     const page = await open(`/${agent}/dot.png`);
-    const picture = page.getByRole('img', { name: 'Picture dot.png' });
+    const picture = page.getByRole('img', { name: 'Image dot.png' });
     await picture.waitFor();
     expect(await picture.evaluate((img: HTMLImageElement) => img.decode().then(() => img.naturalWidth))).to.equal(1);
     await expectWellMade(page, 'files picture');
@@ -139,7 +139,7 @@ describe('the panel of files', function () {
     await page.getByRole('link', { name: 'Download' }).click();
     expect((await download).suggestedFilename()).to.equal('raw.bin');
     await page.goto(`${kernel.url}/#/files/${agent}/nothing.txt`);
-    await page.getByRole('heading', { name: 'There is no such file' }).waitFor();
+    await page.getByRole('heading', { name: 'File not found' }).waitFor();
   });
 
   it('makes a new file, where there is none of that name, and deletes one only when that was confirmed', async () => {
@@ -148,14 +148,14 @@ describe('the panel of files', function () {
     await page.getByRole('button', { name: 'New file' }).click();
     const name = page.getByRole('textbox', { name: 'Name' });
     await name.fill('taken.txt');
-    await page.getByRole('button', { name: 'Make it' }).click();
-    await page.getByText('There is already a file of that name.').waitFor();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('A file with this name already exists.').waitFor();
     await name.fill('../escape');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('leads out of the workspace').waitFor();
     await expectWellMade(page, 'files new');
     await name.fill('fresh/start.md');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('textbox', { name: 'Text of fresh/start.md' }).waitFor();
     expect([await contentOf('taken.txt'), await contentOf('fresh/start.md')]).to.deep.equal(['mine', '']);
 
@@ -183,7 +183,7 @@ describe('the panel of files', function () {
     await page.getByRole('button', { name: 'Cancel' }).click();
     const list = page.getByRole('region', { name: 'Uploads' });
     await list.getByText('at most').waitFor();
-    expect(await list.getByRole('listitem').allTextContents()).to.satisfy((texts: string[]) => /left as it was/.test(texts[0] ?? '') && /is there/.test(texts[1] ?? '') && /huge/.test(texts[2] ?? ''));
+    expect(await list.getByRole('listitem').allTextContents()).to.satisfy((texts: string[]) => /skipped/.test(texts[0] ?? '') && /uploaded/.test(texts[1] ?? '') && /huge/.test(texts[2] ?? ''));
     await expectWellMade(page, 'files uploads');
     expect([await contentOf('box/there.txt'), await contentOf('box/dot.png')]).to.deep.equal(['first', PNG.toString('base64')]);
 
@@ -193,7 +193,7 @@ describe('the panel of files', function () {
       return data;
     });
     await page.locator('.folder').dispatchEvent('drop', { dataTransfer: dropped });
-    await page.getByRole('button', { name: 'Replace it' }).click();
+    await page.getByRole('button', { name: 'Replace' }).click();
     await list.getByText('there.txt is there').waitFor();
     expect(await contentOf('box/there.txt')).to.equal('third');
   });
@@ -203,11 +203,11 @@ describe('the panel of files', function () {
     const page = await open(`/${agent}/kept.txt`);
     await page.getByRole('textbox', { name: /kept/ }).fill('typed');
     await kernel.http.expect(200, 'POST', '/api/extensions/files/disable');
-    await page.getByText('This panel is not there any more').waitFor();
+    await page.getByText('Panel not available').waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/files/enable');
     await page.getByRole('textbox', { name: /kept/ }).waitFor();
     expect(await page.getByRole('textbox', { name: /kept/ }).inputValue()).to.equal('typed');
-    await page.getByRole('button', { name: 'Look at the changes' }).click();
+    await page.getByRole('button', { name: 'Review changes' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('kept.txt was saved.').waitFor();
     expect(await contentOf('kept.txt')).to.equal('typed');
@@ -222,7 +222,7 @@ describe('the panel of files', function () {
     const { files } = (await kernel.http.expect(200, 'GET', `/api/agents/${owl}/files`)).body;
     const listed = new Set(files.map(({ name }: { name: string }) => name));
     const left = Array.from({ length: 1_100 }, (_, index) => `many/${index}.txt`).find((name) => !listed.has(name)) ?? '';
-    await page.getByRole('textbox', { name: 'Path of a file' }).fill(left);
+    await page.getByRole('textbox', { name: 'File path' }).fill(left);
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByRole('textbox', { name: `Text of ${left}` }).waitFor();
   });
@@ -243,7 +243,7 @@ describe('the panel of files, to who may only look', function () {
     await page.getByLabel('API key').fill(VERA_KEY);
     await page.getByRole('button', { name: 'Log in' }).click();
     for (const name of ['New file', 'Upload']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
-    expect(await page.getByRole('button', { name: 'Upload' }).getAttribute('title')).to.equal('Your role (viewer) may not do this.');
+    expect(await page.getByRole('button', { name: 'Upload' }).getAttribute('title')).to.equal('Your role (viewer) does not allow this.');
     await page.getByRole('link', { name: 'note.txt' }).click();
     const text = page.getByRole('textbox', { name: 'Text of note.txt' });
     expect([await text.inputValue(), await text.isEditable()]).to.deep.equal(['read me', false]);

@@ -136,7 +136,7 @@ describe('vectors of texts', () => {
     openai.script([{}, { status: 400, message: 'no' }]);
     await failure(embed(one, { texts: texts(65) }));
     expect(await one.llm.usage(owner, { agentId: 'agent-1' })).to.deep.include({ requests: 2, inputTokens: 20 + 128 });
-    const rows = await one.db.select<{ purpose: string }>({ from: 'usage', columns: ['purpose'] });
+    const rows = await one.db.system('a test').select<{ purpose: string }>({ from: 'usage', columns: ['purpose'] });
     expect(rows.map(({ purpose }) => purpose)).to.deep.equal(['embedding', 'embedding']);
   });
 

@@ -57,7 +57,7 @@ describe('the usage rows', () => {
 
   it('hold who asked what of whom, and how it went', async () => {
     await keep({ usage: { estimated: true }, attempts: [{ ...attempt, status: 'error' }, attempt] }, {});
-    const [first, second] = await db.read<Record<string, unknown>>(`SELECT * FROM ${db.table('usage')} ORDER BY id`, []);
+    const [first, second] = await db.system('a test').read<Record<string, unknown>>(`SELECT * FROM ${db.table('usage')} ORDER BY id`, []);
     expect(first).to.deep.include({
       id: 'u0',
       run_id: 'r',

@@ -33,7 +33,7 @@ const listAliases = ({ models }: AliasRouteDeps): RouteDecl =>
     id: 'listModelAliases',
     method: 'GET',
     path: '/api/models/aliases',
-    summary: 'Other names of models',
+    summary: 'List model aliases',
     description: 'Those that people made and those that come with the catalog. Agents may name either; an alias of a person stands before one of the catalog with the same name.',
     responses: {
       200: Type.Object({
@@ -53,7 +53,7 @@ const createAlias = ({ models, changes }: AliasRouteDeps): RouteDecl =>
     id: 'createModelAlias',
     method: 'POST',
     path: '/api/models/aliases',
-    summary: 'Give a model another name',
+    summary: 'Create a model alias',
     description:
       'Holds for the next call of every agent that names it. It may stand for another alias, and then follows that one. A name that the catalog does not know is taken as it is, with a `warning`: the provider may know it.\n\nRefused: the id of a model (it would be hidden), an alias that stands already, and one that would lead in a ring.',
     permission: 'models.admin',
@@ -93,7 +93,7 @@ const deleteAlias = ({ changes }: AliasRouteDeps): RouteDecl =>
     id: 'deleteModelAlias',
     method: 'DELETE',
     path: '/api/models/aliases/{alias}',
-    summary: 'Take a name away from a model',
+    summary: 'Delete a model alias',
     description:
       'One that people made. Agents and aliases that name it are not asked: they name something unknown from the next call on, or an alias of the catalog with the same name. `used_by` lists the aliases that led through it.',
     permission: 'models.admin',

@@ -52,7 +52,7 @@ const getCatalogStatus = ({ kept, updates, hasHost }: CatalogRouteDeps): RouteDe
     id: 'getCatalogStatus',
     method: 'GET',
     path: '/api/catalog/status',
-    summary: 'Which catalog of models stands',
+    summary: "Get the model catalog's version",
     description:
       'Without a query nobody is asked over the network: `available_updates` is what the host had when it was last asked. With `check=true` it is asked now, which changes nothing but that; where it cannot be reached the answer is 502.',
     cost: 2,
@@ -81,7 +81,7 @@ const updateCatalog = ({ updates }: CatalogRouteDeps): RouteDecl =>
     id: 'updateCatalog',
     method: 'POST',
     path: '/api/catalog/update',
-    summary: 'Fetch a newer catalog and use it',
+    summary: 'Update the model catalog',
     description:
       'From `[models] catalog_url`; with no address set the answer is 409. The file is taken only where its signature and its SHA-256 are what config.toml asks for, and only a newer one, or the same with other content. What is not right in it is left out and named under `dropped`; the rest holds for the next call. Aliases and custom models stay as they are.\n\nWhere nothing can be fetched the answer is 502, and the catalog that stands goes on.',
     permission: 'models.admin',

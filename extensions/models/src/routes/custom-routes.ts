@@ -45,7 +45,7 @@ const createCustom = (deps: CustomRouteDeps): RouteDecl =>
     id: 'createCustomModel',
     method: 'POST',
     path: '/api/models/custom',
-    summary: 'Register a model that the catalog does not know, or knows otherwise',
+    summary: 'Create a custom model',
     description:
       'It stands before a model of the catalog with the same id, holds for the next call, and no update of the catalog takes it away. Its prices are what budgets count by; without them the price is unknown, which GET /api/models says with `pricing_known`.\n\nThe provider is not asked whether it serves the model: POST /api/providers/{name}/test with {"model": "…"} does that.',
     permission: 'models.admin',
@@ -100,7 +100,7 @@ const deleteCustom = ({ changes }: CustomRouteDeps): RouteDecl =>
     id: 'deleteCustomModel',
     method: 'DELETE',
     path: '/api/models/custom/{*id}',
-    summary: 'Forget a registered model',
+    summary: 'Delete a custom model',
     description:
       'From the next call on a model of the catalog with the same id stands in its place, if there is one. Agents that name it are not asked: their provider may still know the name, at an unknown price.',
     permission: 'models.admin',

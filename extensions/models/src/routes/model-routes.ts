@@ -27,7 +27,7 @@ const listModels = (deps: ModelRouteDeps): RouteDecl =>
     id: 'listModels',
     method: 'GET',
     path: '/api/models',
-    summary: 'Models of the catalog',
+    summary: 'List models',
     description:
       'Custom models first, then the catalog, then what model servers on this machine listed when they were last seen. A model that several providers serve stands once for each.\n\nNobody is asked over the network: `available` goes by keys and by what is known of local servers.',
     query: ListQuery,
@@ -51,7 +51,7 @@ const getModel = (deps: ModelRouteDeps): RouteDecl =>
     id: 'getModel',
     method: 'GET',
     path: '/api/models/{*id}',
-    summary: 'One model by id, alias or display name',
+    summary: 'Get a model by id, alias or display name',
     description:
       'Case does not matter, and slashes of an id may stand as they are or as `%2F`. A name is looked up as agents’ names are: custom models, aliases that people made, ids, aliases of the catalog, display names. Where several providers serve a model, the first is shown.',
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'Id, alias or display name', examples: ['claude-opus-4-7'] }) }),

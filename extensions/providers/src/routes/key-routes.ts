@@ -20,7 +20,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
     id: 'setProviderKey',
     method: 'POST',
     path: '/api/providers/{name}/key',
-    summary: "Keep a provider's key; it holds for the next call",
+    summary: "Set a provider's key",
     description:
       'The key goes into the vault, encrypted, and is never given back. It stands before one in the environment. Where nobody could answer for `default`, this provider does from now on, which `switched_default` says; a second key moves nobody.\n\nWith `verify`, or `?test=true`, the provider is asked at once, and `test` says what it answered.',
     audit: 'provider_key_set',
@@ -62,7 +62,7 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     id: 'removeProviderKey',
     method: 'DELETE',
     path: '/api/providers/{name}/key',
-    summary: "Forget a provider's key",
+    summary: "Delete a provider's key",
     description:
       'Agents on this provider go on with the fallbacks that were written down for them, or fail. Where the environment of the daemon holds a key too, that one is not used from now on: `suppressed` and `message` say so, POST …/enable uses it again, and so does a new key. To remove a key twice is no error.',
     audit: 'provider_key_removed',
@@ -84,7 +84,7 @@ const enableProvider = ({ providers }: RoutesDeps): RouteDecl =>
     id: 'enableProvider',
     method: 'POST',
     path: '/api/providers/{name}/enable',
-    summary: 'Use the key in the environment again',
+    summary: "Use the environment's key again",
     description: 'Takes back what DELETE …/key said of a key in the environment. Changes nothing for a provider that is not `suppressed`.',
     audit: 'provider_enabled',
     params: Name,

@@ -10,7 +10,7 @@ const listProviders = (deps: RoutesDeps): RouteDecl =>
     id: 'listProviders',
     method: 'GET',
     path: '/api/providers',
-    summary: 'Model providers and whether each can be used',
+    summary: 'List providers',
     description:
       'Whether a provider has a key is looked up, never the key. Model servers on this machine are asked whether they are there, at most once a minute; providers elsewhere are not: `reachable` and `latency_ms` are of the last test or call of PUT …/url.',
     responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer(), default: Nullable(Default, { description: 'Who answers for `default`; null where nobody can tell' }) }) },
@@ -27,7 +27,7 @@ const getProvider = (deps: RoutesDeps): RouteDecl =>
     id: 'getProvider',
     method: 'GET',
     path: '/api/providers/{name}',
-    summary: 'One provider with its models',
+    summary: 'Get a provider',
     description: 'As in the list, with its models: those of the catalog, those that people registered, and those that its server listed when it was last seen. Nobody is asked over the network.',
     params: Name,
     errors: [404],
@@ -44,7 +44,7 @@ const setDefaultProvider = ({ providers }: RoutesDeps): RouteDecl =>
     id: 'setDefaultProvider',
     method: 'POST',
     path: '/api/providers/{name}/default',
-    summary: 'Let this provider answer for `default`',
+    summary: 'Set the default provider',
     description:
       'Holds for the next call of every agent whose model is `default`, and stays until a person chooses again: no failing call moves it. What config.toml names under [default_model] stands above it, and the answer is then 409.',
     audit: 'provider_default_set',

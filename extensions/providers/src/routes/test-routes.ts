@@ -51,7 +51,7 @@ const test = (deps: RoutesDeps): RouteDecl =>
     id: 'testProvider',
     method: 'POST',
     path: '/api/providers/{name}/test',
-    summary: 'Ask a provider whether it answers and takes its key',
+    summary: 'Test a provider',
     description:
       'Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.\n\nWhat a provider of your own lists is kept: it appears in GET /api/models with the source `local`, and agents can name it. Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.',
     cost: 20,
@@ -83,7 +83,7 @@ const detect = ({ local }: RoutesDeps): RouteDecl =>
     id: 'discoverLocalModels',
     method: 'GET',
     path: '/api/providers/local-llm/detect',
-    summary: 'Look for model servers on this machine',
+    summary: 'Find local model servers',
     description:
       'Ollama, LM Studio, vLLM and Lemonade at their addresses, and servers on this machine that people added, all at once and for at most three seconds. What they list is kept: it appears in GET /api/models with the source `local`, agents can name it, and it stays until the server lists something else. A server that is off, slow, or answers something else is told under `servers` and loses nothing; the answer is 200 all the same.',
     cost: 5,

@@ -18,7 +18,7 @@ const setProviderUrl = ({ providers, reach }: RoutesDeps): RouteDecl =>
     id: 'setProviderUrl',
     method: 'PUT',
     path: '/api/providers/{name}/url',
-    summary: 'Reach a provider somewhere else',
+    summary: "Set a provider's base URL",
     description:
       'Holds for the next call and stands above config.toml. Slashes at the end go; a server named by its host alone gets the `/v1` of its protocol. Whether anything answers there is asked once, for at most three seconds and without the key; the address is kept in either case.\n\nA provider on this machine needs no key; one elsewhere does, under the variable `<NAME>_API_KEY` or by POST …/key.',
     audit: 'provider_url_set',
@@ -63,7 +63,7 @@ const removeProviderUrl = ({ providers }: RoutesDeps): RouteDecl =>
     id: 'removeProviderUrl',
     method: 'DELETE',
     path: '/api/providers/{name}/url',
-    summary: 'Reach a provider at its usual address again',
+    summary: "Reset a provider's base URL",
     description: 'Takes back what PUT …/url or POST …/key saved. A provider that there was only by that address goes, with its key; agents that name it fail from then on.',
     audit: 'provider_url_removed',
     params: Name,

@@ -33,8 +33,8 @@ describe('the panel of models and providers', function () {
   it('says that nobody answers yet, and what to do about that; each view is well made', async () => {
     const kernel = await boot();
     const { page, mistakes } = await chromium.open(at(kernel));
-    await page.getByRole('heading', { name: 'No model answers yet' }).waitFor();
-    await page.getByRole('region', { name: 'Need something first' }).getByRole('link', { name: 'OpenAI', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'No model configured' }).waitFor();
+    await page.getByRole('region', { name: 'Setup needed' }).getByRole('link', { name: 'OpenAI', exact: true }).waitFor();
     await expectWellMade(page, 'providers');
     await page.getByRole('tab', { name: 'Models', exact: true }).click();
     await page.getByText(/^100 of \d+$/).waitFor();
@@ -43,7 +43,7 @@ describe('the panel of models and providers', function () {
     await page.getByRole('heading', { name: 'OpenAI' }).waitFor();
     await expectWellMade(page, 'a provider');
     await page.goto(at(kernel, '/own'));
-    await page.getByText('Nobody has given a model another name.').waitFor();
+    await page.getByText('No aliases yet.').waitFor();
     await expectWellMade(page, 'names and own models');
     expect(mistakes).to.deep.equal([]);
   });
@@ -52,10 +52,10 @@ describe('the panel of models and providers', function () {
     const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await page.getByLabel('New key').fill(KEY);
-    await page.getByRole('button', { name: 'Save and try it' }).click();
-    await page.getByText('OpenAI answers and takes the key.').waitFor();
+    await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.getByText('OpenAI responds and accepts the key.').waitFor();
 
-    await page.getByText('Lists 3 models, gpt-5-nano among them.').waitFor();
+    await page.getByText('Lists 3 models, including gpt-5-nano.').waitFor();
     expect(await page.getByLabel('New key').inputValue()).to.equal('');
     expect(await page.content()).to.not.contain(KEY);
     expect(page.url()).to.not.contain(KEY);
@@ -97,7 +97,7 @@ describe('the panel of models and providers', function () {
     await form.getByRole('button', { name: 'Save and test' }).click();
     await form.getByText('The key is saved, but the test failed.').waitFor();
     await form.getByText(/refused the key \(401\)/).waitFor();
-    await form.getByRole('button', { name: 'Replace and try it' }).click();
+    await form.getByRole('button', { name: 'Replace and test' }).click();
     await form.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(page.url()).to.not.contain('add=');
@@ -108,11 +108,11 @@ describe('the panel of models and providers', function () {
     const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await page.getByLabel('New key').fill(KEY);
-    await page.getByRole('button', { name: 'Save and try it' }).click();
-    await page.getByText('OpenAI was asked, and something is wrong.').waitFor();
+    await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.getByText('The test of OpenAI failed.').waitFor();
     await page.getByText('Key set, last test failed').waitFor();
     await page.getByText(/^The key is kept\. The test took/).waitFor();
-    expect(await page.locator('main').innerText()).to.not.match(/not tried|Answered in/);
+    expect(await page.locator('main').innerText()).to.not.match(/not tested|Responded in/);
     await picture(page, 'a key whose test failed');
   });
 
@@ -121,8 +121,8 @@ describe('the panel of models and providers', function () {
     const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await page.getByLabel('New key').fill(KEY);
-    await page.getByRole('button', { name: 'Save and try it' }).click();
-    await page.getByText('OpenAI was asked, and something is wrong.').waitFor();
+    await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.getByText('The test of OpenAI failed.').waitFor();
     await page.getByText('Key refused').waitFor();
     expect(await provider(kernel, 'openai')).to.include({ auth_status: 'invalid_key', key_present: true });
   });
@@ -130,15 +130,15 @@ describe('the panel of models and providers', function () {
   it('removes a key when that is confirmed, and takes one of the environment back into use', async () => {
     const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
-    await page.getByRole('button', { name: 'Remove the key' }).click();
+    await page.getByRole('button', { name: 'Remove key' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     expect(await provider(kernel, 'openai')).to.include({ key_present: true });
-    await page.getByRole('button', { name: 'Remove the key' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove the key' }).click();
+    await page.getByRole('button', { name: 'Remove key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove key' }).click();
     await page.getByText('Key removed', { exact: true }).waitFor();
     expect(await provider(kernel, 'openai')).to.include({ key_present: false, suppressed: true });
-    await page.getByRole('button', { name: 'Use the key of the environment again' }).click();
-    await page.getByText('Key set, not tried').waitFor();
+    await page.getByRole('button', { name: 'Use the environment key' }).click();
+    await page.getByText('Key set, not tested').waitFor();
     expect(await provider(kernel, 'openai')).to.include({ key_present: true, suppressed: false });
   });
 
@@ -146,37 +146,37 @@ describe('the panel of models and providers', function () {
     const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/mistral'));
     const before = (await provider(kernel, 'mistral')).base_url;
-    await page.getByRole('textbox', { name: 'Address' }).fill('ftp://nowhere.example');
-    await page.getByRole('button', { name: 'Save the address' }).click();
+    await page.getByRole('textbox', { name: 'Base URL' }).fill('ftp://nowhere.example');
+    await page.getByRole('button', { name: 'Save address' }).click();
     await page.getByRole('alert').getByText(/http/).waitFor();
-    expect(await page.getByRole('textbox', { name: 'Address' }).inputValue()).to.equal('ftp://nowhere.example');
-    await page.getByRole('textbox', { name: 'Address' }).fill(`${server.url}/v1`);
-    await page.getByRole('button', { name: 'Save the address' }).click();
-    await page.getByText('Something answers there.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Base URL' }).inputValue()).to.equal('ftp://nowhere.example');
+    await page.getByRole('textbox', { name: 'Base URL' }).fill(`${server.url}/v1`);
+    await page.getByRole('button', { name: 'Save address' }).click();
+    await page.getByText('The server responds.').waitFor();
     expect((await provider(kernel, 'mistral')).base_url).to.equal(`${server.url}/v1`);
-    await page.getByRole('button', { name: 'Use the usual address again' }).click();
-    await page.getByText('It is reached at its usual address again.').waitFor();
+    await page.getByRole('button', { name: 'Reset to default address' }).click();
+    await page.getByText('The default address is used again.').waitFor();
     expect((await provider(kernel, 'mistral')).base_url).to.equal(before);
   });
 
   it('shows what the server lists, and describes one of those that the catalog does not know', async () => {
     const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
-    await page.getByRole('button', { name: 'Try it', exact: true }).click();
-    await page.getByRole('button', { name: 'Add to the list: house-model-7' }).click();
-    await page.getByLabel('Price in').fill('half');
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByRole('button', { name: 'Add to catalog: house-model-7' }).click();
+    await page.getByLabel('Input price').fill('half');
     await page.getByText('A number is needed').waitFor();
-    await page.getByLabel('Price in').fill('0.5');
-    await page.getByLabel('Price out').fill('2');
+    await page.getByLabel('Input price').fill('0.5');
+    await page.getByLabel('Output price').fill('2');
     await expectWellMade(page, 'a model described');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByRole('region', { name: 'Its models', exact: true }).getByText('house-model-7').first().waitFor();
+    await page.getByRole('region', { name: 'Models', exact: true }).getByText('house-model-7').first().waitFor();
     const { models } = await provider(kernel, 'openai');
     expect(models.find(({ id }: { id: string }) => id === 'house-model-7')).to.include({ input_cost_per_1m: 0.5, output_cost_per_1m: 2, source: 'custom' });
     await page.goto(at(kernel, '/own'));
-    await page.getByRole('button', { name: 'Remove the model: house-model-7' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove the model' }).click();
-    await page.getByText('There are no own models.').waitFor();
+    await page.getByRole('button', { name: 'Remove model: house-model-7' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove model' }).click();
+    await page.getByText('No custom models yet.').waitFor();
   });
 
   it('adds a provider of a person, and removes it', async () => {
@@ -184,15 +184,15 @@ describe('the panel of models and providers', function () {
     const { page } = await chromium.open(at(kernel));
     await page.getByRole('button', { name: 'Add a provider' }).click();
     await page.getByLabel('Name').fill('house');
-    await page.getByRole('dialog').getByLabel('Address').fill(`${server.url}/v1`);
+    await page.getByRole('dialog').getByLabel('Base URL').fill(`${server.url}/v1`);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
-    await page.getByRole('button', { name: 'Try it', exact: true }).click();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText('house answers.').waitFor();
     expect(await provider(kernel, 'house')).to.include({ base_url: `${server.url}/v1`, is_custom: true, reachable: true });
-    await page.getByRole('button', { name: 'Remove this provider' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove this provider' }).click();
-    await page.getByRole('heading', { name: 'Who answers' }).waitFor();
+    await page.getByRole('button', { name: 'Remove provider' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove provider' }).click();
+    await page.getByRole('heading', { name: 'Default model' }).waitFor();
     expect((await kernel.http.get('/api/providers/house')).status).to.equal(404);
   });
 
@@ -206,57 +206,57 @@ describe('the panel of models and providers', function () {
     await dialog.getByText('Price per million tokens').waitFor();
     await expectWellMade(page, 'a model');
     await page.reload();
-    await dialog.getByRole('button', { name: 'Let it answer for default' }).click();
+    await dialog.getByRole('button', { name: 'Set as default' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect((await kernel.http.get('/api/providers')).body.default).to.include({ provider: 'openai', model: 'gpt-5-nano', chosen_by: 'person' });
     await page.getByRole('searchbox', { name: 'Search models' }).fill('no such model anywhere');
-    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await page.getByRole('button', { name: 'Clear search' }).click();
     await page.getByText(/^100 of \d+$/).waitFor();
   });
 
   it('chooses who answers, and leaves that to config.toml where that names one', async () => {
     const kernel = await boot({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
     const { page } = await chromium.open(at(kernel));
-    await page.getByRole('button', { name: 'Choose another' }).click();
+    await page.getByRole('button', { name: 'Change' }).click();
     await page.getByRole('dialog').getByLabel('Provider').selectOption('groq');
-    await page.getByRole('dialog').getByRole('button', { name: 'Use it' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Use', exact: true }).click();
     await page.getByRole('link', { name: /from Groq/ }).waitFor();
     expect((await kernel.http.get('/api/providers')).body.default).to.include({ provider: 'groq', chosen_by: 'person' });
     await kernel.stop();
 
     const held = await boot({ config: '[default_model]\nprovider = "openai"\nmodel = "gpt-5"\n', env: { OPENAI_API_KEY: KEY } });
     await page.goto(at(held));
-    await page.getByText('config.toml names it, and stands above a choice made here.').waitFor();
-    expect(await page.getByRole('button', { name: 'Choose another' }).count()).to.equal(0);
+    await page.getByText('Set in config.toml, which overrides a choice made here.').waitFor();
+    expect(await page.getByRole('button', { name: 'Change' }).count()).to.equal(0);
   });
 
   it('gives a model another name and takes it away; a name that is taken is said in the form', async () => {
     const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/own'));
     const add = async (name: string): Promise<void> => {
-      await page.getByRole('button', { name: 'Add a name' }).click();
-      await page.getByLabel('Name', { exact: true }).fill(name);
-      await page.getByLabel('Stands for').fill('gpt-5-nano');
+      await page.getByRole('button', { name: 'Add alias' }).click();
+      await page.getByLabel('Alias', { exact: true }).fill(name);
+      await page.getByRole('dialog').getByLabel('Model', { exact: true }).fill('gpt-5-nano');
       await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     };
     await add('tiny');
-    await page.getByRole('button', { name: 'Remove the name: tiny' }).waitFor();
+    await page.getByRole('button', { name: 'Remove alias: tiny' }).waitFor();
     expect((await kernel.http.get('/api/models/aliases')).body).to.deep.include({ custom: ['tiny'] });
     await add('tiny');
     await page.getByRole('dialog').getByRole('alert').waitFor();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('tiny');
+    expect(await page.getByLabel('Alias', { exact: true }).inputValue()).to.equal('tiny');
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('button', { name: 'Remove the name: tiny' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove the name' }).click();
-    await page.getByText('Nobody has given a model another name.').waitFor();
+    await page.getByRole('button', { name: 'Remove alias: tiny' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove alias' }).click();
+    await page.getByText('No aliases yet.').waitFor();
     expect((await kernel.http.get('/api/models/aliases')).body).to.deep.include({ custom: [] });
   });
 
   it('finds a model server on this machine', async () => {
     const kernel = await bootTestKernel({ config: OPEN_RATE + urls({ ollama: server.url }) });
     const { page } = await chromium.open(at(kernel));
-    await page.getByRole('button', { name: 'Look again' }).click();
-    const found = page.getByRole('list', { name: 'On this machine' });
+    await page.getByRole('button', { name: 'Check again' }).click();
+    const found = page.getByRole('list', { name: 'Local model servers' });
     await found.getByText('1 model', { exact: true }).waitFor();
     await page.getByText('1 model: qwen3:8b').waitFor();
     await expectWellMade(page, 'servers found');
@@ -266,7 +266,7 @@ describe('the panel of models and providers', function () {
     const kernel = await boot({ config: person('vera', 'viewer') });
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await logInAs(page, 'vera');
-    for (const name of ['Try it', 'Save and try it', 'Save the address', 'Use the usual address again']) {
+    for (const name of ['Test', 'Save and test', 'Save address', 'Reset to default address']) {
       const button = page.getByRole('button', { name, exact: true });
       await button.waitFor();
       expect(await button.isDisabled(), name).to.equal(true);

@@ -22,7 +22,7 @@ const getRun = ({ agents, journal }: OneRunDeps): RouteDecl =>
     id: 'getRun',
     method: 'GET',
     path: '/api/runs/{id}',
-    summary: 'One run with its steps',
+    summary: 'Get a run',
     description:
       'As in the list, with each call of a model and of a tool: when it began and ended, what it used, how it ended. What tools were called with is in `GET /api/agents/{id}/traces?run_id=`.',
     cost: 2,
@@ -40,7 +40,7 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
     id: 'stopRun',
     method: 'POST',
     path: '/api/runs/{id}/stop',
-    summary: 'Stop one run',
+    summary: 'Stop a run',
     description:
       'Cancels it where it goes on, waits or is queued, with the runs of other agents that it began. Other runs of its agent go on. What was said until then stays in the session. One that is over stays as it is: `stopped` is 0.',
     permission: 'runs.send',

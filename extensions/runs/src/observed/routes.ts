@@ -32,7 +32,7 @@ const listTraces = (deps: ObservedDeps): RouteDecl =>
     id: 'listAgentTraces',
     method: 'GET',
     path: '/api/agents/{id}/traces',
-    summary: 'What a run decided: its tool calls and its steps in time',
+    summary: "Get a run's decisions: tool calls and steps over time",
     description:
       'Of the newest message of the agent, or of the run that is named. `traces` has one record for each tool call; `steps` has model calls too, with times, tokens and money, as a timeline needs them. ' +
       'A run that goes on shows what it has done so far. Of side questions and incognito messages the arguments and results are not kept, only which tools were called.',
@@ -56,7 +56,7 @@ const getAgentMetrics = (deps: ObservedDeps): RouteDecl =>
     id: 'getAgentMetrics',
     method: 'GET',
     path: '/api/agents/{id}/metrics',
-    summary: 'Messages, tokens, tool calls and money of one agent',
+    summary: "Get an agent's usage",
     description:
       'Tokens, calls and money are sums over all that the agent ever used. Messages, tool calls, errors and the average time are counted over its newest 10,000 messages, and `counted_messages` says over how many. ' +
       'What is `session_…` belongs to its current session.',
@@ -71,7 +71,7 @@ const listAgentLogs = (deps: ObservedDeps): RouteDecl =>
     id: 'listAgentLogs',
     method: 'GET',
     path: '/api/agents/{id}/logs',
-    summary: 'What an agent did, line by line, the newest first',
+    summary: "List an agent's log lines, newest first",
     description:
       'Each message, model call, tool call and end of a run is a line. They are made from the journal, so they survive restarts and go when ended runs are forgotten. Lines of the daemon itself are at `/api/logs/stream`.',
     cost: 5,
@@ -111,7 +111,7 @@ const listDeliveries = (deps: ObservedDeps): RouteDecl =>
     id: 'listDeliveries',
     method: 'GET',
     path: '/api/agents/{id}/deliveries',
-    summary: 'Messages that came in for an agent, and what became of them',
+    summary: 'List messages received by an agent',
     description: 'The newest first. `message_id` is the id of the run that the message began, as in the header x-svc-run and in `traces?run_id=`.',
     cost: 2,
     params: AgentPath,

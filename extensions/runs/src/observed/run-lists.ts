@@ -23,7 +23,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
     id: 'listRuns',
     method: 'GET',
     path: '/api/runs',
-    summary: 'List runs, the newest first',
+    summary: 'List runs, newest first',
     description:
       'Each message that was accepted began one: of all agents that you may see, or of one agent or session, in one state, from a time on. A row says how far the run is, what it used so far, why it failed and what it waits for. ' +
       'Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.',
@@ -62,7 +62,7 @@ const listSessionRuns = ({ sessions, journal }: RunListDeps): RouteDecl =>
     id: 'listSessionRuns',
     method: 'GET',
     path: '/api/sessions/{id}/runs',
-    summary: 'What happened in a session: its runs with their steps',
+    summary: "List a session's runs with their steps",
     description:
       'The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.',
     cost: 2,

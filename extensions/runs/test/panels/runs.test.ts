@@ -26,12 +26,12 @@ describe('the panel of runs', function () {
   const say = (message: string, more: object = {}) => svc.http.post(`/api/agents/${svc.agent.id}/message`, { message, ...more });
   const at = (place = ''): string => `${svc.kernel.url}/#/runs${place}`;
   const newest = async () => (await svc.http.expect(200, 'GET', '/api/runs?limit=1')).body.runs[0];
-  const rows = (page: Page) => page.getByRole('region', { name: 'Runs, the newest first' }).getByRole('row');
+  const rows = (page: Page) => page.getByRole('region', { name: 'Runs, newest first' }).getByRole('row');
 
   it('lists what was done, and narrows it by what stands in the address', async () => {
     svc = await bootWithModel(script);
     const { page, mistakes } = await chromium.open(at());
-    await page.getByText('There are no runs yet').waitFor();
+    await page.getByText('No runs yet').waitFor();
     await expectWellMade(page, 'no runs');
     await say('hello');
     await say('fail');
@@ -46,9 +46,9 @@ describe('the panel of runs', function () {
     await rows(page).nth(1).getByText('failed', { exact: true }).waitFor();
     expect(await rows(page).count()).to.equal(2);
     await page.getByLabel('State').selectOption('waiting');
-    await page.getByText('No run is like that').waitFor();
-    await page.getByRole('button', { name: 'Clear the filters' }).click();
-    await page.getByLabel('Since').selectOption('1h');
+    await page.getByText('No matching runs').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByLabel('Started', { exact: true }).selectOption('1h');
     await page.getByLabel('Agent').selectOption(svc.agent.id);
     await rows(page).nth(2).waitFor();
     expect(mistakes).to.deep.equal([]);
@@ -66,15 +66,15 @@ describe('the panel of runs', function () {
     await timeline.getByText('"content": "hello <b>there</b>"', { exact: false }).waitFor();
     await timeline.getByText('I note that.').waitFor();
     await expectWellMade(page, 'a run');
-    await page.getByLabel('Bars show').selectOption('tokens');
+    await page.getByLabel('Show', { exact: true }).selectOption('tokens');
     await timeline.getByText('1,005').waitFor();
-    await page.getByLabel('Bars show').selectOption('money');
+    await page.getByLabel('Show', { exact: true }).selectOption('money');
     expect(page.url()).to.contain(run.run_id).and.contain('by=money');
     await expectWellMade(page, 'a run by what it cost');
     const table = page.getByRole('region', { name: 'Steps as a table' });
     expect(await table.getByRole('row').count()).to.equal(4);
-    await table.getByRole('button', { name: 'Tokens in' }).click();
-    await page.getByRole('link', { name: 'Open its conversation' }).click();
+    await table.getByRole('button', { name: 'Input tokens' }).click();
+    await page.getByRole('link', { name: 'Open conversation' }).click();
     await page.getByText('ok', { exact: true }).waitFor();
     expect(page.url()).to.contain(`#/chat/${svc.agent.id}/${svc.agent.session_id}`);
   });
@@ -84,7 +84,7 @@ describe('the panel of runs', function () {
     await say('fail');
     const { error, run_id } = await newest();
     const { page } = await chromium.open(at(`/${run_id}`));
-    await page.getByRole('heading', { name: 'Why it ended' }).waitFor();
+    await page.getByRole('heading', { name: 'Error' }).waitFor();
     for (const text of [error.message, error.hint, error.code]) await page.getByText(text, { exact: true }).first().waitFor();
     await expectWellMade(page, 'a run that failed');
   });
@@ -92,7 +92,7 @@ describe('the panel of runs', function () {
   it('follows one that goes on, and stops it when that is confirmed', async () => {
     svc = await bootWithModel(script);
     const { page } = await chromium.open(at());
-    await page.getByText('There are no runs yet').waitFor();
+    await page.getByText('No runs yet').waitFor();
     const going = say('hang');
     await until(() => svc.model.requests.length === 1);
     await rows(page).nth(1).getByText('running', { exact: true }).waitFor();
@@ -101,7 +101,7 @@ describe('the panel of runs', function () {
     await page.getByRole('dialog').getByText('What assistant does now ends', { exact: false }).waitFor();
     await expectWellMade(page, 'a run that goes on');
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('It was stopped.').waitFor();
+    await page.getByText('Run stopped.').waitFor();
     await going;
     await page.getByText('stopped', { exact: true }).first().waitFor();
     expect(await newest()).to.include({ status: 'cancelled' });
@@ -112,16 +112,16 @@ describe('the panel of runs', function () {
     svc = await bootWithModel(script);
     await Promise.all(Array.from({ length: 53 }, () => say('hello', { incognito: true })));
     const { page } = await chromium.open(at());
-    await page.getByRole('button', { name: 'Show older ones' }).click();
+    await page.getByRole('button', { name: 'Show older runs' }).click();
     await rows(page).nth(53).waitFor();
-    expect(await page.getByRole('button', { name: 'Show older ones' }).count()).to.equal(0);
+    expect(await page.getByRole('button', { name: 'Show older runs' }).count()).to.equal(0);
   });
 
   it('lets a viewer see theirs and stop none', async () => {
     svc = await bootWithModel(script, { config: `${OPEN_RATE}api_key = "${keyOf('owner')}"\n`.replace(/^([\s\S]*)(api_key.*\n)$/, '$2$1') + person('vera', 'viewer'), key: keyOf('owner') });
     const { page } = await chromium.open(at());
     await logInAs(page, 'vera');
-    await page.getByText('There are no runs yet').waitFor();
+    await page.getByText('No runs yet').waitFor();
     await say('hello');
     await page.goto(at(`/${(await newest()).run_id}`));
     await page.getByRole('alert').getByText(/run/).waitFor();

@@ -10,11 +10,14 @@ export interface BranchStore {
   copy(from: string, to: string, through: number): Promise<Write[]>;
 }
 
+/** Why rows are read with no actor. */
+const COPY = 'entries of a session that was looked up for its actor';
+
 export const createBranchStore = (db: Db): BranchStore => {
   const entries = db.table('entries');
   return {
     outline: async (sessionId, after, limit) => {
-      const rows = await db.select<{ seq: number; kind: EntryKind; run_id: string | null }>({
+      const rows = await db.system(COPY).select<{ seq: number; kind: EntryKind; run_id: string | null }>({
         from: 'entries',
         columns: ['seq', 'kind', 'run_id'],
         where: { session_id: sessionId, seq: { gt: after } },
@@ -24,7 +27,7 @@ export const createBranchStore = (db: Db): BranchStore => {
       return rows.map(({ run_id: runId, ...row }) => ({ ...row, runId }));
     },
     copy: async (from, to, through) => {
-      const count = through === 0 ? 0 : await db.count('entries', { session_id: from, seq: { lte: through } });
+      const count = through === 0 ? 0 : await db.system(COPY).count('entries', { session_id: from, seq: { lte: through } });
       const origin = db.update('sessions', ['id'], [{ id: to, branched_from: from, branched_through: through }], { expect: 'each' });
       if (count === 0) return [origin];
       const copied = db.sql(

@@ -42,28 +42,31 @@ interface PendingRow extends Row {
   size: number;
 }
 
+/** Why rows are read with no actor. */
+const INDEXING = 'indexing of what was said';
+
 export const createCatalogueStore = (db: Db): CatalogueStore => {
   const [entries, sessions, shelves, spans] = [db.table('entries'), db.table('sessions'), db.table('shelves'), db.table('spans')];
   const waiting = `FROM ${entries} e JOIN ${sessions} s ON s.id = e.session_id WHERE e.pending = 1 ORDER BY e.at, e.session_id, e.seq LIMIT ?`;
   return {
     pending: async (limit, maxChars) => {
-      const sizes = await db.read<{ size: number }>(`SELECT LENGTH(e.body) AS size ${waiting}`, [limit]);
+      const sizes = await db.system(INDEXING).read<{ size: number }>(`SELECT LENGTH(e.body) AS size ${waiting}`, [limit]);
       const fitting = fittingCount(
         sizes.map(({ size }) => Number(size)),
         maxChars,
       );
       if (fitting === 0) return [];
-      const rows = await db.read<PendingRow>(
+      const rows = await db.system(INDEXING).read<PendingRow>(
         `SELECT e.session_id, e.seq, e.kind, e.at, CASE WHEN e.kind = 'tool_result' THEN NULL ELSE e.body END AS body, LENGTH(e.body) AS size, s.owner_id, s.agent_id, s.aside, s.branched_through,
          s.messages, s.context_chars, s.input_tokens, s.output_tokens, s.cost_micros, s.first_words, s.first_at, s.last_at, s.last_role ${waiting}`,
         [fitting],
       );
       return rows.map(toPending);
     },
-    oldestPending: async () => (await db.readOne<{ at: string }>(`SELECT at FROM ${entries} WHERE pending = 1 ORDER BY at LIMIT 1`))?.at,
+    oldestPending: async () => (await db.system(INDEXING).readOne<{ at: string }>(`SELECT at FROM ${entries} WHERE pending = 1 ORDER BY at LIMIT 1`))?.at,
     shelves: async (ownerIds) => {
       const reads = idGroups(ownerIds).map((group) =>
-        db.read<Row>(
+        db.system(INDEXING).read<Row>(
           `SELECT h.owner_id, h.number, p.span, p.size, p.first_at, p.last_at FROM ${shelves} h LEFT JOIN ${spans} p ON p.owner_id = h.owner_id AND p.span = (SELECT MAX(span) FROM ${spans} WHERE owner_id = h.owner_id)
            WHERE h.owner_id IN (${group.map(() => '?').join(', ')})`,
           group,
@@ -71,7 +74,7 @@ export const createCatalogueStore = (db: Db): CatalogueStore => {
       );
       return new Map((await Promise.all(reads)).flat().map((row) => [String(row.owner_id), toShelf(row)]));
     },
-    highestNumber: async () => Number((await db.readOne<{ n: number | null }>(`SELECT MAX(number) AS n FROM ${shelves}`))?.n ?? 0),
+    highestNumber: async () => Number((await db.system(INDEXING).readOne<{ n: number | null }>(`SELECT MAX(number) AS n FROM ${shelves}`))?.n ?? 0),
     setFacts: (sessionId, facts) => db.update('sessions', ['id'], [{ id: sessionId, ...columnsOf(facts) }], { expect: 'each' }),
     markRead: (sessionId, seqs) =>
       groupsOf(seqs).map((group) =>

@@ -34,11 +34,13 @@ export interface RestingSession {
 }
 
 const PIECE_ENTRIES = 1_000;
+/** Why rows are read with no actor. */
+const CLEANUP = 'sessions to take away';
 const SYSTEM = systemActor('sessions');
 
 export const createClosingStore = (db: Db): ClosingStore => {
   const [sessions, entries, closed] = [db.table('sessions'), db.table('entries'), db.table('closed')];
-  const ids = async (sql: string, args: ReadonlyArray<string | number>): Promise<string[]> => (await db.read<{ id: string }>(sql, args)).map(({ id }) => id);
+  const ids = async (sql: string, args: ReadonlyArray<string | number>): Promise<string[]> => (await db.system(CLEANUP).read<{ id: string }>(sql, args)).map(({ id }) => id);
   return {
     close: (sessionIds, at) =>
       sessionIds.length === 0
@@ -58,22 +60,29 @@ export const createClosingStore = (db: Db): ClosingStore => {
       }
       await db.commit([db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })]);
     },
-    unerased: async (limit) => (await db.select<{ id: string }>({ from: 'closed', columns: ['id'], where: { erased: 0 }, order: [{ column: 'closed_at' }], limit })).map(({ id }) => id),
+    unerased: async (limit) =>
+      (await db.system(CLEANUP).select<{ id: string }>({ from: 'closed', columns: ['id'], where: { erased: 0 }, order: [{ column: 'closed_at' }], limit })).map(({ id }) => id),
     erased: (sessionId) => db.update('closed', ['id'], [{ id: sessionId, erased: 1 }]),
     forgetClosed: async (before) => void (await db.commit([db.remove('closed', { erased: 1, closed_at: { lt: before } })])),
     isOpen: (sessionId) => db.sql(`UPDATE ${sessions} SET id = id WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?)`, [sessionId, sessionId], { expect: 1 }),
     setLabel: (sessionId, label) => db.update('sessions', ['id'], [{ id: sessionId, label }], { expect: 'each' }),
     ofAgent: async (agentId, until, limit) =>
-      (await db.select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(({ id }) => id),
+      (await db.system(CLEANUP).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(
+        ({ id }) => id,
+      ),
     agentIds: () => ids(`SELECT DISTINCT agent_id AS id FROM ${sessions}`, []),
-    ownersOf: async (sessionIds) => [...new Set((await db.select<{ owner_id: string }>({ from: 'sessions', columns: ['owner_id'], where: { id: sessionIds } })).map((row) => row.owner_id))],
+    ownersOf: async (sessionIds) => [
+      ...new Set((await db.system(CLEANUP).select<{ owner_id: string }>({ from: 'sessions', columns: ['owner_id'], where: { id: sessionIds } })).map((row) => row.owner_id)),
+    ],
     crowded: (max) => ids(`SELECT agent_id AS id FROM ${sessions} WHERE aside IS NULL GROUP BY agent_id HAVING COUNT(*) > ?`, [max]),
     beyond: (agentId, kept, limit) => ids(`SELECT id FROM ${sessions} WHERE agent_id = ? AND aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [agentId, limit, kept]),
     restingSince: async (before, after, limit) => {
-      const rows = await db.read<Row>(
-        `SELECT id, agent_id, created_at, last_at FROM ${sessions} WHERE aside IS NULL AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?)) ORDER BY created_at, id LIMIT ?`,
-        [before, after.createdAt, after.createdAt, after.id, limit],
-      );
+      const rows = await db
+        .system(CLEANUP)
+        .read<Row>(
+          `SELECT id, agent_id, created_at, last_at FROM ${sessions} WHERE aside IS NULL AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?)) ORDER BY created_at, id LIMIT ?`,
+          [before, after.createdAt, after.createdAt, after.id, limit],
+        );
       return rows.map((row) => ({ id: String(row.id), agentId: String(row.agent_id), createdAt: String(row.created_at), isResting: row.last_at === null || String(row.last_at) < before }));
     },
   };

@@ -13,7 +13,7 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     id: 'compactSession',
     method: 'POST',
     path: '/api/agents/{id}/session/compact',
-    summary: 'Summarise the older part of the conversation now',
+    summary: 'Compact the conversation',
     description:
       "The agent's own model summarises all but the newest 20 messages, and reads the summary in their place from then on. Nothing is taken out of the history. It happens by itself when a conversation has more than 80 messages, or fills seven tenths of the model's window. Where there is little to summarise, nothing changes and `status` is `ok`; where no model can be reached, nothing changes and it is an error.",
     cost: 30,
@@ -47,7 +47,7 @@ const reset = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     id: 'resetSession',
     method: 'POST',
     path: '/api/agents/{id}/session/reset',
-    summary: 'Delete all conversations of an agent and begin anew',
+    summary: 'Delete all conversations of an agent and start a new one',
     description: ALL_GO,
     cost: 10,
     audit: 'session_reset',

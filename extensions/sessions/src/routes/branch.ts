@@ -18,7 +18,7 @@ export const branchRoute = ({ listing, branch }: SessionRouteDeps): RouteDecl =>
     id: 'branchSession',
     method: 'POST',
     path: '/api/sessions/{id}/branch',
-    summary: 'Begin a session that goes on from a place in this one',
+    summary: 'Branch a session',
     description:
       'The new session belongs to the same agent and begins with what was said here until the place that is named (`seq` of a message), attachments included; without a place, with all of it. This session stays as it is, and so does the current one of the agent: name the new one with the next message. ' +
       'An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. ' +

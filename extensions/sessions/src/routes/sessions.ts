@@ -53,7 +53,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
     id: 'searchSessions',
     method: 'GET',
     path: '/api/sessions/search',
-    summary: 'Search what was said',
+    summary: 'Search messages',
     description:
       'Finds messages of people and answers of models that hold every word of `q`, in your own sessions, or in those of the agent that you name. Case and accents make no difference; parts of Chinese, Japanese, Korean and Thai text are found at any length; there are no operators. The hundred newest that fit come first, ordered by how well; then the others by their time. What tools returned is not searched.',
     cost: 5,
@@ -122,7 +122,7 @@ const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
     id: 'pruneSessions',
     method: 'POST',
     path: '/api/sessions/cleanup',
-    summary: 'Delete sessions that nobody needs any more',
+    summary: 'Clean up sessions',
     description:
       'Sessions of agents that are gone, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. One in which a run is going on stays. The same happens by itself every `cleanup_interval_hours` where either of the two is set.',
     permission: 'sessions.admin',
@@ -152,7 +152,7 @@ const get = ({ agents, listing, catalogue, store }: SessionRouteDeps): RouteDecl
     id: 'getSessionById',
     method: 'GET',
     path: '/api/sessions/{id}',
-    summary: 'One session with its log',
+    summary: 'Get a session',
     description:
       'Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000, and no more of them than 8 MiB. What a page of a chat shows is `GET /api/agents/{id}/session`.',
     cost: 2,

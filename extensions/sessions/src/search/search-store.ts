@@ -35,25 +35,29 @@ export interface SearchStore {
   labelled(ownerId: string, label: string, limit: number): Promise<string[]>;
 }
 
+/** Why rows are read with no actor: an owner who may see everybody's searches their own messages, too. */
+const SEARCH = 'search of one owner';
 const MAX_SPANS = 10_000;
 
 export const createSearchStore = (db: Db): SearchStore => ({
-  number: async (ownerId) => (await db.first<{ number: number }>({ from: 'shelves', columns: ['number'], where: { owner_id: ownerId } }))?.number,
+  number: async (ownerId) => (await db.system(SEARCH).first<{ number: number }>({ from: 'shelves', columns: ['number'], where: { owner_id: ownerId } }))?.number,
   spans: async (ownerId, { from, to }) => {
     const where: Where = { owner_id: ownerId, ...(from === undefined ? {} : { last_at: { gte: from } }), ...(to === undefined ? {} : { first_at: { lte: to } }) };
-    const rows = await db.select<{ span: number }>({ from: 'spans', columns: ['span'], where, order: [{ column: 'span', descending: true }], limit: MAX_SPANS });
+    const rows = await db.system(SEARCH).select<{ span: number }>({ from: 'spans', columns: ['span'], where, order: [{ column: 'span', descending: true }], limit: MAX_SPANS });
     return rows.map(({ span }) => span);
   },
   places: async (has, { from, to }, limit) => {
     const at = { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lte: to }) };
     const where: Where = { words: { has }, ...(Object.keys(at).length === 0 ? {} : { at }) };
-    return (await db.select<{ id: number }>({ from: 'said', columns: ['id'], where, order: [{ column: 'id', descending: true }], limit })).map(({ id }) => id);
+    return (await db.system(SEARCH).select<{ id: number }>({ from: 'said', columns: ['id'], where, order: [{ column: 'id', descending: true }], limit })).map(({ id }) => id);
   },
-  said: (places) => db.select<SaidRow>({ from: 'said', columns: ['id', 'session_id', 'seq', 'role', 'at', 'text'], where: { id: places } }),
+  said: (places) => db.system(SEARCH).select<SaidRow>({ from: 'said', columns: ['id', 'session_id', 'seq', 'role', 'at', 'text'], where: { id: places } }),
   sessions: async (ownerId, ids) => {
-    const rows = await db.select<FoundSession>({ from: 'sessions', columns: ['id', 'agent_id', 'label', 'first_words'], where: { id: ids, owner_id: ownerId, aside: null } });
+    const rows = await db.system(SEARCH).select<FoundSession>({ from: 'sessions', columns: ['id', 'agent_id', 'label', 'first_words'], where: { id: ids, owner_id: ownerId, aside: null } });
     return new Map(rows.map((row) => [row.id, row]));
   },
   labelled: async (ownerId, label, limit) =>
-    (await db.select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { owner_id: ownerId, label }, order: [{ column: 'created_at', descending: true }], limit })).map(({ id }) => id),
+    (await db.system(SEARCH).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { owner_id: ownerId, label }, order: [{ column: 'created_at', descending: true }], limit })).map(
+      ({ id }) => id,
+    ),
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type Row } from '@svc/api';
+import { actorOf, type Db, type Reader, type Row } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { openSqlite } from '@svc/platform/storage/sqlite/sqlite-connection';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
@@ -72,7 +72,7 @@ describeOnEngines('the catalogue', (engine) => {
     const place = { ...ref(n, seq, ownerId), ...(aside ? { aside: true } : {}) };
     await db.commit([...(seq === 0 ? [sessions.insertSession({ ...place, label: null, at })] : []), ...sessions.insertEntries(place, drafts, at)]);
   };
-  const factsOf = async (n: number): Promise<Facts> => toFacts((await db.first<Row>({ from: 'sessions', where: { id: idOf(n) } })) ?? {});
+  const factsOf = async (n: number): Promise<Facts> => toFacts((await db.system('a test').first<Row>({ from: 'sessions', where: { id: idOf(n) } })) ?? {});
   const find = async (q: string, more: object = {}) => (await searchSaid(createSearchStore(db), open(), { ownerId: 'user:alice', q, limit: 500, offset: 0, ...more })).hits;
 
   it('counts what people see, whatever portions it comes in', async () => {
@@ -97,8 +97,8 @@ describeOnEngines('the catalogue', (engine) => {
     for (let n = 0; n < 30; n++) await say(n, [said(`apple ${n}`), said('pear', 'assistant')], { ownerId: n % 3 === 0 ? 'user:bob' : 'user:alice' });
     const readers = Array.from({ length: 4 }, () => open());
     await Promise.all(readers.flatMap((reader) => [reader.catchUp(50), reader.catchUp(50)]));
-    expect(await db.count('entries', { pending: 1 })).to.equal(0);
-    expect(await db.count('said')).to.equal(60);
+    expect(await db.system('a test').count('entries', { pending: 1 })).to.equal(0);
+    expect(await db.system('a test').count('said')).to.equal(60);
     expect(await find('apple')).to.have.length(20);
     for (let n = 0; n < 30; n++) expect((await factsOf(n)).messages).to.equal(2);
   });
@@ -108,10 +108,10 @@ describeOnEngines('the catalogue', (engine) => {
     let isBroken = true;
     const reader = open((writes) => (isBroken ? Promise.reject(new Error('the disk is full')) : db.commit(writes)));
     expect(await reader.catchUp(1).catch((error: Error) => error.message)).to.equal('the disk is full');
-    expect(await db.count('said')).to.equal(0);
+    expect(await db.system('a test').count('said')).to.equal(0);
     isBroken = false;
     await reader.catchUp(1);
-    expect([await db.count('said'), (await factsOf(1)).messages]).to.deep.equal([2, 2]);
+    expect([await db.system('a test').count('said'), (await factsOf(1)).messages]).to.deep.equal([2, 2]);
   });
 
   it('K2 keeps nothing of what was taken away while it was read', async () => {
@@ -124,7 +124,7 @@ describeOnEngines('the catalogue', (engine) => {
       return db.commit(writes);
     });
     await reader.catchUp(9);
-    expect(await db.count('said')).to.equal(1);
+    expect(await db.system('a test').count('said')).to.equal(1);
     expect((await find('apple')).map(({ snippet }) => snippet)).to.deep.equal(['apple of another']);
   });
 
@@ -153,14 +153,14 @@ describeOnEngines('the catalogue', (engine) => {
       Array.from({ length: 450 }, () => said('apple')),
     );
     reader.touched();
-    await until(async () => (await db.count('entries', { pending: 1 })) === 0 && waits.length === 4);
+    await until(async () => (await db.system('a test').count('entries', { pending: 1 })) === 0 && waits.length === 4);
     expect(waits).to.deep.equal([1_000, 10, 10, 10]);
   });
 
   it('has nothing of a message beside a conversation', async () => {
     await say(1, [said('apple')], { aside: true });
     await open().catchUp(9);
-    expect(await db.count('said')).to.equal(0);
+    expect(await db.system('a test').count('said')).to.equal(0);
     expect((await createListing({ db, runs: { value: undefined } as never }).page(actorOf('owner'), { limit: 10, offset: 0 })).total).to.equal(0);
   });
 
@@ -178,7 +178,9 @@ describeOnEngines('the catalogue', (engine) => {
         [3, 9, 27].map((span) => ({ owner_id: 'user:alice', span, size: SPAN_PLACES, first_at: '2025-01-01T00:00:00.000Z', last_at: '2025-01-01T00:00:00.000Z' })),
       ),
     ]);
-    expect((await db.select<{ span: number; size: number }>({ from: 'spans', columns: ['span', 'size'], order: [{ column: 'span' }], limit: 2 })).map(({ span, size }) => [span, size])).to.deep.equal([
+    expect(
+      (await db.system('a test').select<{ span: number; size: number }>({ from: 'spans', columns: ['span', 'size'], order: [{ column: 'span' }], limit: 2 })).map(({ span, size }) => [span, size]),
+    ).to.deep.equal([
       [0, SPAN_PLACES],
       [1, 2],
     ]);
@@ -224,7 +226,8 @@ describeOnEngines('the catalogue', (engine) => {
       asked.push(sql);
       return sql;
     };
-    const watched: Db = { ...db, read: (sql, args) => db.read(note(sql), args), readOne: (sql, args) => db.readOne(note(sql), args) };
+    const watch = (reader: Reader): Reader => ({ ...reader, read: (sql, args) => reader.read(note(sql), args), readOne: (sql, args) => reader.readOne(note(sql), args) });
+    const watched: Db = { ...db, as: (actor) => watch(db.as(actor)), system: (why) => watch(db.system(why)) };
     const listing = createListing({ db: watched, runs: { value: undefined } as never });
     for (const actor of [actorOf('owner'), actorOf('user:alice')]) await listing.page(actor, { limit: 10, offset: 0 });
     await listing.page(actorOf('owner'), { agentId: AGENT, limit: 10, offset: 0 });

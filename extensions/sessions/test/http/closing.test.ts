@@ -34,9 +34,9 @@ describeOnEngines('a session that is taken away', (_engine) => {
   const asked = (count: number): Promise<void> => until(() => svc.model.requests.length >= count);
   const db = () => svc.kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: TABLES });
   const rowsOf = async (session_id: string): Promise<number[]> => [
-    await db().count('sessions', { id: session_id }),
-    await db().count('entries', { session_id }),
-    await db().count('said', { session_id }),
+    await db().system('a test').count('sessions', { id: session_id }),
+    await db().system('a test').count('entries', { session_id }),
+    await db().system('a test').count('said', { session_id }),
   ];
   const begin = async (body: object = {}): Promise<string> => (await svc.alice.http.expect(200, 'POST', `/api/agents/${svc.alice.agent.id}/sessions`, body)).body.session_id;
   const send = (message: string, session_id?: string) => svc.alice.http.post(`/api/agents/${svc.alice.agent.id}/message`, { message, ...(session_id === undefined ? {} : { session_id }) });
@@ -120,7 +120,7 @@ describeOnEngines('a session that is taken away', (_engine) => {
     const { body: shown } = await http.expect(200, 'GET', `/api/agents/${agent.id}/session`);
     expect(shown).to.include({ session_id: body.new_session_id, message_count: 0 });
     for (const id of old) expect(await rowsOf(id)).to.deep.equal([0, 0, 0]);
-    await until(async () => (await db().count('closed', { erased: 0 })) === 0);
+    await until(async () => (await db().system('a test').count('closed', { erased: 0 })) === 0);
     svc.model.script({ text: 'ok' });
     expect(await svc.alice.say('four')).to.equal(body.new_session_id);
     expect((await http.expect(200, 'DELETE', `/api/agents/${agent.id}/history`)).body).to.include({ status: 'ok', message: 'All history cleared', sessions_deleted: 1 });
@@ -214,18 +214,18 @@ describeOnEngines('a session that is taken away', (_engine) => {
         return ready();
       });
     await clock.advance(60_000);
-    await passing(async () => (await tables.count('sessions', { id: old })) === 0 && (await turns()).join() === 'done', 1_000);
+    await passing(async () => (await tables.system('a test').count('sessions', { id: old })) === 0 && (await turns()).join() === 'done', 1_000);
     await clock.advance(50 * 60_000);
     expect(await turns()).to.deep.equal(['done']);
     await clock.advance(20 * 60_000);
     // A beat is left out while the one before it is still at work.
     await passing(async () => (await turns()).join() === 'done,done', 60_000);
     expect((await kernel.http.post(`/api/agents/${agent.id}/sessions`, { session_id: old })).body.code).to.equal('sessions_session_closed');
-    await passing(async () => (await tables.count('closed', { erased: 0 })) === 0);
+    await passing(async () => (await tables.system('a test').count('closed', { erased: 0 })) === 0);
     const closed = createClosingStore(tables);
     await closed.forgetClosed('2026-01-01T00:00:00.000Z');
-    expect(await tables.count('closed', { id: old })).to.equal(1);
+    expect(await tables.system('a test').count('closed', { id: old })).to.equal(1);
     await closed.forgetClosed('2026-02-01T00:00:00.000Z');
-    expect(await tables.count('closed', { id: old })).to.equal(0);
+    expect(await tables.system('a test').count('closed', { id: old })).to.equal(0);
   });
 });

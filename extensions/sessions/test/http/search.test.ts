@@ -165,5 +165,5 @@ describeOnEngines('a search of sessions', (_engine) => {
 
 const rowsOf = async (kernel: TestKernel): Promise<{ pending: number; said: number }> => {
   const db = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: ['entries', 'said'] });
-  return { pending: await db.count('entries', { pending: 1 }), said: await db.count('said') };
+  return { pending: await db.system('a test').count('entries', { pending: 1 }), said: await db.system('a test').count('said') };
 };

@@ -15,7 +15,7 @@ describe('the check-up panel', function () {
   afterEach(stopTestKernels);
 
   const open = async (kernel: TestKernel) => chromium.open(`${kernel.url}/#/doctor`);
-  const broken = (page: Page) => page.getByRole('list', { name: 'What does not work' });
+  const broken = (page: Page) => page.getByRole('list', { name: 'Failed checks' });
   const breakSettings = async (kernel: TestKernel): Promise<void> => {
     await writeFile(join(kernel.home, 'config.toml'), `${OPEN_RATE}[log]\nlevl = "warn"\n`);
     await kernel.http.expect(200, 'POST', '/api/config/reload');
@@ -24,8 +24,8 @@ describe('the check-up panel', function () {
   it('shows everything that was looked at, the worst first, and gives it as text', async () => {
     const kernel = await bootTestKernel();
     const { page, mistakes } = await open(kernel);
-    await page.getByText(/^Everything works; \d things? (is|are) worth a look/).waitFor();
-    await page.getByRole('list', { name: 'What is fine' }).getByText('Whether it is the right database').waitFor();
+    await page.getByText(/^No failures, \d warnings?/).waitFor();
+    await page.getByRole('list', { name: 'Passed checks' }).getByText('Database identity').waitFor();
     const { doctor } = (await kernel.http.expect(200, 'GET', '/api/health/detail')).body;
     expect(await page.locator('.finding').count()).to.equal(doctor.length);
     await expectWellMade(page, 'check-up');
@@ -44,14 +44,14 @@ describe('the check-up panel', function () {
     const { page } = await open(kernel);
     await page.getByText(/^Everything works/).waitFor();
     await breakSettings(kernel);
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Check again' }).click();
     await broken(page)
       .getByText(/levl is not a setting/)
       .waitFor();
     await expectWellMade(page, 'check-up, broken');
     await writeFile(join(kernel.home, 'config.toml'), OPEN_RATE);
-    await broken(page).getByRole('button', { name: 'Read the file again' }).click();
-    await page.getByText('The settings were read again.').waitFor();
+    await broken(page).getByRole('button', { name: 'Reload file' }).click();
+    await page.getByText('The settings were reloaded.').waitFor();
     await broken(page).waitFor({ state: 'detached' });
     expect((await kernel.http.expect(200, 'GET', '/api/health/detail')).body.status).to.equal('ok');
   });
@@ -65,7 +65,7 @@ describe('the check-up panel', function () {
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["pump"]\n`, extra: [pump] });
     const { page } = await open(kernel);
     const row = broken(page).getByRole('listitem').filter({ hasText: 'the <b>pump</b> stands still' });
-    expect(await row.getByRole('link', { name: 'See its log' }).getAttribute('href')).to.equal('#/logs?area=pump');
+    expect(await row.getByRole('link', { name: 'Open its log' }).getAttribute('href')).to.equal('#/logs?area=pump');
     await row.getByRole('link', { name: 'Open pump' }).click();
     await page.getByRole('heading', { name: 'pump', level: 1 }).waitFor();
   });
@@ -79,13 +79,13 @@ describe('the check-up panel', function () {
       await rm(join(home, 'data/ext/vault/vault.key'));
       const kernel = await bootTestKernel({ home, config: OPEN_RATE });
       const { page } = await open(kernel);
-      await broken(page).getByRole('button', { name: 'Begin an empty vault' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Begin an empty vault?' });
+      await broken(page).getByRole('button', { name: 'Create an empty vault' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Create an empty vault?' });
       await dialog.getByText(/provider\.openai/).waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.state).to.equal('locked');
-      await broken(page).getByRole('button', { name: 'Begin an empty vault' }).click();
-      await dialog.getByRole('button', { name: 'Begin an empty vault' }).click();
+      await broken(page).getByRole('button', { name: 'Create an empty vault' }).click();
+      await dialog.getByRole('button', { name: 'Create an empty vault' }).click();
       await page.getByText('There is an empty vault now.', { exact: false }).waitFor();
       expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.why).to.equal(null);
     } finally {
@@ -98,7 +98,7 @@ describe('the check-up panel', function () {
     const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}[log]\nlevl = "warn"\n`, key: 'root-key-0' });
     const { page } = await open(kernel);
     await logInAs(page, 'vera');
-    const mend = broken(page).getByRole('button', { name: 'Read the file again' });
+    const mend = broken(page).getByRole('button', { name: 'Reload file' });
     await mend.waitFor();
     expect(await mend.isDisabled()).to.equal(true);
     expect(await mend.getAttribute('title')).to.match(/viewer/);
@@ -109,12 +109,12 @@ describe('the check-up panel', function () {
     const { page } = await open(kernel);
     await page.getByText(/^Everything works/).waitFor();
     await page.route('**/api/health/detail', (route) => route.abort());
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Check again' }).click();
     await page.getByText('This may be out of date', { exact: false }).waitFor();
     await expectWellMade(page, 'check-up, out of date');
     await page.unroute('**/api/health/detail');
     await kernel.http.expect(200, 'POST', '/api/extensions/system/disable?confirm=true');
-    await page.getByText('This panel is not there any more').waitFor();
+    await page.getByText('Panel not available').waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/system/enable');
     await page.getByText(/^Everything works/).waitFor();
   });

@@ -15,10 +15,10 @@ describe('the log panel', function () {
     kernel.daemon.parts.log.logger(area)[level](message, fields);
   const open = async (kernel: TestKernel, query = '') => {
     const visit = await chromium.open(`${kernel.url}/#/logs${query}`);
-    await visit.page.getByText('As it is written').waitFor();
+    await visit.page.getByText('Live').waitFor();
     return visit;
   };
-  const line = (page: Page, message: string) => page.getByRole('list', { name: 'Lines of the log' }).getByRole('button').filter({ hasText: message });
+  const line = (page: Page, message: string) => page.getByRole('list', { name: 'Log lines' }).getByRole('button').filter({ hasText: message });
 
   it('shows what was written and what is written now, and unfolds a line', async () => {
     const kernel = await bootTestKernel();
@@ -29,7 +29,7 @@ describe('the log panel', function () {
     await line(page, 'it rains').waitFor();
     await expectWellMade(page, 'logs');
     await line(page, 'the <b>pump</b> stands still').click();
-    const entry = page.getByRole('region', { name: 'The line' });
+    const entry = page.getByRole('region', { name: 'Log line' });
     await entry.getByText('<img src=x onerror=alert(1)>').waitFor();
     await entry.getByText('"er"').waitFor();
     await expectWellMade(page, 'logs, one line');
@@ -56,14 +56,14 @@ describe('the log panel', function () {
     await line(page, 'red window').waitFor();
     expect(await line(page, 'red door').count()).to.equal(0);
     await page.getByRole('searchbox').fill('no such words');
-    await page.getByText('No line is like that.').waitFor();
+    await page.getByText('No matching lines.').waitFor();
     await expectWellMade(page, 'logs, nothing found');
-    await page.getByRole('button', { name: 'Show all lines' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('searchbox').fill('DOOR teal');
     await line(page, 'green door').waitFor();
     expect(await line(page, 'red').count()).to.equal(0);
     await page.getByLabel('Level').selectOption('error');
-    await page.getByText('No line is like that.').waitFor();
+    await page.getByText('No matching lines.').waitFor();
   });
 
   it('stands still while it is paused, and while one reads further up', async () => {
@@ -75,7 +75,7 @@ describe('the log panel', function () {
     say(kernel, 'info', 'new one');
     await page.getByRole('button', { name: '1 new line' }).waitFor();
     expect(await line(page, 'new one').count()).to.equal(0);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await line(page, 'new one').waitFor();
 
     await line(page, 'new one').hover();
@@ -85,7 +85,7 @@ describe('the log panel', function () {
     for (let n = 0; n < 50; n++) say(kernel, 'info', `later ${n}.`);
     await page.getByText(/^25\d of 25\d lines/).waitFor();
     expect(await page.evaluate(() => document.querySelector('.long-list')?.scrollTop)).to.equal(seen);
-    await page.getByRole('button', { name: 'To the newest' }).click();
+    await page.getByRole('button', { name: 'Jump to newest' }).click();
     await line(page, 'later 49.').waitFor();
   });
 
@@ -106,7 +106,7 @@ describe('the log panel', function () {
     say(kernel, 'error', 'red door', { key: 'two words' });
     const { page } = await open(kernel, '?area=garden');
     await line(page, 'red door').waitFor();
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download what is shown' }).click()]);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download visible lines' }).click()]);
     expect(file.suggestedFilename()).to.match(/^svc-.*\.log$/);
     expect(await readFile(await file.path(), 'utf8')).to.match(/^\S+ error garden red door key="two words"\n$/);
   });
@@ -116,7 +116,7 @@ describe('the log panel', function () {
     const { page } = await chromium.open(kernel.url);
     await page.route('**/api/logs/stream*', (route) => route.abort());
     await page.goto(`${kernel.url}/#/logs`);
-    await page.getByRole('alert').getByText('This could not be loaded.').waitFor();
+    await page.getByRole('alert').getByText('Could not load.').waitFor();
     await expectWellMade(page, 'logs, not to be read');
     await page.unroute('**/api/logs/stream*');
     say(kernel, 'info', 'meanwhile');
@@ -139,7 +139,7 @@ describe('the log panel', function () {
     const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'user')}`, key: 'root-key-0' });
     const { page } = await chromium.open(`${kernel.url}/#/logs`);
     await logInAs(page, 'vera');
-    await page.getByText('This panel is not there any more').waitFor();
+    await page.getByText('Panel not available').waitFor();
     expect(await page.getByRole('link', { name: 'Log', exact: true }).count()).to.equal(0);
   });
 });

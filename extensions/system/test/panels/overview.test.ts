@@ -28,11 +28,11 @@ describe('the overview panel', function () {
     const kernel = await bootTestKernel();
     const { page, mistakes } = await open(kernel);
     await page.getByText(/^Everything works/).waitFor();
-    const model = section(page, 'The model that answers');
+    const model = section(page, 'Default model');
     await model.getByText('builtin/rehearsal').waitFor();
     await model.getByText(/no language model/).waitFor();
-    await section(page, 'This daemon').getByText(kernel.home, { exact: true }).waitFor();
-    await section(page, 'Recent conversations').getByText('Nothing was said yet.').waitFor();
+    await section(page, 'Daemon').getByText(kernel.home, { exact: true }).waitFor();
+    await section(page, 'Recent conversations').getByText('No messages yet.').waitFor();
     await expectWellMade(page, 'overview, fresh');
     expect(mistakes).to.deep.equal([]);
   });
@@ -46,7 +46,7 @@ describe('the overview panel', function () {
     await link.waitFor();
     const { sessions } = (await kernel.http.expect(200, 'GET', '/api/sessions')).body;
     expect(await link.getAttribute('href')).to.equal(`#/chat/${sessions[0].agent_id}/${sessions[0].session_id}`);
-    const used = section(page, 'Who used tokens in the last hour');
+    const used = section(page, 'Token usage, last hour');
     await used.getByText('assistant').waitFor();
     expect(
       await section(page, 'Now')
@@ -60,14 +60,14 @@ describe('the overview panel', function () {
     // Nothing listens there.
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}${modelConfig('http://127.0.0.1:9')}`, env: { OPENAI_API_KEY: 'sk-of-nobody' } });
     const { page } = await open(kernel);
-    const runs = section(page, 'Newest runs');
-    await runs.getByText('Nothing was asked of an agent yet.').waitFor();
+    const runs = section(page, 'Recent runs');
+    await runs.getByText('No runs yet.').waitFor();
     const { items } = (await kernel.http.expect(200, 'GET', '/api/agents')).body;
     const refused = await kernel.http.post(`/api/agents/${items[0].id}/message`, { message: 'Are you there?' });
     expect(refused.status).to.be.greaterThan(499);
     await runs.getByText(refused.body.error, { exact: false }).waitFor();
     await expectWellMade(page, 'overview, a run failed');
-    await page.getByRole('link', { name: /Failed, last day 1/ }).click();
+    await page.getByRole('link', { name: /Failed, last 24 hours 1/ }).click();
     expect(page.url()).to.match(/#\/runs\?state=failed&since=24h$/);
     await page.getByRole('row').filter({ hasText: 'assistant' }).waitFor();
   });
@@ -77,12 +77,12 @@ describe('the overview panel', function () {
     await breakSettings(kernel, `${OPEN_RATE}[log]\nlevl = "warn"\n`);
     const { page } = await open(kernel);
     await page.getByText('1 thing does not work.').waitFor();
-    const problems = page.getByRole('list', { name: 'What does not work' });
+    const problems = page.getByRole('list', { name: 'Failed checks' });
     await problems.getByText(/levl is not a setting/).waitFor();
     await expectWellMade(page, 'overview, degraded');
     // Saved in between, as an editor does.
     await writeFile(join(kernel.home, 'config.toml'), OPEN_RATE);
-    await problems.getByRole('button', { name: 'Read the file again' }).click();
+    await problems.getByRole('button', { name: 'Reload file' }).click();
     await page.getByText(/^Everything works/).waitFor();
     expect((await kernel.http.expect(200, 'GET', '/api/health/detail')).body.status).to.equal('ok');
   });
@@ -92,11 +92,11 @@ describe('the overview panel', function () {
     const { page } = await open(kernel);
     await logInAs(page, 'vera');
     const now = section(page, 'Now');
-    await now.getByText('Shown to owners and admins.').first().waitFor();
+    await now.getByText('Visible to owners and admins only.').first().waitFor();
     expect(await now.getByText('$').count()).to.equal(0);
     await kernel.http.expect(200, 'POST', '/api/extensions/llm/disable?confirm=true');
-    await page.getByRole('button', { name: 'Look again' }).click();
-    await now.getByText('The extension for this is off.').first().waitFor();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await now.getByText('This extension is off.').first().waitFor();
     await expectWellMade(page, 'overview of a viewer, areas off');
   });
 
@@ -105,7 +105,7 @@ describe('the overview panel', function () {
     const { page } = await open(kernel);
     await page.getByText(/^Everything works/).waitFor();
     await page.route('**/api/**', (route) => route.abort());
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('This may be out of date', { exact: false }).first().waitFor();
     await page.getByText(/^Everything works/).waitFor();
     await page.unroute('**/api/**');

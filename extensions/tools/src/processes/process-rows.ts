@@ -50,9 +50,9 @@ const MAX_LISTED = 100;
 
 export const createProcessStore = (db: Db): ProcessStore => {
   const list = (actor: Actor, agentId: string): Promise<ProcessRow[]> =>
-    db.select<ProcessRow>({ from: 'processes', actor, where: { agent_id: agentId }, order: [{ column: 'started_at', descending: true }, { column: 'id' }], limit: MAX_LISTED });
+    db.as(actor).select<ProcessRow>({ from: 'processes', where: { agent_id: agentId }, order: [{ column: 'started_at', descending: true }, { column: 'id' }], limit: MAX_LISTED });
   return {
-    get: (actor, agentId, id) => db.first<ProcessRow>({ from: 'processes', actor, where: { id, agent_id: agentId } }),
+    get: (actor, agentId, id) => db.as(actor).first<ProcessRow>({ from: 'processes', where: { id, agent_id: agentId } }),
     list,
     insert: (row) => db.insert('processes', [{ ...row, state: 'running', exit_code: null, note: null, ended_at: null }]),
     end: (id, { state, exitCode, note }, at) => db.update('processes', ['id'], [{ id, state, exit_code: exitCode, note, ended_at: at }]),

@@ -49,7 +49,7 @@ const getAgentTools = ({ agents }: AgentToolDeps): RouteDecl =>
     id: 'getAgentTools',
     method: 'GET',
     path: '/api/agents/{id}/tools',
-    summary: 'Which tools an agent may call',
+    summary: "Get an agent's tools",
     description:
       'The lists of its manifest. A tool is offered where `capabilities_tools` grants it, `tool_allowlist` (if it names any) names it, and `tool_blocklist` does not. Beside its name a tool may need a grant of another kind: `shell`, `network`, `file_system`.',
     params: AgentParams,
@@ -62,7 +62,7 @@ const setAgentTools = ({ agents, registry }: AgentToolDeps): RouteDecl =>
     id: 'setAgentTools',
     method: 'PUT',
     path: '/api/agents/{id}/tools',
-    summary: 'Say which tools an agent may call',
+    summary: "Update an agent's tools",
     description:
       'Each list that is sent replaces the one that was there, and one that is left out stays. It holds from the next call of a tool on, also in a run that goes on. Nobody gives an agent more than the role of its owner may grant, nor a child more than its parent has: that is 403, and nothing is changed. Names that no tool has now are kept and warned of: their area may come later.',
     cost: 10,

@@ -46,7 +46,7 @@ const listTools = ({ tools }: ToolRouteDeps): RouteDecl =>
     id: 'listTools',
     method: 'GET',
     path: '/api/tools',
-    summary: 'Every tool that an agent could be allowed to call',
+    summary: 'List tools',
     description:
       'All tools that the daemon has now, in order of their names: its own, and those of extensions that are on. Which of them an agent is shown is decided by its manifest: `GET /api/agents/{id}/tools`. A tool that lacks its surroundings is not listed: `web_search` comes when a search provider is configured under `[web]`.',
     responses: { 200: Type.Object({ tools: Type.Array(Tool), total: Type.Integer() }) },
@@ -61,7 +61,7 @@ const getTool = ({ tools, registry }: ToolRouteDeps): RouteDecl =>
     id: 'getTool',
     method: 'GET',
     path: '/api/tools/{name}',
-    summary: 'One tool with the schema of its arguments',
+    summary: 'Get a tool',
     description: 'The same as its entry in `GET /api/tools`. A tool that is known and cannot be called now is 404 with `tools_unavailable`, which says what is missing.',
     params: NameParams,
     errors: [404],

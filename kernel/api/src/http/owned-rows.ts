@@ -31,11 +31,11 @@ export const ownedRows = <D extends TableDecl>(db: Db, table: D, { order, missin
   const from = table.name;
   return {
     get: async (actor, id) => {
-      const row = await db.first<R>({ from, where: { [key]: id }, actor });
+      const row = await db.as(actor).first<R>({ from, where: { [key]: id } });
       if (!row) throw missing(id);
       return row;
     },
-    page: (actor, { after, limit }, where = {}) => db.page<R>({ from, actor, where, order, ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }),
+    page: (actor, { after, limit }, where = {}) => db.as(actor).page<R>({ from, where, order, ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }),
     insert: (row) => db.insert(from, [row]),
     update: (row) => db.update(from, [key], [row], { expect: 'each' }),
     remove: (row) => db.remove(from, { [key]: row[key] ?? null }, { expect: 1 }),

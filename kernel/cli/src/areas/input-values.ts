@@ -17,10 +17,15 @@ export const isNullable = ({ anyOf, type }: JsonSchema): boolean => anyOf?.some(
 export const kindOf = (given: JsonSchema): InputKind => {
   const schema = filled(given);
   const type = Array.isArray(schema.type) ? schema.type.find((one) => one !== 'null') : schema.type;
-  if (choicesOf(schema) !== undefined || type === 'string') return 'text';
+  if (choicesOf(schema) !== undefined || type === 'string' || isTextInAnyForm(schema)) return 'text';
   if (type === 'integer' || type === 'number') return 'number';
   if (type === 'boolean') return 'switch';
   return type === 'array' && schema.items !== undefined && ['text', 'number'].includes(kindOf(schema.items)) ? 'list' : 'json';
+};
+
+const isTextInAnyForm = ({ anyOf = [] }: JsonSchema): boolean => {
+  const forms = anyOf.filter(({ type }) => type !== 'null');
+  return forms.length > 0 && forms.every((form) => kindOf(form) === 'text');
 };
 
 /** The texts that a field may be, where those are few and named. */

@@ -39,7 +39,7 @@ export const define = (program: Command, action: Action): void => {
   one('reload', 'Load its code anew; no request fails, no stream is cut', (cli, id) => change(cli, 'reload', id, false));
   ext
     .command('graph')
-    .description('Who needs, uses and waits for whom')
+    .description('Get the dependency graph')
     .action(action((cli) => graph(cli)));
   defineInstalling(ext, action);
   defineAuthoring(ext, action);

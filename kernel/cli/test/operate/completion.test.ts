@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { type FakeDaemon, startFakeDaemon } from '../fake-daemon.js';
-import { type Bench, createBench, MAIN , commandNames } from '../program.js';
+import { type Bench, createBench, MAIN, commandNames } from '../program.js';
 
 const isThere = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 

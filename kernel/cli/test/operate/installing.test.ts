@@ -105,7 +105,7 @@ describe('svc ext install', function () {
       const shown = plain(ran.stdout);
       for (const words of [
         'acme-weather 1.0.0  Tells the weather.',
-        'not known here',
+        'not trusted here',
         'isolated: in a process of its own',
         'not kept',
         'env:WEATHER_KEY',

@@ -108,7 +108,7 @@ describe('svc commands that ask the daemon', function () {
     daemon.answers.set(`GET /api/agents/${AGENT_ID}`, [200, { id: AGENT_ID, name: 'assistant', revision: 7, manifest_toml: 'name = "assistant"\n' }]);
     daemon.answers.set(`PATCH /api/agents/${AGENT_ID}`, [409, { error: 'Nothing was changed.', code: 'agents_changed_meanwhile', request_id: 'req-1' }]);
     const ran = await bench.run(['agent', 'apply', file, '--yes']);
-    expect([ran.code, ran.stderr]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.includes('meanwhile somebody else') && text.includes(`svc agent apply ${file}`));
+    expect([ran.code, ran.stderr]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.includes('someone else') && text.includes(`svc agent apply ${file}`));
     expect(daemon.seen.find(({ method }) => method === 'PATCH')?.body).to.deep.equal({ manifest_toml: MANIFEST, revision: 7 });
   });
 

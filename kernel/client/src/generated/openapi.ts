@@ -28,13 +28,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Agents that the caller may see
+         * List agents
          * @description Owners and admins see all agents, everybody else their own. Each has what answers for it now: where its manifest says `default`, `model_provider` and `model_name` say what that is at this moment. What nobody knows is null, such as costs while llm is off.
          */
         get: operations["listAgents"];
         put?: never;
         /**
-         * Spawn an agent
+         * Create an agent
          * @description An agent is described by `manifest_toml`, else by `manifest`, else by the `template` of that name; a `name` alone gives one with every default. `name` and `model` beside it win over what it says.
          *
          *     A manifest is refused whole, with every slip and its line, where a key is misspelt, misplaced, out of range, or narrows something that nothing here narrows. A key that waits for an area which is not here is kept, and told under `warnings`.
@@ -60,12 +60,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Spawn up to 50 agents
+         * Create up to 50 agents
          * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. A body of the wrong form is refused whole, before anything is made. With an `Idempotency-Key`, a request that is sent again makes nothing twice.
          */
         post: operations["spawnAgents"];
         /**
-         * Kill up to 50 agents
+         * Delete up to 50 agents
          * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. An id that is named twice is not found the second time.
          */
         delete: operations["killAgents"];
@@ -84,7 +84,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let up to 50 suspended agents take messages again
+         * Resume up to 50 agents
          * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. An agent that runs already goes on.
          */
         post: operations["startAgents"];
@@ -124,7 +124,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Judge a manifest, and change nothing
+         * Validate a manifest
          * @description Says what `POST /api/agents` would refuse and warn of, or `PATCH /api/agents/{id}` where `agent_id` names an agent: every slip with its line, and what the caller may not grant. Whether a name is taken, and what others change meanwhile, is seen when it is sent.
          */
         post: operations["checkAgentManifest"];
@@ -142,21 +142,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One agent with its manifest
+         * Get an agent
          * @description What a list says of it, and its manifest: as fields, with every default filled in, and as `manifest_toml`, from which the same agent can be made again. `revision` is one more with each change: a change that names it is refused where something else was changed since.
          */
         get: operations["getAgent"];
         put?: never;
         post?: never;
         /**
-         * Kill an agent: its runs end, its sessions and rows go
+         * Delete an agent with its sessions and data
          * @description There is no way back, and no question first. What every area holds of it is erased, also by an area that is off at the moment and comes back later. Its children live on. To let it rest instead, suspend it.
          */
         delete: operations["killAgent"];
         options?: never;
         head?: never;
         /**
-         * Change some keys of an agent, or its whole manifest
+         * Update an agent or replace its manifest
          * @description Changes what the body names and leaves the rest. `manifest_toml` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.
          *
          *     The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.
@@ -178,7 +178,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make another agent like this one
+         * Clone an agent
          * @description The clone has the manifest, the looks and the identity files of this agent, and a session and a workspace of its own: nothing that was said, and no other file. It is yours, whoever owns the other, stands below no agent, begins in the mode Normal, and is judged like any agent that you spawn.
          *
          *     An agent that is busy, suspended or Stable can be cloned as well. A repeated `Idempotency-Key` with the same body gives the same clone.
@@ -204,7 +204,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change how an agent is named, looks and answers
+         * Update an agent's name, identity and model settings
          * @description Changes what the body names and leaves the rest; an empty text takes a look away. A provider alone keeps the model where that provider has it, and else takes the provider's usual one.
          *
          *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
@@ -222,7 +222,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Messages that came in for an agent, and what became of them
+         * List messages received by an agent
          * @description The newest first. `message_id` is the id of the run that the message began, as in the header x-svc-run and in `traces?run_id=`.
          */
         get: operations["listDeliveries"];
@@ -242,7 +242,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Files of an agent's workspace
+         * List files of a workspace
          * @description Lists the files in the agent's folder and below it, by name: what the agent wrote with its tools, what people put there, and copies of what was attached to messages (`uploads/`). A workspace that nobody has written to is an empty list. At most 1,000 files and folders are looked at; `truncated` says that there are more.
          */
         get: operations["listAgentFiles"];
@@ -262,18 +262,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One file of an agent's workspace
+         * Read a workspace file
          * @description Answers with the text of the file, or base64 where it is not UTF-8, up to 4 MiB. With `?raw=1`, or `Accept: application/octet-stream`, it answers with the bytes themselves, of any size; these come with an ETag, and `Range` asks for a part. Only pictures and sound are given a type by their name; everything else is a download.
          */
         get: operations["getAgentFile"];
         /**
-         * Write a file of an agent's workspace
+         * Write a workspace file
          * @description Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; tools of the agent do not write them. Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.
          */
         put: operations["putAgentFile"];
         post?: never;
         /**
-         * Delete a file of an agent's workspace
+         * Delete a workspace file
          * @description Takes away one file; folders stay. There is no way back. With `If-Match` it goes only where it is the version that was read (412 otherwise).
          */
         delete: operations["deleteAgentFile"];
@@ -316,7 +316,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change how an agent looks to people
+         * Update an agent's appearance
          * @description Pages show these; no model is told of them. What is left out or null stays, an empty text takes it away. They stand under `[metadata.identity]` of the manifest.
          */
         patch: operations["patchAgentIdentity"];
@@ -330,7 +330,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an agent did, line by line, the newest first
+         * List an agent's log lines, newest first
          * @description Each message, model call, tool call and end of a run is a line. They are made from the journal, so they survive restarts and go when ended runs are forgotten. Lines of the daemon itself are at `/api/logs/stream`.
          */
         get: operations["listAgentLogs"];
@@ -372,7 +372,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a message and follow the answer as server-sent events
+         * Send a message and stream the answer
          * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. Where the connection breaks, send the same request again with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream goes on after that event and no second run begins, also after a restart of the daemon. Then a `phase` event `restarted` may come: it voids the text that came after the last tool event, which is sent anew.
          */
         post: operations["streamMessage"];
@@ -390,7 +390,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Messages, tokens, tool calls and money of one agent
+         * Get an agent's usage
          * @description Tokens, calls and money are sums over all that the agent ever used. Messages, tool calls, errors and the average time are counted over its newest 10,000 messages, and `counted_messages` says over how many. What is `session_…` belongs to its current session.
          */
         get: operations["getAgentMetrics"];
@@ -411,7 +411,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set the mode of an agent
+         * Set an agent's mode
          * @description `Stable` pins the model that answers now (or the one that the manifest names as `pinned_model`): whatever becomes the default, or of an alias, this agent goes on with it, and its model cannot be changed. There are no skills in this version that could be frozen with it.
          *
          *     `Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.
@@ -435,7 +435,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Switch the model of an agent
+         * Set an agent's model
          * @description A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is taken as it is written, as in the manifest of a new agent, and `warnings` says so, with what is near to it. A provider that there is not is refused.
          *
          *     A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.
@@ -457,7 +457,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Let a suspended agent take messages again
+         * Resume an agent
          * @description Also an agent whose manifest says `enabled = false`, which begins suspended. One that runs already goes on.
          */
         put: operations["resumeAgent"];
@@ -476,7 +476,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The agent's current conversation
+         * Get the agent's current conversation
          * @description What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and no more of them than 8 MiB; `message_count` counts all. A session in which nothing was said yet is empty.
          */
         get: operations["getSession"];
@@ -498,7 +498,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Summarise the older part of the conversation now
+         * Compact the conversation
          * @description The agent's own model summarises all but the newest 20 messages, and reads the summary in their place from then on. Nothing is taken out of the history. It happens by itself when a conversation has more than 80 messages, or fills seven tenths of the model's window. Where there is little to summarise, nothing changes and `status` is `ok`; where no model can be reached, nothing changes and it is an error.
          */
         post: operations["compactSession"];
@@ -516,7 +516,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How full the model's window is
+         * Show context window usage
          * @description An estimate of four characters to a token. From seven tenths of the window on, the older messages are summarised by themselves.
          */
         get: operations["getSessionContext"];
@@ -538,7 +538,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete all conversations of an agent and begin anew
+         * Delete all conversations of an agent and start a new one
          * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. A request that names one session is refused: `DELETE /api/sessions/{id}` deletes that one.
          */
         post: operations["resetSession"];
@@ -600,7 +600,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the run that is going on in a session
+         * Stream the active run of a session
          * @description The events of the run that goes on there now, whoever sent its message, from its beginning or after `Last-Event-ID`. Where nothing runs it is 404: read the session instead.
          */
         get: operations["followSession"];
@@ -622,7 +622,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a session the current one
+         * Switch to a session
          * @description Messages without a session id go there from now on. A run that is going on goes on where it began.
          */
         post: operations["switchSession"];
@@ -642,7 +642,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop whatever the agent is doing
+         * Stop the agent's current run
          * @description Cancels every run of the agent that goes on, waits or is queued, whichever way its message came. What was said until then stays in the session. The agent itself stays ready: its next message begins a new run.
          */
         post: operations["stopAgent"];
@@ -661,7 +661,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Let an agent take no more messages
+         * Suspend an agent
          * @description Its runs are cancelled, and messages answer 409 `run_agent_suspended` until it is resumed. It stays suspended over a restart.
          */
         put: operations["suspendAgent"];
@@ -680,12 +680,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which tools an agent may call
+         * Get an agent's tools
          * @description The lists of its manifest. A tool is offered where `capabilities_tools` grants it, `tool_allowlist` (if it names any) names it, and `tool_blocklist` does not. Beside its name a tool may need a grant of another kind: `shell`, `network`, `file_system`.
          */
         get: operations["getAgentTools"];
         /**
-         * Say which tools an agent may call
+         * Update an agent's tools
          * @description Each list that is sent replaces the one that was there, and one that is left out stays. It holds from the next call of a tool on, also in a run that goes on. Nobody gives an agent more than the role of its owner may grant, nor a child more than its parent has: that is 403, and nothing is changed. Names that no tool has now are kept and warned of: their area may come later.
          */
         put: operations["setAgentTools"];
@@ -704,7 +704,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a run decided: its tool calls and its steps in time
+         * Get a run's decisions: tool calls and steps over time
          * @description Of the newest message of the agent, or of the run that is named. `traces` has one record for each tool call; `steps` has model calls too, with times, tokens and money, as a timeline needs them. A run that goes on shows what it has done so far. Of side questions and incognito messages the arguments and results are not kept, only which tools were called.
          */
         get: operations["listAgentTraces"];
@@ -725,7 +725,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change any key of the manifest
+         * Update manifest keys of an agent
          * @description The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null takes a key back to its default. `manifest_toml` replaces the whole manifest instead, as PATCH does, and stands alone. A key that no manifest has is refused by its name.
          *
          *     The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.
@@ -794,7 +794,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which catalog of models stands
+         * Get the model catalog's version
          * @description Without a query nobody is asked over the network: `available_updates` is what the host had when it was last asked. With `check=true` it is asked now, which changes nothing but that; where it cannot be reached the answer is 502.
          */
         get: operations["getCatalogStatus"];
@@ -816,7 +816,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Fetch a newer catalog and use it
+         * Update the model catalog
          * @description From `[models] catalog_url`; with no address set the answer is 409. The file is taken only where its signature and its SHA-256 are what config.toml asks for, and only a newer one, or the same with other content. What is not right in it is left out and named under `dropped`; the rest holds for the next call. Aliases and custom models stay as they are.
          *
          *     Where nothing can be fetched the answer is 502, and the catalog that stands goes on.
@@ -876,7 +876,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The settings that hold, section by section
+         * Get settings by section
          * @description What is in force now: the defaults, config.toml above them, the environment (`SVC__SECTION__KEY`) above that. Sections of areas that are switched off are in it too. No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
          */
         get: operations["getConfig"];
@@ -896,7 +896,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All settings that hold, as a config.toml
+         * Export settings as config.toml
          * @description Every setting with its effective value, so that another installation can be set up alike. Secrets are left out: a comment stands where one is set, and so does one for lists of people with keys. For owners and admins.
          */
         get: operations["exportConfig"];
@@ -918,7 +918,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read config.toml again now
+         * Reload config.toml
          * @description A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.
          */
         post: operations["reloadConfig"];
@@ -936,7 +936,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One JSON Schema of the whole config.toml, for forms
+         * Get the settings schema
          * @description Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.
          */
         get: operations["getConfigSchema"];
@@ -958,7 +958,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change one setting in config.toml and apply it
+         * Update a setting
          * @description The line is changed in place: comments, order and spelling of the rest stay. The whole result is judged before it is written; the file before it is kept as `backups/config.toml.prev`. Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.
          */
         post: operations["setConfigValue"];
@@ -976,7 +976,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every setting, with where its value comes from
+         * List settings with their sources
          * @description One row for each setting that there is, in the order of their names. `svc config show` prints it.
          */
         get: operations["listSettings"];
@@ -996,7 +996,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where config.toml is, and whether it can be changed here
+         * Get the location of config.toml
          * @description Asked before a form is shown: where the file cannot be written, every change is refused. `checksum` is another one after each change, also one that was made by hand.
          */
         get: operations["getConfigStatus"];
@@ -1016,7 +1016,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All extensions and their states
+         * List extensions
          * @description Every installed extension: the areas of the daemon themselves and what was added, on or off. `state` says what it is doing, `reason` why, `intent` what a person wants of it.
          */
         get: operations["listExtensions"];
@@ -1036,7 +1036,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether extensions of others are kept apart
+         * Test the isolation of third-party extensions
          * @description Starts a process as extensions of others get it, in each isolation, tries to get out of it in a dozen ways, and tells what came of each. Also which installed extensions are refused, and why. Takes a second or so.
          */
         get: operations["checkIsolation"];
@@ -1056,7 +1056,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who needs, uses and waits for whom
+         * Get the dependency graph
          * @description The services that extensions have of each other, as a graph: what stops with what, and why something does not start.
          */
         get: operations["getExtensionGraph"];
@@ -1076,7 +1076,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whose extensions are taken, and which are refused
+         * Get trusted keys and refused extensions
          * @description The keys that the operator trusts (`svc ext trust` changes them), and what is installed but does not run because it was changed, or because its key is not trusted any more.
          */
         get: operations["getExtensionTrust"];
@@ -1098,7 +1098,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Install an extension of somebody else
+         * Install a third-party extension
          * @description Fetches the package, judges it, and keeps it. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. It is off at first, unless `enable` says otherwise.
          */
         post: operations["installExtension"];
@@ -1118,7 +1118,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Remove an extension that was installed
+         * Remove an installed extension
          * @description Stops it and takes its code away. Its rows, files and secrets stay for the case that it comes back; `purge` takes them along, and asks for the id once more.
          */
         post: operations["uninstallExtension"];
@@ -1136,7 +1136,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One extension
+         * Get an extension
          * @description The same as in the list: what it provides, needs and adds, how often it was loaded, what went wrong.
          */
         get: operations["getExtension"];
@@ -1198,7 +1198,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a change would start, stop and degrade
+         * Preview a change
          * @description Changes nothing. Ask it before a change, to show a person what else it touches and how to take it back.
          */
         post: operations["planExtensionChange"];
@@ -1258,7 +1258,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go back to the version before
+         * Roll back an extension to its previous version
          * @description Two versions are kept. The one of before is checked again: one that was changed, or whose key was revoked, does not come back. Its code comes back and its rows stay as they are now; where it does not start, the newer version is put back.
          */
         post: operations["rollbackExtension"];
@@ -1278,7 +1278,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Bring another version of an installed extension
+         * Upgrade an installed extension
          * @description The version of before serves until the new one has started, and again where the new one fails, with its tables as they were. A version with new migrations stops the one of before first. An older one is refused without downgrade. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
          */
         post: operations["upgradeExtension"];
@@ -1296,10 +1296,93 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which versions of it are kept
+         * List stored versions of an extension
          * @description The version that runs, those that `rollback` can go to, and an upgrade that waits for somebody to agree. Of what came with the daemon there is one.
          */
         get: operations["getExtensionVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List goals */
+        get: operations["listGoals"];
+        put?: never;
+        /**
+         * Create a goal
+         * @description A goal may stand below another one of yours and be given to one of your agents, which then reads it in its system prompt until it is completed or cancelled.
+         */
+        post: operations["createGoal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List goal templates
+         * @description Sets of goals to begin with. Create the goals of one with `POST /api/goals`.
+         */
+        get: operations["listGoalTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a goal */
+        get: operations["getGoal"];
+        /** Update a goal */
+        put: operations["updateGoal"];
+        post?: never;
+        /**
+         * Delete a goal
+         * @description All goals below it are deleted with it.
+         */
+        delete: operations["deleteGoal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/goals/{id}/children": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the goals directly below a goal
+         * @description Oldest first, 500 at most.
+         */
+        get: operations["listGoalChildren"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1316,7 +1399,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the daemon lives
+         * Check whether the daemon is alive
          * @description Needs no key, and says no more than anybody may know. `degraded` means that it works, but something in it does not: `GET /api/health/detail` tells what.
          */
         get: operations["getHealth"];
@@ -1336,7 +1419,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Health with causes
+         * Get health details
          * @description Each check with its cause, the findings of `svc doctor`, and the extensions that are not as they should be. Answers owners and admins also while the API is shut because a security area is missing.
          */
         get: operations["getHealthDetail"];
@@ -1358,7 +1441,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Write a first config.toml
+         * Create config.toml
          * @description Where there is no config.toml yet, writes a short one with comments. It names the provider that has a key or answers on this machine; while there is none it names none, and the daemon goes on choosing. A file that is there stays as it is.
          */
         post: operations["createConfig"];
@@ -1376,7 +1459,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Hear what changes
+         * Listen for changes
          * @description One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
          */
         get: operations["followChanges"];
@@ -1396,7 +1479,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The log of the daemon as server-sent events
+         * Stream the daemon log
          * @description First the newest lines that are kept (`lines`, 200 when left out), then each as it is written. `level` takes lines of that level and above, `filter` those with a text in them, `agent_id` those about one agent; they choose among the lines that come, the first ones included. A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.
          */
         get: operations["streamLogs"];
@@ -1416,7 +1499,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Metrics in Prometheus text
+         * Get metrics (Prometheus)
          * @description Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.
          */
         get: operations["getMetrics"];
@@ -1436,7 +1519,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Models of the catalog
+         * List models
          * @description Custom models first, then the catalog, then what model servers on this machine listed when they were last seen. A model that several providers serve stands once for each.
          *
          *     Nobody is asked over the network: `available` goes by keys and by what is known of local servers.
@@ -1458,13 +1541,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Other names of models
+         * List model aliases
          * @description Those that people made and those that come with the catalog. Agents may name either; an alias of a person stands before one of the catalog with the same name.
          */
         get: operations["listModelAliases"];
         put?: never;
         /**
-         * Give a model another name
+         * Create a model alias
          * @description Holds for the next call of every agent that names it. It may stand for another alias, and then follows that one. A name that the catalog does not know is taken as it is, with a `warning`: the provider may know it.
          *
          *     Refused: the id of a model (it would be hidden), an alias that stands already, and one that would lead in a ring.
@@ -1487,7 +1570,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Take a name away from a model
+         * Delete a model alias
          * @description One that people made. Agents and aliases that name it are not asked: they name something unknown from the next call on, or an alias of the catalog with the same name. `used_by` lists the aliases that led through it.
          */
         delete: operations["deleteModelAlias"];
@@ -1506,7 +1589,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Register a model that the catalog does not know, or knows otherwise
+         * Create a custom model
          * @description It stands before a model of the catalog with the same id, holds for the next call, and no update of the catalog takes it away. Its prices are what budgets count by; without them the price is unknown, which GET /api/models says with `pricing_known`.
          *
          *     The provider is not asked whether it serves the model: POST /api/providers/{name}/test with {"model": "…"} does that.
@@ -1529,7 +1612,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Forget a registered model
+         * Delete a custom model
          * @description From the next call on a model of the catalog with the same id stands in its place, if there is one. Agents that name it are not asked: their provider may still know the name, at an unknown price.
          */
         delete: operations["deleteCustomModel"];
@@ -1546,7 +1629,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One model by id, alias or display name
+         * Get a model by id, alias or display name
          * @description Case does not matter, and slashes of an id may stand as they are or as `%2F`. A name is looked up as agents’ names are: custom models, aliases that people made, ids, aliases of the catalog, display names. Where several providers serve a model, the first is shown.
          */
         get: operations["getModel"];
@@ -1566,7 +1649,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This interface as OpenAPI 3.1
+         * Get the OpenAPI 3.1 document
          * @description Describes what is mounted now: operations of areas that are off are not in it. It has an `ETag`: send it back as `If-None-Match` and get 304 while nothing has changed. The page at `/docs` shows it.
          */
         get: operations["getOpenapi"];
@@ -1586,7 +1669,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The panels of the page
+         * List panels
          * @description What the areas that are on add to the page, in the order of its navigation, as far as the caller may use it.
          */
         get: operations["listPanels"];
@@ -1606,7 +1689,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sets of tools that a manifest can name
+         * List tool profiles
          * @description A manifest names one as `profile`. It gives the tools where `[capabilities] tools` names none, and grants nothing else: which hosts, commands and agents those tools reach stands under `[capabilities]`. A tool that is not installed is left out.
          */
         get: operations["listProfiles"];
@@ -1626,7 +1709,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One set of tools
+         * Get a tool profile
          * @description A manifest names one as `profile`. It gives the tools where `[capabilities] tools` names none, and grants nothing else: which hosts, commands and agents those tools reach stands under `[capabilities]`. A tool that is not installed is left out.
          */
         get: operations["getProfile"];
@@ -1646,7 +1729,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Model providers and whether each can be used
+         * List providers
          * @description Whether a provider has a key is looked up, never the key. Model servers on this machine are asked whether they are there, at most once a minute; providers elsewhere are not: `reachable` and `latency_ms` are of the last test or call of PUT …/url.
          */
         get: operations["listProviders"];
@@ -1666,7 +1749,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Look for model servers on this machine
+         * Find local model servers
          * @description Ollama, LM Studio, vLLM and Lemonade at their addresses, and servers on this machine that people added, all at once and for at most three seconds. What they list is kept: it appears in GET /api/models with the source `local`, agents can name it, and it stays until the server lists something else. A server that is off, slow, or answers something else is told under `servers` and loses nothing; the answer is 200 all the same.
          */
         get: operations["discoverLocalModels"];
@@ -1686,7 +1769,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One provider with its models
+         * Get a provider
          * @description As in the list, with its models: those of the catalog, those that people registered, and those that its server listed when it was last seen. Nobody is asked over the network.
          */
         get: operations["getProvider"];
@@ -1708,7 +1791,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let this provider answer for `default`
+         * Set the default provider
          * @description Holds for the next call of every agent whose model is `default`, and stays until a person chooses again: no failing call moves it. What config.toml names under [default_model] stands above it, and the answer is then 409.
          */
         post: operations["setDefaultProvider"];
@@ -1728,7 +1811,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Use the key in the environment again
+         * Use the environment's key again
          * @description Takes back what DELETE …/key said of a key in the environment. Changes nothing for a provider that is not `suppressed`.
          */
         post: operations["enableProvider"];
@@ -1748,14 +1831,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keep a provider's key; it holds for the next call
+         * Set a provider's key
          * @description The key goes into the vault, encrypted, and is never given back. It stands before one in the environment. Where nobody could answer for `default`, this provider does from now on, which `switched_default` says; a second key moves nobody.
          *
          *     With `verify`, or `?test=true`, the provider is asked at once, and `test` says what it answered.
          */
         post: operations["setProviderKey"];
         /**
-         * Forget a provider's key
+         * Delete a provider's key
          * @description Agents on this provider go on with the fallbacks that were written down for them, or fail. Where the environment of the daemon holds a key too, that one is not used from now on: `suppressed` and `message` say so, POST …/enable uses it again, and so does a new key. To remove a key twice is no error.
          */
         delete: operations["removeProviderKey"];
@@ -1774,7 +1857,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask a provider whether it answers and takes its key
+         * Test a provider
          * @description Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.
          *
          *     What a provider of your own lists is kept: it appears in GET /api/models with the source `local`, and agents can name it. Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.
@@ -1795,7 +1878,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Reach a provider somewhere else
+         * Set a provider's base URL
          * @description Holds for the next call and stands above config.toml. Slashes at the end go; a server named by its host alone gets the `/v1` of its protocol. Whether anything answers there is asked once, for at most three seconds and without the key; the address is kept in either case.
          *
          *     A provider on this machine needs no key; one elsewhere does, under the variable `<NAME>_API_KEY` or by POST …/key.
@@ -1803,7 +1886,7 @@ export interface paths {
         put: operations["setProviderUrl"];
         post?: never;
         /**
-         * Reach a provider at its usual address again
+         * Reset a provider's base URL
          * @description Takes back what PUT …/url or POST …/key saved. A provider that there was only by that address goes, with its key; agents that name it fail from then on.
          */
         delete: operations["removeProviderUrl"];
@@ -1820,7 +1903,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the daemon takes work
+         * Check whether the daemon is ready
          * @description For whoever sends it work: 503 while it starts or stops. Needs no key.
          */
         get: operations["getReadiness"];
@@ -1840,7 +1923,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same schema for editors
+         * Get the settings schema for editors
          * @description JSON Schema without keys of ours, as TOML editors take it (`svc config schema` prints it).
          */
         get: operations["getRegistrySchema"];
@@ -1860,7 +1943,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List runs, the newest first
+         * List runs, newest first
          * @description Each message that was accepted began one: of all agents that you may see, or of one agent or session, in one state, from a time on. A row says how far the run is, what it used so far, why it failed and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.
          */
         get: operations["listRuns"];
@@ -1880,7 +1963,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One run with its steps
+         * Get a run
          * @description As in the list, with each call of a model and of a tool: when it began and ended, what it used, how it ended. What tools were called with is in `GET /api/agents/{id}/traces?run_id=`.
          */
         get: operations["getRun"];
@@ -1902,7 +1985,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop one run
+         * Stop a run
          * @description Cancels it where it goes on, waits or is queued, with the runs of other agents that it began. Other runs of its agent go on. What was said until then stays in the session. One that is over stays as it is: `stopped` is 0.
          */
         post: operations["stopRun"];
@@ -1942,7 +2025,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete sessions that nobody needs any more
+         * Clean up sessions
          * @description Sessions of agents that are gone, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. One in which a run is going on stays. The same happens by itself every `cleanup_interval_hours` where either of the two is set.
          */
         post: operations["pruneSessions"];
@@ -1960,7 +2043,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search what was said
+         * Search messages
          * @description Finds messages of people and answers of models that hold every word of `q`, in your own sessions, or in those of the agent that you name. Case and accents make no difference; parts of Chinese, Japanese, Korean and Thai text are found at any length; there are no operators. The hundred newest that fit come first, ordered by how well; then the others by their time. What tools returned is not searched.
          */
         get: operations["searchSessions"];
@@ -1980,7 +2063,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One session with its log
+         * Get a session
          * @description Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000, and no more of them than 8 MiB. What a page of a chat shows is `GET /api/agents/{id}/session`.
          */
         get: operations["getSessionById"];
@@ -2006,7 +2089,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin a session that goes on from a place in this one
+         * Branch a session
          * @description The new session belongs to the same agent and begins with what was said here until the place that is named (`seq` of a message), attachments included; without a place, with all of it. This session stays as it is, and so does the current one of the agent: name the new one with the next message. An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. What was taken along has its costs, and is found by searches, in the session where it was said.
          */
         post: operations["branchSession"];
@@ -2044,7 +2127,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened in a session: its runs with their steps
+         * List a session's runs with their steps
          * @description The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.
          */
         get: operations["listSessionRuns"];
@@ -2066,7 +2149,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop the daemon gracefully
+         * Shut down the daemon
          * @description Answers, then stops in order: what runs is written down and goes on at the next start. Whoever follows a stream is told to come back.
          */
         post: operations["shutDownDaemon"];
@@ -2084,7 +2167,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * State of the daemon
+         * Get status
          * @description What the command `svc status` shows: who answers for the default model and why, where things are, the agents that the caller may see, and every problem in one sentence each.
          */
         get: operations["getStatus"];
@@ -2104,7 +2187,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Manifests to begin an agent from
+         * List agent templates
          * @description `POST /api/agents` with `{"template": NAME}` makes an agent of one. Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request. A file that cannot be used stands under `skipped`, and `svc doctor` names it.
          */
         get: operations["listTemplates"];
@@ -2124,7 +2207,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One template, and what its manifest says
+         * Get a template
          * @description Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request.
          */
         get: operations["getTemplate"];
@@ -2144,7 +2227,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The text of a template
+         * Get a template's text
          * @description As it was written, also where it cannot be used. Save it under another name in the folder `templates` of the home folder to make one of your own.
          */
         get: operations["getTemplateToml"];
@@ -2164,7 +2247,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every tool that an agent could be allowed to call
+         * List tools
          * @description All tools that the daemon has now, in order of their names: its own, and those of extensions that are on. Which of them an agent is shown is decided by its manifest: `GET /api/agents/{id}/tools`. A tool that lacks its surroundings is not listed: `web_search` comes when a search provider is configured under `[web]`.
          */
         get: operations["listTools"];
@@ -2184,7 +2267,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One tool with the schema of its arguments
+         * Get a tool
          * @description The same as its entry in `GET /api/tools`. A tool that is known and cannot be called now is 404 with `tools_unavailable`, which says what is missing.
          */
         get: operations["getTool"];
@@ -2234,8 +2317,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Uploads that the caller may see, newest first
-         * @description Rows in pages: `next` of one is `after` of the next. Owners and admins see those of everybody.
+         * List uploads, newest first
+         * @description Owners and admins see those of everybody.
          */
         get: operations["listUploads"];
         put?: never;
@@ -2254,7 +2337,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The bytes of an upload
+         * Download an upload
          * @description Answers with the bytes as they were sent, of the type that was found in them (scripts and styles as plain text), with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.
          */
         get: operations["getUpload"];
@@ -2278,7 +2361,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * State of the vault and the names of its secrets
+         * Get vault status and secret names
          * @description Tells whether the secrets that are kept here (keys of providers, tokens) can be read, and what they are called. Their values are never answered by any operation. Opens the vault if nobody has yet.
          */
         get: operations["getVault"];
@@ -2300,7 +2383,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set the vault aside and begin an empty one; its secrets are lost unless its key comes back
+         * Replace the vault with an empty one
          * @description For a vault whose key is lost, so that it will not open again. Without `confirm=true` nothing happens, and the refusal (409) says under `details` what would be lost. With it, the files of the vault are renamed, never deleted, and an empty vault with a new key takes their place: every secret has to be set anew.
          */
         post: operations["resetVault"];
@@ -2318,7 +2401,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Version of the daemon
+         * Get the daemon's version
          * @description What runs, and on what.
          */
         get: operations["getVersion"];
@@ -2338,7 +2421,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Versions of the API
+         * List API versions
          * @description Versions that this daemon speaks. One is asked for by a prefix of the path, `/api/v1/…`, or by `Accept`; without either it is the current one.
          */
         get: operations["listVersions"];
@@ -2360,7 +2443,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a code that logs a browser in
+         * Create a login code
          * @description For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.
          */
         post: operations["createLoginLink"];
@@ -2398,13 +2481,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is calling
+         * Get the current caller
          * @description Whose key or login the request brings, and the role that decides what it may do; a page asks this first. It never refuses: without anything valid it answers `authenticated: false`. A remembered login is prolonged, in the browser too.
          */
         get: operations["getCaller"];
         put?: never;
         /**
-         * Log in with a key
+         * Log in
          * @description For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.
          */
         post: operations["createLogin"];
@@ -2422,7 +2505,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page that shows this API
+         * Get the API documentation page
          * @description Every operation that is mounted now, with its parameters, bodies and answers, to read and to try. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it, uses it and never stores it.
          */
         get: operations["getDocs"];
@@ -2442,7 +2525,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A script, style or licence of that page
+         * Get an asset of the documentation page
          * @description What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed where the caller takes it, with an `ETag`.
          */
         get: operations["getDocsFile"];
@@ -2462,7 +2545,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A panel of an extension from elsewhere, as a document of its own
+         * Get a third-party panel as a document
          * @description The page shows it in a sandboxed frame. Its origin is nobody's and it may open no connection; what it shows the page asks for it, of the routes of that extension alone.
          */
         get: operations["getPanelFrame"];
@@ -2482,7 +2565,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A script or style of a panel
+         * Get an asset of a panel
          * @description What a panel of the page is made of, while its area is on. Its name changes with each build, so it may be kept for ever.
          */
         get: operations["getPanelFile"];
@@ -2502,7 +2585,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A script, style or picture of the page
+         * Get an asset of the page
          * @description What the page at `/` is made of. Compressed where the caller takes it, with an `ETag`.
          */
         get: operations["getPageFile"];
@@ -2524,7 +2607,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask an agent as if it were a model
+         * Create a chat completion
          * @description For OpenAI's clients and chat UIs: base URL `http://127.0.0.1:4545/v1`, any key where none is set.
          *
          *     **Which agent** `model` says: `svc:<agent>`, an agent id, or an agent name; anything else is the first agent, but for what begins with `svc:`: where no agent has that name the answer is 404 `model_not_found`.
@@ -2561,7 +2644,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Agents as models
+         * List agents as models
          * @description Each agent that the caller may see, twice: `svc:<agent>` goes on with its conversation, `svc:<agent>:stateless` answers from the messages of the request alone, as chat UIs expect. `svc:<agent>@<session>` works too and is not listed.
          */
         get: operations["listOpenaiModels"];
@@ -2581,7 +2664,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One agent as a model
+         * Get an agent as a model
          * @description By any form of id that names an agent. One that names a session is there if the session is.
          */
         get: operations["getOpenaiModel"];
@@ -3807,6 +3890,98 @@ export interface components {
                 newGrants: string[];
             } | null;
         };
+        Goal: {
+            /** @description Chosen by the server */
+            id: string;
+            /** @description Whose it is */
+            owner_id: string;
+            /** @description One more with each change */
+            revision: number;
+            /** @description ISO 8601 */
+            created_at: string;
+            /** @description ISO 8601 */
+            updated_at: string;
+            /** @description What is to be reached */
+            title: string;
+            /** @description More about it, for the agent that works on it */
+            description: string;
+            /** @enum {string} */
+            status: "pending" | "in_progress" | "completed" | "cancelled";
+            /** @description Percent */
+            progress: number;
+            /** @description The goal above it; null or an empty text for none */
+            parent_id: string | "" | null;
+            /** @description The agent that works on it; null or an empty text for none */
+            agent_id: string | "" | null;
+            /** @description When it should be reached */
+            due_at: string | null;
+        };
+        GoalDraft: {
+            /** @description What is to be reached */
+            title: string;
+            /**
+             * @description More about it, for the agent that works on it
+             * @default
+             */
+            description?: string;
+            /**
+             * @default pending
+             * @enum {string}
+             */
+            status?: "pending" | "in_progress" | "completed" | "cancelled";
+            /**
+             * @description Percent
+             * @default 0
+             */
+            progress?: number;
+            /**
+             * @description The goal above it; null or an empty text for none
+             * @default null
+             */
+            parent_id?: string | "" | null;
+            /**
+             * @description The agent that works on it; null or an empty text for none
+             * @default null
+             */
+            agent_id?: string | "" | null;
+            /**
+             * @description When it should be reached
+             * @default null
+             */
+            due_at?: string | null;
+        };
+        GoalTemplate: {
+            id: string;
+            name: string;
+            /** @description Name of a Lucide icon */
+            icon: string;
+            description: string;
+            goals: {
+                title: string;
+                description: string;
+                /**
+                 * @default pending
+                 * @enum {string}
+                 */
+                status: "pending" | "in_progress" | "completed" | "cancelled";
+            }[];
+        };
+        GoalChange: {
+            /** @description What is to be reached */
+            title?: string;
+            /** @description More about it, for the agent that works on it */
+            description?: string;
+            /** @enum {string} */
+            status?: "pending" | "in_progress" | "completed" | "cancelled";
+            /** @description Percent */
+            progress?: number;
+            /** @description The goal above it; null or an empty text for none */
+            parent_id?: string | "" | null;
+            /** @description The agent that works on it; null or an empty text for none */
+            agent_id?: string | "" | null;
+            /** @description When it should be reached */
+            due_at?: string | null;
+        };
         Health: {
             /** @enum {string} */
             status: "ok" | "degraded";
@@ -3831,7 +4006,7 @@ export interface components {
             status: "ok" | "degraded";
             version: string;
             uptime_seconds: number;
-            /** @description Agents that the caller may see */
+            /** @description List agents */
             agent_count: number;
             /** @description Of those, agents with a run that goes on */
             active_agent_count: number;
@@ -4348,7 +4523,7 @@ export interface components {
             status: "running";
             version: string;
             uptime_seconds: number;
-            /** @description Agents that the caller may see */
+            /** @description List agents */
             agent_count: number;
             /** @description Of those, agents with a run that goes on */
             active_agent_count: number;
@@ -4931,6 +5106,10 @@ export type ExtensionChange = components['schemas']['ExtensionChange'];
 export type ExtensionRolledBack = components['schemas']['ExtensionRolledBack'];
 export type ExtensionUpgraded = components['schemas']['ExtensionUpgraded'];
 export type ExtensionVersions = components['schemas']['ExtensionVersions'];
+export type Goal = components['schemas']['Goal'];
+export type GoalDraft = components['schemas']['GoalDraft'];
+export type GoalTemplate = components['schemas']['GoalTemplate'];
+export type GoalChange = components['schemas']['GoalChange'];
 export type Health = components['schemas']['Health'];
 export type Finding = components['schemas']['Finding'];
 export type HealthDetail = components['schemas']['HealthDetail'];
@@ -8291,6 +8470,299 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listGoals: {
+        parameters: {
+            query?: {
+                /** @description Items of a page: 100 by default, 500 at most */
+                limit?: number;
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Words to find in title, description */
+                q?: string;
+                /** @description Default created_at */
+                sort?: "created_at" | "updated_at" | "due_at" | "title" | "progress";
+                /** @description Default desc */
+                order?: "asc" | "desc";
+                /** @description Only those with this status */
+                status?: "pending" | "in_progress" | "completed" | "cancelled";
+                /** @description Only those with this agent_id */
+                agent_id?: string | "" | null;
+                /** @description Only those with this parent_id */
+                parent_id?: string | "" | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        goals: components["schemas"]["Goal"][];
+                        /** @description The same as `goals` */
+                        items: components["schemas"]["Goal"][];
+                        /** @description Of all pages */
+                        total: number;
+                        offset: number;
+                        limit: number;
+                        /** @description `after` of the next page; null after the last one */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalDraft"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGoalTemplates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        templates: components["schemas"]["GoalTemplate"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGoal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that the change is based on: refused with 412 where the item was changed since */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoalChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Goal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteGoal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that the change is based on: refused with 412 where the item was changed since */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        goal_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGoalChildren: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        children: components["schemas"]["Goal"][];
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getHealth: {
         parameters: {
             query?: never;
@@ -10301,10 +10773,18 @@ export interface operations {
     listUploads: {
         parameters: {
             query?: {
-                /** @description Rows of a page */
+                /** @description Items of a page: 100 by default, 500 at most */
                 limit?: number;
-                /** @description `next` of the page before */
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
                 after?: string;
+                /** @description Words to find in file names */
+                q?: string;
+                /** @description Default created_at */
+                sort?: "created_at" | "filename" | "size";
+                /** @description Default desc */
+                order?: "asc" | "desc";
                 /** @description Only those that were sent to this agent */
                 agent_id?: string;
             };
@@ -10323,6 +10803,10 @@ export interface operations {
                 content: {
                     "application/json": {
                         rows: components["schemas"]["Upload"][];
+                        /** @description Of all pages */
+                        total: number;
+                        offset: number;
+                        limit: number;
                         /** @description `after` of the next page; null after the last one */
                         next: string | null;
                     };

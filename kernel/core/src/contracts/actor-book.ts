@@ -12,6 +12,8 @@ export interface ActorBook {
   handAll(schema: TSchema, copy: unknown): unknown;
   /** Whether it is the very object that was handed over. */
   isHanded(actor: object): boolean;
+  /** Throws `actor_made_up` unless it is the very object that was handed over, or nobody (`public`). */
+  assertHanded(owner: Owner, actor: Actor, where: string): void;
   /** Throws `actor_made_up` for the first that was not handed over. */
   check(owner: Owner, schema: TSchema, value: unknown, where: string): void;
 }
@@ -29,13 +31,17 @@ export const createActorBook = (): ActorBook => {
     if (Object.isFrozen(actor)) known.set(actor, own);
     return own;
   };
+  const assertHanded: ActorBook['assertHanded'] = (owner, actor, where) => {
+    if (!handed.has(actor) && !isNobody(actor)) throw madeUp(owner, where);
+  };
   return {
     hand,
+    assertHanded,
     handAll: (schema, copy) => mapActors(schema, copy, hand),
     isHanded: (actor) => handed.has(actor),
     check: (owner, schema, value, where) =>
       void mapActors(schema, value, (actor) => {
-        if (!handed.has(actor) && !isNobody(actor)) throw madeUp(owner, where);
+        assertHanded(owner, actor, where);
         return actor;
       }),
   };

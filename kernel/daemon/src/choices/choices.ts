@@ -56,7 +56,7 @@ export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
   };
   const refresh = async (): Promise<string[]> => {
     const before = changes;
-    const rows = await db.select<ChoiceRow>({ from: 'choices', columns: ['id', 'enabled', 'at'] });
+    const rows = await db.system('what people chose to run').select<ChoiceRow>({ from: 'choices', columns: ['id', 'enabled', 'at'] });
     // Some of it may be the choice that is being made here, which is no news; the next look sees the rest.
     if (setting > 0 || before !== changes) return [];
     const news = rows.filter((row) => made.get(row.id) !== row.at || all.get(row.id) !== (row.enabled === 1));

@@ -1,5 +1,5 @@
 /** Storage at the gate: own tables, and SQL text only by grant. */
-import type { Db, GrantName } from '@svc/api';
+import type { Actor, Db, GrantName, Reader } from '@svc/api';
 
 const SQL_GRANT: GrantName = 'db:sql';
 
@@ -8,50 +8,57 @@ export interface StorageRules {
   need(grant: GrantName): void;
   /** Throws `daemon_extension_stopped` once the generation is closed. */
   alive(): void;
+  /** The actor itself. Throws `actor_made_up` where this extension may not act for it. */
+  actorOf(actor: Actor): Actor;
 }
 
 /** Writes can be built after the end, as what is built is committed by others, too; nothing is read or committed then. */
-export const dbGate = (db: Db, { need, alive }: StorageRules): Db => ({
+export const dbGate = (db: Db, rules: StorageRules): Db => ({
   insert: db.insert,
   update: db.update,
   upsert: db.upsert,
   remove: db.remove,
-  select: async (query) => {
-    alive();
-    return db.select(query);
-  },
-  first: async (query) => {
-    alive();
-    return db.first(query);
-  },
-  count: async (table, where, actor) => {
-    alive();
-    return db.count(table, where, actor);
-  },
-  page: async (query) => {
-    alive();
-    return db.page(query);
-  },
+  as: (actor) => readerGate(db.as(rules.actorOf(actor)), rules),
+  system: (why) => readerGate(db.system(why), rules),
   commit: (writes) => {
-    alive();
+    rules.alive();
     return db.commit(writes);
   },
   sql: (text, args, options) => {
-    need(SQL_GRANT);
+    rules.need(SQL_GRANT);
     return db.sql(text, args, options);
   },
   table: (name) => {
-    need(SQL_GRANT);
+    rules.need(SQL_GRANT);
     return db.table(name);
+  },
+});
+
+const readerGate = (reader: Reader, { need, alive }: StorageRules): Reader => ({
+  select: async (query) => {
+    alive();
+    return reader.select(query);
+  },
+  first: async (query) => {
+    alive();
+    return reader.first(query);
+  },
+  count: async (table, where, search) => {
+    alive();
+    return reader.count(table, where, search);
+  },
+  page: async (query) => {
+    alive();
+    return reader.page(query);
   },
   read: async (sql, args) => {
     need(SQL_GRANT);
     alive();
-    return db.read(sql, args);
+    return reader.read(sql, args);
   },
   readOne: async (sql, args) => {
     need(SQL_GRANT);
     alive();
-    return db.readOne(sql, args);
+    return reader.readOne(sql, args);
   },
 });

@@ -42,7 +42,7 @@ export const createStrayHandler = (log: Logger): StrayHandler => {
     caught: (error) => {
       const owner = currentOwner();
       if (!owner) return false;
-      report(owner, 'an error that nobody caught', error);
+      report(owner, 'an unhandled error', error);
       return true;
     },
     attach: (lifecycle, strikes, hooks) => {

@@ -35,7 +35,9 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
   const purges = db.table('purges');
   const receipts = db.table('receipts');
   const waitingOf = async (purgeId: string): Promise<string[]> =>
-    (await db.select<{ area: string }>({ from: 'receipts', columns: ['area'], where: { purge_id: purgeId, done_at: null }, order: [{ column: 'area' }] })).map(({ area }) => area);
+    (await db.system('purges that go on').select<{ area: string }>({ from: 'receipts', columns: ['area'], where: { purge_id: purgeId, done_at: null }, order: [{ column: 'area' }] })).map(
+      ({ area }) => area,
+    );
   return {
     begin: async (subject, areas) => {
       const id = ids.uuid();
@@ -52,10 +54,11 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
       return { id, subject };
     },
     openOf: async (area) => {
-      const rows = await db.read<PurgeRow>(
-        `SELECT p.id, p.owner_id, p.agent_id, p.session_id FROM ${receipts} r JOIN ${purges} p ON p.id = r.purge_id WHERE r.area = ? AND r.done_at IS NULL ORDER BY p.begun_at, p.id`,
-        [area],
-      );
+      const rows = await db
+        .system('purges that go on')
+        .read<PurgeRow>(`SELECT p.id, p.owner_id, p.agent_id, p.session_id FROM ${receipts} r JOIN ${purges} p ON p.id = r.purge_id WHERE r.area = ? AND r.done_at IS NULL ORDER BY p.begun_at, p.id`, [
+          area,
+        ]);
       return rows.map((row) => ({ id: row.id, subject: subjectOf(row) }));
     },
     receive: async ({ id }, area) => {
@@ -68,10 +71,12 @@ export const createPurgeBook = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick<Ids
     },
     waitingOf,
     waiting: async () =>
-      (await db.read<{ area: string; n: number | string }>(`SELECT area, COUNT(*) AS n FROM ${receipts} WHERE done_at IS NULL GROUP BY area ORDER BY area`)).map(({ area, n }) => ({
-        area,
-        purges: Number(n),
-      })),
+      (await db.system('purges that go on').read<{ area: string; n: number | string }>(`SELECT area, COUNT(*) AS n FROM ${receipts} WHERE done_at IS NULL GROUP BY area ORDER BY area`)).map(
+        ({ area, n }) => ({
+          area,
+          purges: Number(n),
+        }),
+      ),
     forgetBefore: async (at) => {
       await db.commit([db.sql(`DELETE FROM ${receipts} WHERE purge_id IN (SELECT id FROM ${purges} WHERE done_at < ?)`, [at]), db.remove('purges', { done_at: { lt: at } })]);
     },

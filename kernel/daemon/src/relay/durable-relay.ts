@@ -128,8 +128,8 @@ function follow(deps: RelayDeps, listeners: Map<string, Listener>, id: string): 
 
 async function readOffsets(db: Db, listeners: readonly Listener[]): Promise<void> {
   if (listeners.length === 0) return;
-  const known = new Map((await db.select<{ listener: string; seq: number }>({ from: 'offsets' })).map((row) => [row.listener, row.seq]));
-  const newest = await db.readOne<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM kernel__events');
+  const known = new Map((await db.system('delivery of events').select<{ listener: string; seq: number }>({ from: 'offsets' })).map((row) => [row.listener, row.seq]));
+  const newest = await db.system('delivery of events').readOne<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM kernel__events');
   for (const listener of listeners) {
     listener.offset = known.get(listener.id) ?? newest?.seq ?? 0;
     if (!known.has(listener.id)) await db.commit([db.insert('offsets', [{ listener: listener.id, seq: listener.offset }], { ifAbsent: true })]);
@@ -153,7 +153,7 @@ function start(deps: RelayDeps, opened: Opened, listener: Listener, signal: Abor
 async function pump(deps: RelayDeps, { db, lease }: Opened, listener: Listener, signal: AbortSignal): Promise<void> {
   while (listener.again && !signal.aborted) {
     listener.again = false;
-    const rows = await db.read<Kept>('SELECT seq, name, data FROM kernel__events WHERE seq > ? ORDER BY seq LIMIT ?', [listener.offset, BATCH]);
+    const rows = await db.system('delivery of events').read<Kept>('SELECT seq, name, data FROM kernel__events WHERE seq > ? ORDER BY seq LIMIT ?', [listener.offset, BATCH]);
     const [first] = rows;
     if (first && first.seq > listener.offset + 1) await tellGap(deps, db, listener, first.seq);
     for (const row of rows) {
@@ -178,7 +178,7 @@ async function moveOn(db: Db, lease: RelayLease, listener: Listener): Promise<bo
 
 /** Numbers have no holes but those of removed events. */
 async function tellGap(deps: RelayDeps, db: Db, listener: Listener, firstKept: number): Promise<void> {
-  const oldest = await db.readOne<{ seq: number | null }>('SELECT MIN(seq) AS seq FROM kernel__events');
+  const oldest = await db.system('delivery of events').readOne<{ seq: number | null }>('SELECT MIN(seq) AS seq FROM kernel__events');
   if ((oldest?.seq ?? 0) !== firstKept || listener.offset === 0) return;
   await deps.hub.deliverTo(listener.id, 'events.gap', { after: listener.offset, before: firstKept });
 }

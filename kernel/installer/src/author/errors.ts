@@ -2,28 +2,28 @@
 import { defineErrors } from '@svc/api';
 
 export const authorErrors = defineErrors('author', {
-  not_empty: { status: 409, retry: false, message: (dir: string) => `${dir} is there and not empty.`, hint: 'Name a folder that is not there yet.' },
-  template: { status: 400, retry: false, message: (name: string) => `There is no template "${name}".`, hint: 'There are route, tool, hook, provider and channel.' },
+  not_empty: { status: 409, retry: false, message: (dir: string) => `${dir} exists and is not empty.`, hint: 'Choose a folder that does not exist yet.' },
+  template: { status: 400, retry: false, message: (name: string) => `There is no template "${name}".`, hint: 'Choose route, tool, hook, provider or channel.' },
   id: {
     status: 400,
     retry: false,
     message: (id: string) => `"${id}" cannot be the id of an extension.`,
-    hint: 'An id is publisher-name: small letters and digits, words joined by single hyphens, at most 41 of them: acme-weather.',
+    hint: 'Use publisher-name: lowercase letters and digits, words joined by single hyphens, at most 41 characters, such as acme-weather.',
   },
-  no_extension: { status: 404, retry: false, message: (dir: string, file: string) => `${dir} holds no extension: there is no ${file}.`, hint: 'Name the folder, or make one: svc ext create NAME.' },
+  no_extension: { status: 404, retry: false, message: (dir: string, file: string) => `${dir} holds no extension: there is no ${file}.`, hint: 'Give the folder, or create one: svc ext create NAME.' },
   no_bundler: { status: 500, retry: false, message: (dir: string) => `${dir} has no esbuild to build with.`, hint: 'npm install --save-dev @svc/testing, which brings it.' },
   no_testing: { status: 500, retry: false, message: (dir: string) => `${dir} has no @svc/testing to test with.`, hint: 'npm install --save-dev @svc/testing' },
   bundle: {
     status: 422,
     retry: false,
     message: (reasons: readonly string[]) => `The sources cannot be bundled: ${reasons.join('; ')}.`,
-    hint: 'All that it needs is bundled into one file, except @svc/api and the modules of Node.',
+    hint: "Everything is bundled into one file, except @svc/api and Node's own modules.",
   },
   contributions: {
     status: 422,
     retry: false,
-    message: (id: string, why: string) => `${id} cannot say what it contributes: ${why}`,
-    hint: 'activate() registers and waits for nothing; what it registers stands in extension.json, too.',
+    message: (id: string, why: string) => `${id} has contributions that cannot be read: ${why}`,
+    hint: 'activate() must register without waiting. What it registers must also be in extension.json.',
   },
   route: {
     status: 422,
@@ -34,7 +34,7 @@ export const authorErrors = defineErrors('author', {
   leaks: {
     status: 422,
     retry: false,
-    message: (id: string, what: readonly string[]) => `${id} leaves something open when it is loaded and activated: ${what.join(', ')}.`,
-    hint: 'activate() registers; timers are ctx.timers, requests ctx.fetch, and what begins later begins in start().',
+    message: (id: string, what: readonly string[]) => `${id} leaves something open after activate(): ${what.join(', ')}.`,
+    hint: 'In activate(), only register. Use ctx.timers for timers, ctx.fetch for requests, and start() for work that begins later.',
   },
 });

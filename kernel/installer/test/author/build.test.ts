@@ -112,7 +112,7 @@ describe('an extension that is written', () => {
     await change('extension.json', /"config": \[[^\]]*\]/, '"config": []');
     expect(await refusal(built())).to.deep.equal({
       code: 'author_contributions',
-      message: 'acme-thing cannot say what it contributes: the code gives a schema for the config section "acme_thing", which extension.json does not claim',
+      message: 'acme-thing has contributions that cannot be read: the code gives a schema for the config section "acme_thing", which extension.json does not claim',
     });
   });
 
@@ -123,7 +123,7 @@ describe('an extension that is written', () => {
     await change('src/index.ts', 'activate(ctx) {', 'activate(ctx) {\n    clearTimeout(setTimeout(() => undefined, 5000));\n    setTimeout(() => undefined, 5000).unref();');
     await built();
     await change('src/index.ts', 'activate(ctx) {', 'activate(ctx) {\n    setTimeout(() => undefined, 200);');
-    expect(await refusal(built())).to.deep.equal({ code: 'author_leaks', message: 'acme-thing leaves something open when it is loaded and activated: a timer.' });
+    expect(await refusal(built())).to.deep.equal({ code: 'author_leaks', message: 'acme-thing leaves something open after activate(): a timer.' });
   });
 
   it('without an entry, or in a folder without an extension, is told which file is missing', async () => {

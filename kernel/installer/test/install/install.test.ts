@@ -87,7 +87,7 @@ describe('installing an extension', () => {
   it('refuses without consent to what it cannot do without, and says to what', async () => {
     const staged = await installer.stage(await rig.pack(ASKS));
     const error = await refusal(installer.commit(staged, { grants: ['env:WEATHER_KEY'] }));
-    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather asks for egress:tool, and nobody agreed to that.']);
+    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather asks for egress:tool, which was not granted.']);
     expect(error.details).to.deep.include({ id: 'acme-weather', digest: staged.digest, isolation: 'isolated' });
     expect(JSON.stringify(error.details)).to.include('the network: without bubblewrap this extension can open network connections');
     expect(installer.records()).to.deep.equal([]);
@@ -189,7 +189,7 @@ describe('installing an extension', () => {
     it('a name that somebody else claims', async () => {
       rig.bundled = [bundledArea('notes', { events: { publishes: ['note.created'] } })];
       const error = await refused({ manifest: { events: { publishes: ['note.created'] } } });
-      expect([error.code, error.message]).to.deep.equal(['install_conflict', 'acme-weather cannot stand beside what is installed: it claims the event note.created, which notes has.']);
+      expect([error.code, error.message]).to.deep.equal(['install_conflict', 'acme-weather conflicts with an installed extension: it claims the event note.created, which notes has.']);
     });
 
     it('a route, a socket and a tool of somebody else, whatever its parameters are called', async () => {
@@ -222,7 +222,7 @@ describe('installing an extension', () => {
     it('what requires a service that nobody provides', async () => {
       rig.bundled = [bundledArea('llm', { provides: { llm: '1.2.0' } })];
       const error = await refused({ manifest: { requires: { llm: '^2.0.0' } } });
-      expect([error.code, error.message]).to.deep.equal(['install_requirement', 'acme-weather requires the service llm ^2.0.0, which nothing that is installed provides.']);
+      expect([error.code, error.message]).to.deep.equal(['install_requirement', 'acme-weather requires the service llm ^2.0.0, which no installed extension provides.']);
       expect(await codeOf(installer.stage(await rig.pack({ manifest: { requires: { llm: '^1.0.0' } } })))).to.equal('taken');
     });
 

@@ -97,7 +97,7 @@ describe('signing an extension', () => {
     expect((await refusal(verifyFolder(dir))).message).to.include('signed this as a plugin');
     await rewrite({ format: 2 });
     const error = await refusal(verifyFolder(dir));
-    expect([error.code, error.message]).to.deep.equal(['install_replayed', 'The signature was made for something else: it has the format 2, and packages have 1.']);
+    expect([error.code, error.message]).to.deep.equal(['install_replayed', 'The signature belongs to another package: it has the format 2, and packages have 1.']);
   });
 
   it('refuses a signature that is not one', async () => {

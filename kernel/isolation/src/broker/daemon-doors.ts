@@ -5,7 +5,7 @@
  * D1  Nothing is reached but by that context: no grant, table, secret or host is judged here, and none is passed by.
  * D2  What one process opened or holds ends with it.
  */
-import type { AnyMethodDecl, CommitResult, Dir, Disposable, EventDecl, ExtensionContext, FetchInit, HookDecl, Hold, Reply, Req, ServiceDecl, TSchema, Write } from '@svc/api';
+import type { Actor, AnyMethodDecl, CommitResult, Dir, Disposable, EventDecl, ExtensionContext, FetchInit, HookDecl, Hold, Reader, Reply, Req, ServiceDecl, TSchema, Write } from '@svc/api';
 import { Type } from '@svc/api';
 import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
 import type { Control } from '../channel/peer.js';
@@ -92,10 +92,18 @@ export class DaemonDoors {
   }
 
   async #db(name: string, args: readonly unknown[]): Promise<unknown> {
-    const { db } = this.#inputs.ctx;
-    if (name === 'commit') return this.#commit(listOf(args[0]));
-    if (isOneOf(['select', 'first', 'count', 'page', 'read', 'readOne'] as const, name)) return call(db, name, args);
+    const [first, ...rest] = args;
+    if (name === 'commit') return this.#commit(listOf(first));
+    if (isOneOf(['select', 'first', 'count', 'page', 'read', 'readOne'] as const, name)) return call(this.#reader(listOf(first)), name, rest);
     throw isolationErrors.unknown_target(`db.${name}`);
+  }
+
+  /** The actor is the one that was handed over, in the place of its copy; a copy of any other is refused by `db.as`. */
+  #reader([kind, who]: readonly unknown[]): Reader {
+    const { db } = this.#inputs.ctx;
+    if (kind === 'as') return db.as(who as Actor); // whatever it is, db.as checks it
+    if (kind === 'system') return db.system(String(who));
+    throw isolationErrors.unknown_target('a read of nobody');
   }
 
   /** A receipt for a caller who brought no key is no write; the process counts one all the same. */

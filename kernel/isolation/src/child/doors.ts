@@ -1,8 +1,8 @@
 /** The members of a context that ask the daemon: rows, files, secrets, the network. What each may reach is judged there. */
-import type { Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Row, Secrets, Select, Where, Write } from '@svc/api';
+import type { Actor, Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Reader, Row, Scalar, Secrets, Select, TextSearch, Where, Write } from '@svc/api';
 import type { Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
-import type { WireFetch, WireWrite } from '../protocol.js';
+import type { WireFetch, WireReader, WireWrite } from '../protocol.js';
 
 /** Behind a write stands what was asked for; a copy of it is nothing. */
 const asked = new WeakMap<Write, WireWrite>();
@@ -26,20 +26,25 @@ export const childDb = (peer: Peer, id: string): Db => {
       sealed(id, `${name} ${String(args[0])}`, { make: name, args });
   // The daemon answers with rows of the shape that the caller's own tables have.
   const ask = <T>(to: string, ...args: unknown[]): Promise<T> => peer.call(to, args) as Promise<T>;
+  const reader = (who: WireReader): Reader =>
+    Object.freeze({
+      select: <T = Row>(query: Select) => ask<T[]>('db.select', who, query),
+      first: <T = Row>(query: Select) => ask<T | undefined>('db.first', who, query),
+      count: (table: string, where?: Where, search?: TextSearch) => ask<number>('db.count', who, table, where, search),
+      page: <T = Row>(query: Select) => ask<{ rows: T[]; next: string | null }>('db.page', who, query),
+      read: <T = Row>(sql: string, args: readonly Scalar[] = []) => ask<T[]>('db.read', who, sql, args),
+      readOne: <T = Row>(sql: string, args: readonly Scalar[] = []) => ask<T | undefined>('db.readOne', who, sql, args),
+    });
   return Object.freeze({
     insert: make('insert'),
     update: make('update'),
     upsert: make('upsert'),
     remove: make('remove'),
     sql: make('sql'),
-    select: <T = Row>(query: Select) => ask<T[]>('db.select', query),
-    first: <T = Row>(query: Select) => ask<T | undefined>('db.first', query),
-    count: (table: string, where?: Where, actor?: Select['actor']) => ask<number>('db.count', table, where, actor),
-    page: <T = Row>(query: Select) => ask<{ rows: T[]; next: string | null }>('db.page', query),
+    as: (actor: Actor) => reader(['as', actor]),
+    system: (why: string) => reader(['system', why]),
     commit: async (writes: readonly Write[]) => ask<{ changes: readonly number[] }>('db.commit', writes.map(wireOf)),
     table: (name: string) => `${id.replaceAll('-', '_')}__${name}`,
-    read: <T = Row>(sql: string, args: readonly (string | number | null)[] = []) => ask<T[]>('db.read', sql, args),
-    readOne: <T = Row>(sql: string, args: readonly (string | number | null)[] = []) => ask<T | undefined>('db.readOne', sql, args),
   });
 };
 

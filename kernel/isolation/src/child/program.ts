@@ -42,7 +42,7 @@ const peer = new Peer({
   ended: () => exit(0),
 });
 
-const stray = (error: unknown): void => peer.tell('stray', ['an error that nobody caught', error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+const stray = (error: unknown): void => peer.tell('stray', ['an unhandled error', error instanceof Error ? (error.stack ?? error.message) : String(error)]);
 onProcess('uncaughtException', stray);
 onProcess('unhandledRejection', stray);
 

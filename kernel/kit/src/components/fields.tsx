@@ -10,12 +10,15 @@ interface FieldProps {
   readonly error?: string | undefined;
   /** Its name is heard and not seen. */
   readonly bare?: boolean;
+  /** Marked as one that must be filled in; whoever reads the form says what is missing. */
+  readonly isNeeded?: boolean | undefined;
 }
 
-const Field = ({ label, hint, error, bare = false, id, children }: FieldProps & { id: string; children: ComponentChildren }) => (
+const Field = ({ label, hint, error, bare = false, isNeeded, id, children }: FieldProps & { id: string; children: ComponentChildren }) => (
   <div class={error ? 'field wrong' : 'field'}>
     <label for={id} class={bare ? 'off-screen' : undefined}>
       {label}
+      {isNeeded && <span aria-hidden="true"> *</span>}
     </label>
     {children}
     {error ? (
@@ -32,10 +35,16 @@ const Field = ({ label, hint, error, bare = false, id, children }: FieldProps & 
   </div>
 );
 
-const told = (id: string, { hint, error }: FieldProps) => ({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': hint || error ? `${id}-says` : undefined });
+const told = (id: string, { hint, error, isNeeded }: FieldProps) => ({
+  id,
+  'aria-required': isNeeded,
+  'aria-invalid': error ? true : undefined,
+  'aria-describedby': hint || error ? `${id}-says` : undefined,
+});
 
 interface InputProps {
-  readonly type?: 'text' | 'password' | 'url' | 'number' | 'email';
+  readonly type?: 'text' | 'password' | 'url' | 'number' | 'email' | 'date' | 'datetime-local';
+  readonly inputMode?: 'numeric' | 'decimal';
   readonly placeholder?: string;
   readonly required?: boolean;
   readonly disabled?: boolean;
@@ -47,9 +56,9 @@ interface InputProps {
   readonly onKeyDown?: (event: KeyboardEvent) => void;
 }
 
-export const TextField = ({ value, onValue, label, hint, error, bare, type = 'text', ...rest }: FieldProps & InputProps & { value: string; onValue: (value: string) => void }) => {
+export const TextField = ({ value, onValue, label, hint, error, bare, isNeeded, type = 'text', ...rest }: FieldProps & InputProps & { value: string; onValue: (value: string) => void }) => {
   const id = useId();
-  const field = { label, hint, error, ...(bare ? { bare } : {}) };
+  const field = { label, hint, error, isNeeded, ...(bare ? { bare } : {}) };
   return (
     <Field id={id} {...field}>
       {/* What is typed is text to the page, whichever kind the browser makes of it. */}
@@ -66,6 +75,7 @@ export const TextArea = ({
   hint,
   error,
   bare,
+  isNeeded,
   isCode = false,
   rows = 6,
   ...rest
@@ -74,7 +84,7 @@ export const TextArea = ({
     'placeholder' | 'required' | 'disabled' | 'readOnly' | 'onKeyDown' | 'autofocus'
   >) => {
   const id = useId();
-  const field = { label, hint, error, ...(bare ? { bare } : {}) };
+  const field = { label, hint, error, isNeeded, ...(bare ? { bare } : {}) };
   return (
     <Field id={id} {...field}>
       <textarea
@@ -105,10 +115,11 @@ export const Select = ({
   hint,
   error,
   bare,
+  isNeeded,
   disabled,
 }: FieldProps & { value: string; onValue: (value: string) => void; options: readonly Option[]; disabled?: boolean }) => {
   const id = useId();
-  const field = { label, hint, error, ...(bare ? { bare } : {}) };
+  const field = { label, hint, error, isNeeded, ...(bare ? { bare } : {}) };
   return (
     <Field id={id} {...field}>
       <select class="input" value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)} {...told(id, field)}>

@@ -11,6 +11,7 @@ export const FormDialog = ({
   action,
   onSubmit,
   onClose,
+  onCancel = onClose,
   children,
   canSubmit = true,
   wide = false,
@@ -21,6 +22,8 @@ export const FormDialog = ({
   /** What it rejects with is shown; who closes the dialog when it is done is the caller. */
   onSubmit: () => Promise<unknown>;
   onClose: () => void;
+  /** Where what was typed stays when the dialog is only closed: gives it up. */
+  onCancel?: () => void;
   children: ComponentChildren;
   canSubmit?: boolean;
   wide?: boolean;
@@ -48,7 +51,7 @@ export const FormDialog = ({
       onClose={onClose}
       actions={
         <>
-          <Button onPress={onClose}>{kitWords('cancel')}</Button>
+          <Button onPress={onCancel}>{kitWords('cancel')}</Button>
           <Button kind="primary" type="submit" form={id} disabled={isBusy || !canSubmit}>
             {action}
           </Button>

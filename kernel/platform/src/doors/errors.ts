@@ -2,18 +2,18 @@
 import { defineErrors } from '@svc/api';
 
 export const fetchErrors = defineErrors('fetch', {
-  bad_url: { status: 400, retry: false, message: (why: string) => `The address cannot be fetched: ${why}.`, hint: 'Use a complete http or https address without user name and password.' },
+  bad_url: { status: 400, retry: false, message: (why: string) => `The URL cannot be fetched: ${why}.`, hint: 'Use a complete http or https address without user name and password.' },
   bad_request: { status: 400, retry: false, message: (host: string, why: string) => `The request to ${host} is not valid: ${why}.`, hint: 'Check method, headers and body.' },
   refused_address: {
     status: 403,
     retry: false,
-    message: (host: string, why: string) => `${host} may not be reached: ${why}.`,
-    hint: 'An admin can grant the address itself in `network` of the agent, an operator the host in [web.fetch] ssrf_allowed_hosts; cloud metadata addresses never.',
+    message: (host: string, why: string) => `${host} is not allowed: ${why}.`,
+    hint: 'An admin can add the address to `network` of the agent. An operator can add the host to [web.fetch] ssrf_allowed_hosts. Cloud metadata addresses are never allowed.',
   },
   not_a_model: {
     status: 403,
     retry: false,
-    message: (host: string) => `No model provider is configured at ${host}, so no call to a model goes there.`,
+    message: (host: string) => `No model provider is configured at ${host}, so model calls cannot go there.`,
     hint: 'Set its base URL: PUT /api/providers/{name}/url, or [provider_urls] in config.toml.',
   },
   host_not_allowed: {
@@ -26,8 +26,8 @@ export const fetchErrors = defineErrors('fetch', {
   too_large: {
     status: 502,
     retry: false,
-    message: (host: string, limit: number) => `The answer of ${host} is larger than ${limit} bytes.`,
-    hint: 'Ask for less, or raise [web.fetch] max_response_bytes.',
+    message: (host: string, limit: number) => `The response of ${host} is larger than ${limit} bytes.`,
+    hint: 'Request less, or raise [web.fetch] max_response_bytes.',
   },
   timeout: {
     status: 504,
@@ -37,8 +37,13 @@ export const fetchErrors = defineErrors('fetch', {
   },
   network: { status: 502, retry: true, message: (host: string, why: string) => `${host} cannot be reached: ${why}.`, hint: 'Check the address and the network.' },
   cancelled: { status: 499, retry: false, message: (host: string) => `The request to ${host} was cancelled.` },
-  bad_body: { status: 502, retry: false, message: (host: string) => `The answer of ${host} is not JSON.` },
-  too_many_origins: { status: 503, retry: false, message: (limit: number) => `${limit} base URLs of model providers are allowed already.`, hint: 'Take back those that are not used any more.' },
+  bad_body: { status: 502, retry: false, message: (host: string) => `The response of ${host} is not JSON.` },
+  too_many_origins: {
+    status: 503,
+    retry: false,
+    message: (limit: number) => `${limit} base URLs of model providers are allowed already, which is the limit.`,
+    hint: 'Remove those that are no longer used.',
+  },
   closed: { status: 503, retry: true, message: () => 'The daemon is stopping and opens no connections.' },
 });
 
@@ -49,26 +54,26 @@ export const execErrors = defineErrors('exec', {
   own_files: {
     status: 403,
     retry: false,
-    message: (word: string) => `The command names something that belongs to the daemon or to another process: "${word.slice(0, 200)}".`,
-    hint: 'Stay within the workspace.',
+    message: (word: string) => `The command refers to a file of the daemon or of another process: "${word.slice(0, 200)}".`,
+    hint: 'Use files in the workspace.',
   },
   bad_cwd: { status: 400, retry: false, message: () => 'The working directory does not exist or is not a directory.' },
   no_sandbox: {
     status: 503,
     retry: false,
-    message: (cause: string, fix: string) => `Commands of agents run in a sandbox here, and there is none: ${cause}. ${fix}`,
-    hint: 'svc doctor tries it again. [tools] sandbox = "auto" would run commands without one.',
+    message: (cause: string, fix: string) => `Agent commands must run in a sandbox, and no sandbox is available: ${cause}. ${fix}`,
+    hint: 'Check with svc doctor. With [tools] sandbox = "auto", commands run without a sandbox.',
   },
   bad_mount: {
     status: 400,
     retry: false,
     message: (path: string, why: string) => `"${path}" cannot be mounted into the sandbox: ${why}.`,
-    hint: 'Correct [capabilities] mounts in the manifest.',
+    hint: 'Fix [capabilities] mounts in the manifest.',
   },
   not_seen: {
     status: 400,
     retry: false,
-    message: (program: string) => `The program ${program} lies outside of what the sandbox shows.`,
+    message: (program: string) => `The program ${program} is not visible in the sandbox.`,
     hint: 'Install it below /usr, or mount its folder: [capabilities] mounts in the manifest.',
   },
   busy: { status: 503, retry: true, message: (limit: number) => `${limit} processes are running already.`, hint: 'Try again when one has ended.' },
@@ -76,10 +81,10 @@ export const execErrors = defineErrors('exec', {
   stdin_full: {
     status: 503,
     retry: true,
-    message: (command: string, limit: number) => `${command} does not take its input: ${limit} bytes wait already.`,
-    hint: 'Wait for what was written before writing more.',
+    message: (command: string, limit: number) => `${command} is not reading its input: ${limit} bytes are already waiting.`,
+    hint: 'Wait until it has read them before you write more.',
   },
-  cancelled: { status: 499, retry: false, message: (command: string) => `${command} was ended because its caller went away.` },
+  cancelled: { status: 499, retry: false, message: (command: string) => `${command} was stopped because its caller disconnected.` },
   failed: { status: 500, retry: true, message: (command: string) => `${command} could not be started.` },
 });
 
@@ -87,22 +92,22 @@ export const tcpErrors = defineErrors('tcp', {
   bad_port: { status: 400, retry: false, message: (port: string) => `${port} is not a port: ports are whole numbers up to 65535.` },
   unreachable: { status: 502, retry: true, message: (where: string, why: string) => `${where} cannot be reached (${why}).`, hint: 'Check the address, the network and, with TLS, the certificate.' },
   timeout: { status: 504, retry: true, message: (where: string, ms: number) => `${where} was not connected within ${ms} ms.`, hint: 'Try again, or allow more time.' },
-  cancelled: { status: 499, retry: false, message: (where: string) => `The connection to ${where} was given up.` },
+  cancelled: { status: 499, retry: false, message: (where: string) => `The connection to ${where} was cancelled.` },
   too_many: { status: 503, retry: true, message: (limit: number) => `${limit} connections of this extension are open already.`, hint: 'Close some.' },
-  closed: { status: 409, retry: false, message: (where: string) => `The connection with ${where} is closed.` },
-  lost: { status: 502, retry: true, message: (where: string) => `The connection with ${where} broke.` },
-  idle: { status: 504, retry: true, message: (where: string, ms: number) => `The connection with ${where} was closed: nothing came or went for ${ms} ms.` },
+  closed: { status: 409, retry: false, message: (where: string) => `The connection to ${where} is closed.` },
+  lost: { status: 502, retry: true, message: (where: string) => `The connection to ${where} was lost.` },
+  idle: { status: 504, retry: true, message: (where: string, ms: number) => `The connection to ${where} was closed after being idle for ${ms} ms.` },
   send_full: {
     status: 503,
     retry: true,
-    message: (where: string, limit: number) => `${where} does not take what is sent: ${limit} bytes wait already.`,
-    hint: 'Wait for what was written before writing more.',
+    message: (where: string, limit: number) => `${where} is not reading: ${limit} bytes are already waiting.`,
+    hint: 'Wait until it has read them before you write more.',
   },
   port_in_use: {
     status: 409,
     retry: true,
     message: (host: string, port: number) => `Port ${port} on ${host} is in use.`,
-    hint: 'Choose another port, or stop the program that holds it.',
+    hint: 'Choose another port, or stop the program that uses it.',
   },
   port_refused: {
     status: 403,
@@ -117,7 +122,7 @@ export const filesErrors = defineErrors('file', {
   bad_path: { status: 400, retry: false, message: (path: string, why: string) => `Path traversal denied: "${path}" ${why}.`, hint: 'Use a relative path below the folder, without "..".' },
   outside: { status: 403, retry: false, message: (path: string) => `Path traversal denied: "${path}" resolves outside workspace.` },
   link_denied: { status: 403, retry: false, message: (path: string) => `Path traversal denied: Symlink leaf denied for "${path}".`, hint: 'Remove the link, or name the file that it points to.' },
-  linked_folder: { status: 403, retry: false, message: (path: string) => `"${path}" leads through a link to another folder.`, hint: 'Name the file by the folder that it really is in.' },
+  linked_folder: { status: 403, retry: false, message: (path: string) => `"${path}" goes through a link to another folder.`, hint: 'Use the path of the folder that the link points to.' },
   missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },
   wrong_kind: { status: 400, retry: false, message: (path: string, wanted: string) => `"${path}" is not a ${wanted}.` },
   too_large: {
@@ -137,14 +142,14 @@ export const filesErrors = defineErrors('file', {
     status: 400,
     retry: false,
     message: (bytes: number, limit: number) => `The name has ${bytes} bytes; the file system takes at most ${limit}.`,
-    hint: 'Choose a shorter name. Letters beyond ASCII have two to four bytes each.',
+    hint: 'Choose a shorter name. Non-ASCII letters take two to four bytes each.',
   },
   disk_full: { status: 507, retry: true, message: (path: string) => `The disk is full: "${path}" was not written.`, hint: 'Free some space on the disk that holds the home folder, then try again.' },
   not_permitted: {
     status: 507,
     retry: false,
-    message: (path: string) => `The system does not let the daemon at "${path}".`,
-    hint: 'Give the user that runs the daemon the right to read and write its home folder.',
+    message: (path: string) => `The system denies the daemon access to "${path}".`,
+    hint: 'Allow the user that runs the daemon to read and write its home folder.',
   },
 });
 
@@ -167,6 +172,6 @@ export const secretErrors = defineErrors('secret', {
     message: (name: string) => `This extension has no grant to take a secret from the environment variable ${name}.`,
     hint: 'Add { "grant": "env:<NAME>", "why": "…" } to "grants" in its extension.json; "secrets-env" where people name the variable.',
   },
-  no_store: { status: 503, retry: false, message: () => 'No extension keeps secrets at present.', hint: 'Enable the vault, or use an environment variable.' },
+  no_store: { status: 503, retry: false, message: () => 'No extension stores secrets at the moment.', hint: 'Enable the vault, or use an environment variable.' },
   bad_name: { status: 400, retry: false, message: () => 'A secret name has 1 to 200 letters, digits and . _ : / -' },
 });

@@ -2,6 +2,7 @@
  * The HTTP face of the daemon: opens the port, hands over to koa when it is loaded, keeps
  * the tables of routes and sockets, and ends without cutting what it answers.
  */
+import type { OffExtension } from './not-served.js';
 import type { Clock, Connection, Histogram, HookHandle, Ids, Logger, RouteDecl, SocketDecl, SocketUpgrade } from '@svc/api';
 import { ContributionRegistry } from '@svc/core';
 import type { Once } from './idempotency.js';
@@ -41,6 +42,7 @@ export interface HttpOptions {
   readonly limits?: () => HttpLimits;
   /** Holds replies to their declared schemas: for test kernels. Default false. */
   readonly checkReplies?: boolean;
+  readonly offExtension?: OffExtension;
   /** A silent event stream gets a comment this often; default 15 s. */
   readonly keepAliveMs?: number;
   /** Sockets are pinged this often, and hung up on after two pings without an answer; default 30 s. */
@@ -193,6 +195,7 @@ async function attach(parts: Parts): Promise<void> {
     ...options,
     limits: options.limits ?? (() => DEFAULT_LIMITS),
     checkReplies: options.checkReplies ?? false,
+    offExtension: options.offExtension ?? (() => undefined),
     upgradeHook: options.hooks.upgrade,
     pingMs: options.pingMs ?? PING_MS,
     routes: () => parts.routes,

@@ -20,6 +20,7 @@ import { type Once, answerOnce } from './idempotency.js';
 import { createJsonMeasure } from './bodies/json-measure.js';
 import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './routes/route-match.js';
+import { notServed, type OffExtension } from './not-served.js';
 import type { RouteTable, Row } from './routes/route-table.js';
 import { sendReply, type SendingDeps } from './replies/send-reply.js';
 import { streamBody } from './bodies/streamed-body.js';
@@ -39,6 +40,8 @@ export interface PipelineDeps extends SendingDeps {
   readonly validators: Validators;
   /** Replies are held to their declared schemas: for test kernels, where a wrong shape must not pass. */
   readonly checkReplies: boolean;
+  /** The extension that would answer this if it ran. */
+  readonly offExtension: OffExtension;
 }
 
 /** One request on its way. */
@@ -133,7 +136,7 @@ function find(deps: PipelineDeps, method: string, path: string): { row: Row<Rout
   if (match.kind === 'method') throw httpErrors.method_not_allowed(method, path).with({ headers: { allow: match.allow.join(', ') } });
   const known = matchRoute(deps.sockets(), 'GET', path);
   if (known.kind === 'row') throw httpErrors.method_not_allowed(method, path).with({ headers: { allow: 'GET' } });
-  throw httpErrors.not_found(path);
+  throw notServed(deps, method, path);
 }
 
 /** A GET of a socket's path without an upgrade gets the errors an upgrade would get, and at last the hint to make one. */

@@ -25,6 +25,7 @@ import { createSocketPlaces, type SocketPlaces } from './connections/socket-plac
 import { refuseUpgrade } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
 import { assertOpen } from './callers/gate.js';
+import { notServed } from './not-served.js';
 import type { PipelineDeps } from './pipeline.js';
 import { HandlerRequest, parseQuery } from './request.js';
 import { matchRoute } from './routes/route-match.js';
@@ -171,7 +172,7 @@ async function judge(hub: Hub, req: IncomingMessage, socket: Duplex, id: string,
   if (gate.state === 'stopping') throw httpErrors.stopping();
   const match = matchRoute(deps.sockets(), call.method, call.path);
   if (match.kind === 'encoding') throw httpErrors.bad_path_encoding();
-  if (match.kind !== 'row') throw httpErrors.not_found(call.path);
+  if (match.kind !== 'row') throw notServed(deps, call.method, call.path);
   const { row } = match;
   admitOrigin(deps.access, req.headers, 'GET', true, call.isSecure);
   assertOpen(gate, deps.hooks, row.decl);

@@ -4,8 +4,8 @@ export const journalErrors = defineErrors('journal', {
   lease_lost: {
     status: 409,
     retry: false,
-    message: (runId: string) => `Run ${runId} is no longer held here; nothing was written.`,
-    hint: 'Stop working on it: whoever holds it now goes on from its last step.',
+    message: (runId: string) => `Run ${runId} is no longer leased by this process; nothing was written.`,
+    hint: 'Stop working on it. The new holder continues from its last step.',
   },
   key_conflict: {
     status: 409,
@@ -16,14 +16,14 @@ export const journalErrors = defineErrors('journal', {
   step_conflict: {
     status: 409,
     retry: false,
-    message: (runId: string) => `Run ${runId} already has an outcome for one of these steps, or never began it.`,
-    hint: 'Read its steps again: what has an outcome is not done a second time.',
+    message: (runId: string) => `Run ${runId} already has an outcome for one of these steps, or never started it.`,
+    hint: 'Read its steps again. Steps with an outcome are not repeated.',
   },
   outcome_unknown: {
     status: 409,
     retry: false,
-    message: (kind: string) => `Whether the step "${kind}" took effect before the interruption is not known, and it may not be repeated.`,
-    hint: 'Look at what it acts on, then decide.',
+    message: (kind: string) => `Whether the step "${kind}" took effect before the interruption is unknown, and it must not be repeated.`,
+    hint: 'Check what it acts on, then decide.',
   },
   bad_time: { status: 500, retry: false, message: (text: string) => `"${text}" is not a time.`, hint: 'Give ISO 8601 in UTC.' },
   bad_row: {

@@ -26,16 +26,16 @@ export const interrupt = async (parts: JournalParts, runId: string, reason: Erro
 
 /** It fell asleep or was queued in the moment of the interruption: nobody would hear of it. */
 const isUnheld = async ({ db }: JournalParts, runId: string): Promise<boolean> => {
-  const row = await db.first<Pick<RunRow, 'status'>>({ from: 'runs', columns: ['status'], where: { id: runId } });
+  const row = await db.system('interruptions of runs').first<Pick<RunRow, 'status'>>({ from: 'runs', columns: ['status'], where: { id: runId } });
   return row?.status === 'queued' || row?.status === 'waiting';
 };
 
 /** Aborts the runs held here whose rows say so. */
 export const hearInterrupts = async ({ db, held, instanceId, tables }: JournalParts): Promise<void> => {
   if (held.all().length === 0) return;
-  const rows = await db.read<Pick<RunRow, 'id' | 'interrupt'>>(`SELECT id, interrupt FROM ${tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ? AND interrupt IS NOT NULL`, [
-    instanceId,
-  ]);
+  const rows = await db
+    .system('interruptions of runs')
+    .read<Pick<RunRow, 'id' | 'interrupt'>>(`SELECT id, interrupt FROM ${tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ? AND interrupt IS NOT NULL`, [instanceId]);
   for (const row of rows) {
     const why = interruptOf(row);
     if (why) held.interrupt(row.id, why);

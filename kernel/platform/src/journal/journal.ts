@@ -6,7 +6,7 @@ import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, own
 import { conflictOf } from '../storage/contract/errors.js';
 import { claimRuns } from './leases/claims.js';
 import { journalErrors } from './errors.js';
-import { createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
+import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { hearSignals, interrupt } from './interrupts.js';
 import { releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
@@ -128,10 +128,12 @@ const isoOf = (text: string): string => {
 };
 
 const wake = async (parts: JournalParts, actor: Actor, wakeKey: string, data: unknown, also: readonly Write[]): Promise<boolean> => {
-  const found = await parts.db.read<Pick<RunRow, 'id' | 'kind' | 'lane'>>(`SELECT id, kind, lane FROM ${parts.tables.runs} WHERE wake_key = ? AND status = 'waiting' AND (? = 1 OR owner_id = ?)`, [
-    wakeKey,
-    ...ownerScope(actor),
-  ]);
+  const found = await parts.db
+    .system(BY_INDEX)
+    .read<Pick<RunRow, 'id' | 'kind' | 'lane'>>(`SELECT id, kind, lane FROM ${parts.tables.runs} WHERE wake_key = ? AND status = 'waiting' AND (? = 1 OR owner_id = ?)`, [
+      wakeKey,
+      ...ownerScope(actor),
+    ]);
   if (found.length === 0) return false;
   const at = parts.clock.iso();
   const writes = found.map(({ id }) => parts.writes.wake(id, wakeKey, data, at));
@@ -140,7 +142,7 @@ const wake = async (parts: JournalParts, actor: Actor, wakeKey: string, data: un
   return true;
 };
 
-/** False when a row that the first writes expect was changed by somebody else meanwhile. */
+/** False when a row that the first writes expect was changed by someone else. */
 const commitUnlessGone = async (parts: JournalParts, own: readonly Write[], also: readonly Write[]): Promise<boolean> => {
   try {
     await parts.db.commit([...own, ...also]);
@@ -169,7 +171,7 @@ const prune = async (parts: JournalParts, beforeIso: string, limit: number): Pro
   const before = isoOf(beforeIso);
   // What changed last before then arrived before then, and those that arrived first are found by an index.
   const where = { status: ['done', 'failed', 'cancelled'], updated_at: { lt: before }, position: { lt: positionAt(Date.parse(before)) } };
-  const old = await parts.db.select<{ id: string }>({ from: 'runs', columns: ['id'], where, limit: Math.min(limit, MAX_PRUNED) });
+  const old = await parts.db.system('runs to forget').select<{ id: string }>({ from: 'runs', columns: ['id'], where, limit: Math.min(limit, MAX_PRUNED) });
   await parts.db.commit(old.flatMap(({ id }) => parts.writes.forget(id)));
   return old.length;
 };

@@ -59,8 +59,8 @@ export const createWakeTimer = (deps: WakeTimerDeps): WakeTimer => {
 const signalDue = async ({ db, runs, clock, signals }: WakeTimerDeps): Promise<string | undefined> => {
   const now = clock.iso();
   // Not DISTINCT: for that SQLite would read an index of all runs, ended ones too.
-  const due = await db.read<{ kind: string }>(`SELECT kind FROM ${runs} WHERE status = 'waiting' AND wait_until <= ?`, [now]);
+  const due = await db.system('runs that are due').read<{ kind: string }>(`SELECT kind FROM ${runs} WHERE status = 'waiting' AND wait_until <= ?`, [now]);
   for (const kind of new Set(due.map((run) => run.kind))) signals.fire(kind);
-  const next = await db.readOne<{ at: string | null }>(`SELECT min(wait_until) AS at FROM ${runs} WHERE status = 'waiting' AND wait_until > ?`, [now]);
+  const next = await db.system('runs that are due').readOne<{ at: string | null }>(`SELECT min(wait_until) AS at FROM ${runs} WHERE status = 'waiting' AND wait_until > ?`, [now]);
   return next?.at ?? undefined;
 };

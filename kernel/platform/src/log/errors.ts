@@ -4,7 +4,7 @@ export const logErrors = defineErrors('log', {
   too_many_followers: {
     status: 503,
     retry: true,
-    message: (limit: number) => `The log is already followed by ${limit} readers.`,
+    message: (limit: number) => `The log already has ${limit} readers.`,
     hint: 'Close one of them, or read the log file.',
   },
 });

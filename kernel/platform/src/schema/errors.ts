@@ -2,31 +2,31 @@ import { defineErrors } from '@svc/api';
 
 /** A schema that cannot be used. What a value does wrong is no error here: it is the answer. */
 export const schemaErrors = defineErrors('schema', {
-  too_large: { status: 400, retry: false, message: (bytes: number, max: number) => `The schema has ${bytes} bytes; at most ${max} are taken.`, hint: 'Split it, or describe less in it.' },
+  too_large: { status: 400, retry: false, message: (bytes: number, max: number) => `The schema has ${bytes} bytes; at most ${max} are taken.`, hint: 'Split or simplify it.' },
   too_deep: { status: 400, retry: false, message: (max: number) => `The schema nests deeper than ${max} levels.` },
   remote_reference: {
     status: 400,
     retry: false,
-    message: (target: string) => `The schema refers to "${target}", which is not inside it; nothing is fetched for a schema.`,
+    message: (target: string) => `The schema refers to "${target}", which is not inside it. Remote references are not fetched.`,
     hint: 'Put the part under $defs and refer to it as #/$defs/name.',
   },
   pattern_too_long: { status: 400, retry: false, message: (chars: number, max: number) => `A pattern of the schema has ${chars} characters; at most ${max} are taken.` },
   pattern_unsupported: {
     status: 400,
     retry: false,
-    message: (pattern: string) => `The pattern "${pattern}" of the schema cannot be judged in bounded time.`,
+    message: (pattern: string) => `The pattern "${pattern}" of the schema cannot be checked in bounded time.`,
     hint: 'Write it without lookahead, lookbehind, back references and large repetitions (RE2 syntax).',
   },
   too_many_parts: {
     status: 400,
     retry: false,
     message: (max: number) => `The schema has more than ${max} parts (schemas and keywords, long names count more).`,
-    hint: 'Describe less in it, or use several smaller schemas.',
+    hint: 'Simplify it, or use several smaller schemas.',
   },
   reference: {
     status: 400,
     retry: false,
-    message: (target: string) => `The schema refers to "${target}", and there is no schema.`,
+    message: (target: string) => `The schema refers to "${target}", which does not exist.`,
     hint: 'Put the part under $defs and refer to it as #/$defs/name.',
   },
   endless: {
@@ -45,7 +45,7 @@ export const schemaErrors = defineErrors('schema', {
     status: 400,
     retry: false,
     message: (max: number) => `The value needs more than ${max} steps to check against its schema.`,
-    hint: 'Send less at once. If little was sent, the schema repeats work: its author can make it simpler.',
+    hint: 'Send less at once. If the value is small, the schema is inefficient and its author can simplify it.',
   },
   invalid: { status: 400, retry: false, message: (why: string) => `The schema is not a JSON Schema: ${why}.` },
 });

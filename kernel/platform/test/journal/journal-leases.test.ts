@@ -42,7 +42,10 @@ describeOnEngines('journal leases', (engine) => {
         return write;
       },
       commit: (writes) => (refuses(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
-      read: (sql, args) => (cannotRead && sql.includes('journal__steps') ? Promise.reject(new Error('the disk is broken')) : real.read(sql, args)),
+      system: (why) => {
+        const reader = real.system(why);
+        return { ...reader, read: (sql, args) => (cannotRead && sql.includes('journal__steps') ? Promise.reject(new Error('the disk is broken')) : reader.read(sql, args)) };
+      },
     };
     journal = createJournal({ db, nowSql: storage.nowSql, clock, ids: systemIds(), log: silent, instanceId: 'life-1', soleWriter: true });
   });

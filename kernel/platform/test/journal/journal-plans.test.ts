@@ -53,7 +53,7 @@ describe('the journal on SQLite asks', () => {
     expect(leased).to.not.equal(undefined);
     await journal.claim('agent', 5);
     await clock.advance(LEASE_MS / 3);
-    while (![...asked].some((sql) => sql.includes('interrupt IS NOT NULL'))) await real.read('SELECT 1');
+    while (![...asked].some((sql) => sql.includes('interrupt IS NOT NULL'))) await real.system('a test').read('SELECT 1');
     await journal.prune(clock.iso(), 10);
     await journal.close();
     await storage.close();

@@ -59,8 +59,14 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
       texts.set(write, text);
       return write;
     },
-    read: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : real.read(sql, args)),
-    readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : real.readOne(sql, args)),
+    system: (why) => {
+      const reader = real.system(why);
+      return {
+        ...reader,
+        read: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : reader.read(sql, args)),
+        readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : reader.readOne(sql, args)),
+      };
+    },
     commit: (writes) => (isFull(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
   };
   const journals: PlatformJournal[] = [];
@@ -82,10 +88,10 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
   };
   const journal = another();
   // It looks for waits at its start, and sleeps when it has: what a test changes before that it would still see.
-  for (const beats = clock.pending(); clock.pending() === beats; ) await real.read('SELECT 1');
+  for (const beats = clock.pending(); clock.pending() === beats; ) await real.system('a test').read('SELECT 1');
   const settled = async (): Promise<void> => {
     for (let i = 0; i < 5; i += 1) {
-      await real.read('SELECT 1');
+      await real.system('a test').read('SELECT 1');
       await real.commit([real.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
     }
   };

@@ -62,12 +62,12 @@ describeOnEngines('journal', (engine) => {
   };
   const finish = (run: LeasedRun) => journal.advance(run, { finish: { status: 'done', result: { said: 'bye' } } });
   const note = (id: string) => storage.dbFor(notesOwner).insert('notes', [{ id }]);
-  const notes = async () => (await db.read<{ id: string }>('SELECT id FROM notes__notes ORDER BY id')).map(({ id }) => id);
+  const notes = async () => (await db.system('a test').read<{ id: string }>('SELECT id FROM notes__notes ORDER BY id')).map(({ id }) => id);
   const intent = (seq: number, replay: 'safe' | 'keyed' | 'never' = 'safe') => ({ seq, kind: 'tool', key: `call-${seq}`, replay, intent: { n: seq } });
   /** Lets due signals and the reads behind them happen. */
   const settled = async (): Promise<void> => {
     for (let i = 0; i < 5; i += 1) {
-      await db.read('SELECT 1');
+      await db.system('a test').read('SELECT 1');
       // The queue is in order: what was written before this is committed when this is.
       await db.commit([db.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
     }

@@ -36,7 +36,7 @@ describe('the database file', () => {
     return start(folder);
   };
   const write = (storage: Storage, id: string): Promise<unknown> => storage.dbFor(owner).commit([storage.dbFor(owner).insert('notes', [{ id }])]);
-  const notes = async (storage: Storage): Promise<string[]> => (await storage.dbFor(owner).read<{ id: string }>('SELECT id FROM notes__notes ORDER BY id')).map(({ id }) => id);
+  const notes = async (storage: Storage): Promise<string[]> => (await storage.dbFor(owner).system('a test').read<{ id: string }>('SELECT id FROM notes__notes ORDER BY id')).map(({ id }) => id);
   const rest = async (storage: Storage): Promise<void> => {
     for (let seconds = 0; seconds < 5; seconds++) await storage.tend();
   };

@@ -35,10 +35,23 @@ describeOnEngines('the tables of an owner', (engine) => {
   let where: { url?: string };
   let storage: Storage;
   const open = async (): Promise<Storage> => openStorage({ file: join(home, 'svc.db'), ...where, clock: virtualClock(0), log: silent, onEvents: () => undefined });
-  const notes = () => storage.dbFor(owner).select<{ id: number; text: string; size: number }>({ from: 'notes', columns: ['id', 'text', 'size'], order: [{ column: 'id' }] });
-  const tags = () => storage.dbFor(owner).select({ from: 'tags', columns: ['note', 'tag'] });
+  const notes = () =>
+    storage
+      .dbFor(owner)
+      .system('a test')
+      .select<{ id: number; text: string; size: number }>({ from: 'notes', columns: ['id', 'text', 'size'], order: [{ column: 'id' }] });
+  const tags = () =>
+    storage
+      .dbFor(owner)
+      .system('a test')
+      .select({ from: 'tags', columns: ['note', 'tag'] });
   const found = async (text: string) =>
-    (await storage.dbFor(owner).select<{ id: number }>({ from: 'notes', columns: ['id'], where: { words: { has: [wordsAsked(text)] } }, order: [{ column: 'id' }] })).map(({ id }) => id);
+    (
+      await storage
+        .dbFor(owner)
+        .system('a test')
+        .select<{ id: number }>({ from: 'notes', columns: ['id'], where: { words: { has: [wordsAsked(text)] } }, order: [{ column: 'id' }] })
+    ).map(({ id }) => id);
   const failure = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'done',
@@ -81,7 +94,7 @@ describeOnEngines('the tables of an owner', (engine) => {
     expect(await failure(db.commit([db.insert('tags', [{ note: 5, tag: 'a' }])])), 'the unique columns').to.equal('storage_conflict');
     await db.commit([db.insert('tags', [{ note: 6 }]), db.insert('notes', [{ id: 4, text: 'words anew', words: 'words anew' }]), db.remove('notes', { id: 2 })]);
     expect(await found('words'), 'the triggers').to.deep.equal([4]);
-    expect(await storage.dbFor(neighbour).select({ from: 'notes' })).to.have.length(1);
+    expect(await storage.dbFor(neighbour).system('a test').select({ from: 'notes' })).to.have.length(1);
     expect(await storage.keptTables()).to.deep.equal([]);
     await storage.migrate(owner, [first, second]);
     expect(

@@ -141,7 +141,7 @@ describe('storage on a PostgreSQL server', function () {
       expect(await put({ n: 1.5 })).to.equal('storage_invalid_row');
       expect(await put({ n: 2 ** 53 })).to.equal('storage_number_too_large');
       expect(await put({ meta: '{' })).to.equal('storage_invalid_row');
-      expect((await failure(db.read('SELECT 9007199254740993::bigint AS n'))).code).to.equal('storage_number_read');
+      expect((await failure(db.system('a test').read('SELECT 9007199254740993::bigint AS n'))).code).to.equal('storage_number_read');
     });
 
     it('read as on SQLite: counts, sums, truths and JSON as it was written', async () => {
@@ -153,11 +153,11 @@ describe('storage on a PostgreSQL server', function () {
           { id: 'b', n: -5, r: 1e-7, meta: null },
         ]),
       ]);
-      expect(await db.read('SELECT r, meta FROM notes__rows ORDER BY id')).to.deep.equal([
+      expect(await db.system('a test').read('SELECT r, meta FROM notes__rows ORDER BY id')).to.deep.equal([
         { r: 0.1, meta },
         { r: 1e-7, meta: null },
       ]);
-      expect(await db.read('SELECT count(*) AS c, sum(n) AS s, min(n) - ? AS m, bool_and(n IS NOT NULL) AS t, avg(r) > 0 AS p FROM notes__rows', [-4])).to.deep.equal([
+      expect(await db.system('a test').read('SELECT count(*) AS c, sum(n) AS s, min(n) - ? AS m, bool_and(n IS NOT NULL) AS t, avg(r) > 0 AS p FROM notes__rows', [-4])).to.deep.equal([
         { c: 2, s: 2 ** 53 - 6, m: -1, t: 1, p: 1 },
       ]);
     });
@@ -170,7 +170,7 @@ describe('storage on a PostgreSQL server', function () {
           ['b', 'B', 'a', 'ä', 'Z', '_'].map((id) => ({ id })),
         ),
       ]);
-      expect((await db.read<{ id: string }>('SELECT id FROM notes__rows ORDER BY id')).map(({ id }) => id)).to.deep.equal(['B', 'Z', '_', 'a', 'b', 'ä']);
+      expect((await db.system('a test').read<{ id: string }>('SELECT id FROM notes__rows ORDER BY id')).map(({ id }) => id)).to.deep.equal(['B', 'Z', '_', 'a', 'b', 'ä']);
     });
 
     it('can be no statement of their own', async () => {
@@ -182,7 +182,7 @@ describe('storage on a PostgreSQL server', function () {
           evil.map((id) => ({ id })),
         ),
       ]);
-      for (const id of evil) expect(await db.read('SELECT id FROM notes__rows WHERE id = ?', [id])).to.deep.equal([{ id }]);
+      for (const id of evil) expect(await db.system('a test').read('SELECT id FROM notes__rows WHERE id = ?', [id])).to.deep.equal([{ id }]);
     });
   });
 
@@ -215,7 +215,7 @@ describe('storage on a PostgreSQL server', function () {
       };
       const ends = await Promise.allSettled(Array.from({ length: 60 }, (_, at) => spend(at)));
       expect(ends.filter(({ status }) => status === 'fulfilled')).to.have.length(10);
-      expect(await dbs[1].read("SELECT n FROM notes__rows WHERE id = 'sum'")).to.deep.equal([{ n: 10 }]);
+      expect(await dbs[1].system('a test').read("SELECT n FROM notes__rows WHERE id = 'sum'")).to.deep.equal([{ n: 10 }]);
       expect(ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as Failure).code] : [])).filter((code) => code !== 'storage_conflict')).to.deep.equal([]);
     });
   });
@@ -228,11 +228,11 @@ describe('storage on a PostgreSQL server', function () {
       const url = await cluster.fresh();
       const db = await ready(url);
       await db.commit([row(db, 'a')]);
-      await db.read('SELECT 1');
+      await db.system('a test').read('SELECT 1');
       await kill(url);
       await db.commit([row(db, 'b')]);
       await kill(url);
-      expect(await db.read('SELECT id FROM notes__rows ORDER BY id')).to.deep.equal([{ id: 'a' }, { id: 'b' }]);
+      expect(await db.system('a test').read('SELECT id FROM notes__rows ORDER BY id')).to.deep.equal([{ id: 'a' }, { id: 'b' }]);
     });
 
     it('in the middle of commits loses none that was told, and repeats none', async () => {
@@ -251,7 +251,7 @@ describe('storage on a PostgreSQL server', function () {
         await kill(url);
       }
       await Promise.all(busy);
-      expect([told, await db.readOne("SELECT n FROM notes__rows WHERE id = 'sum'")]).to.deep.equal([200, { n: 200 }]);
+      expect([told, await db.system('a test').readOne("SELECT n FROM notes__rows WHERE id = 'sum'")]).to.deep.equal([200, { n: 200 }]);
     });
 
     it('while a reader is lent and asks nothing fails what it asks next, and ends nothing else', async () => {
@@ -277,11 +277,11 @@ describe('storage on a PostgreSQL server', function () {
       try {
         const db = await ready(await own.fresh(), { patienceMs: 500 });
         await own.crash();
-        const [commit, read] = [await failure(db.commit([row(db, 'a')])), await failure(db.read('SELECT 1'))];
+        const [commit, read] = [await failure(db.commit([row(db, 'a')])), await failure(db.system('a test').read('SELECT 1'))];
         expect([commit.code, commit.retry, read.code, read.retry]).to.deep.equal(['storage_unreachable', true, 'storage_unreachable', true]);
         await own.start();
         await db.commit([row(db, 'b')]);
-        expect(await db.read('SELECT id FROM notes__rows')).to.deep.equal([{ id: 'b' }]);
+        expect(await db.system('a test').read('SELECT id FROM notes__rows')).to.deep.equal([{ id: 'b' }]);
       } finally {
         for (const storage of opened.splice(0)) await storage.close();
         await own.stop();
@@ -297,7 +297,7 @@ describe('storage on a PostgreSQL server', function () {
         await db.commit([row(db, 'sum')]);
         cut.arm();
         await db.commit([db.sql("UPDATE notes__rows SET n = n + 1 WHERE id = 'sum'", [], { expect: 1 })]);
-        expect(await db.readOne("SELECT n FROM notes__rows WHERE id = 'sum'"), `delivered: ${isDelivered}`).to.deep.equal({ n: 1 });
+        expect(await db.system('a test').readOne("SELECT n FROM notes__rows WHERE id = 'sum'"), `delivered: ${isDelivered}`).to.deep.equal({ n: 1 });
         expect(cut.cuts(), `delivered: ${isDelivered}`).to.equal(1);
         for (const storage of opened.splice(0)) await storage.close();
         await cut.close();

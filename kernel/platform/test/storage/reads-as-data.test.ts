@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type Logger, type Migration, type Row, type Select, systemActor, type Where } from '@svc/api';
+import { actorOf, type Db, type Logger, type Migration, type Reader, type Row, type Scalar, type Select, systemActor, type Where } from '@svc/api';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../../src/clock/clock.js';
@@ -45,7 +45,7 @@ describeOnEngines('reads as data', (engine) => {
     ]);
   });
 
-  const ids = async (where: Where): Promise<string> => (await db.select<{ id: string }>({ from: 'notes', where, order: [{ column: 'id' }] })).map(({ id }) => id).join('');
+  const ids = async (where: Where): Promise<string> => (await db.system('a test').select<{ id: string }>({ from: 'notes', where, order: [{ column: 'id' }] })).map(({ id }) => id).join('');
   const refusal = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'none',
@@ -75,34 +75,85 @@ describeOnEngines('reads as data', (engine) => {
 
   it('give the columns, the order and the number that are asked for, null first', async () => {
     const query: Select = { from: 'notes', columns: ['id', 'n'], order: [{ column: 'n' }], limit: 2 };
-    expect(await db.select(query)).to.deep.equal([
+    expect(await db.system('a test').select(query)).to.deep.equal([
       { id: 'c', n: null },
       { id: 'a', n: 1 },
     ]);
-    expect(await db.select<{ id: string }>({ ...query, order: [{ column: 'n', descending: true }], limit: 4 })).to.deep.equal([
+    expect(await db.system('a test').select<{ id: string }>({ ...query, order: [{ column: 'n', descending: true }], limit: 4 })).to.deep.equal([
       { id: 'd', n: 4 },
       { id: 'b', n: 2 },
       { id: 'a', n: 1 },
       { id: 'c', n: null },
     ]);
-    expect(await db.select({ ...query, limit: 0 })).to.deep.equal([]);
-    expect(await db.first({ from: 'notes', where: { body: 'x' }, order: [{ column: 'id', descending: true }] })).to.deep.include({ id: 'c' });
-    expect(await db.first({ from: 'notes', where: { id: 'none' } })).to.equal(undefined);
+    expect(await db.system('a test').select({ ...query, limit: 0 })).to.deep.equal([]);
+    expect(await db.system('a test').first({ from: 'notes', where: { body: 'x' }, order: [{ column: 'id', descending: true }] })).to.deep.include({ id: 'c' });
+    expect(await db.system('a test').first({ from: 'notes', where: { id: 'none' } })).to.equal(undefined);
   });
 
   it('show each actor only what is theirs, and whoever sees all everything', async () => {
-    const seen = async (actor: typeof alice): Promise<string> => (await db.select<{ id: string }>({ from: 'notes', actor, order: [{ column: 'id' }] })).map(({ id }) => id).join('');
+    const seen = async (actor: typeof alice): Promise<string> => (await db.as(actor).select<{ id: string }>({ from: 'notes', order: [{ column: 'id' }] })).map(({ id }) => id).join('');
     expect([await seen(alice), await seen(bob), await seen(boss), await seen(systemActor('test'))]).to.deep.equal(['ac', 'b', 'abcd', 'abcd']);
-    expect([await db.count('notes', {}, alice), await db.count('notes', { n: 1 }, alice), await db.count('notes', {}, bob), await db.count('notes')]).to.deep.equal([2, 1, 1, 4]);
-    expect(await db.first({ from: 'notes', where: { id: 'b' }, actor: alice })).to.equal(undefined);
-    expect((await db.page({ from: 'notes', actor: bob })).rows.map(({ id }) => id)).to.deep.equal(['b']);
+    expect([await db.as(alice).count('notes', {}), await db.as(alice).count('notes', { n: 1 }), await db.as(bob).count('notes', {}), await db.system('a test').count('notes')]).to.deep.equal([
+      2, 1, 1, 4,
+    ]);
+    expect(await db.as(alice).first({ from: 'notes', where: { id: 'b' } })).to.equal(undefined);
+    expect((await db.as(bob).page({ from: 'notes' })).rows.map(({ id }) => id)).to.deep.equal(['b']);
+  });
+
+  it('show each actor only what is theirs in SQL text, too, whatever the text says', async () => {
+    await db.commit([
+      db.insert('tags', [
+        { note: 'a', seq: 1 },
+        { note: 'b', seq: 2 },
+        { note: 'd', seq: 3 },
+      ]),
+    ]);
+    const [notes, tags] = [db.table('notes'), db.table('tags')];
+    const texts: Array<[sql: string, args: Scalar[], ofAlice: string, ofBoss: string]> = [
+      [`SELECT id FROM ${notes} ORDER BY id`, [], 'ac', 'abcd'],
+      [`SELECT id FROM ${notes} WHERE id = ? OR id > ? ORDER BY id`, ['a', 'b'], 'ac', 'acd'],
+      [`SELECT n.id AS id FROM "${notes}" n WHERE n.id IN (SELECT ${notes}.id FROM ${notes} WHERE id <> ?) ORDER BY n.id`, ['a'], 'c', 'bcd'],
+      [`SELECT ${notes}.id AS id FROM ${tags} JOIN ${notes} ON ${notes}.id = ${tags}.note ORDER BY id`, [], 'a', 'abd'],
+      [`SELECT id FROM ${notes} UNION SELECT id FROM ${notes} ORDER BY id`, [], 'ac', 'abcd'],
+      [`WITH x AS (SELECT id FROM ${notes}) SELECT id FROM x WHERE id <> ? ORDER BY id`, ['c'], 'a', 'abd'],
+      [`WITH RECURSIVE x(id) AS (SELECT MIN(id) FROM ${notes} UNION ALL SELECT n.id FROM ${notes} n JOIN x ON n.id > x.id WHERE n.id = ?) SELECT id FROM x ORDER BY id`, ['c'], 'ac', 'ac'],
+    ];
+    for (const [sql, args, ofAlice, ofBoss] of texts) {
+      const seen = async (actor: typeof alice): Promise<string> => (await db.as(actor).read<{ id: string }>(sql, args)).map(({ id }) => id).join('');
+      expect([await seen(alice), await seen(boss)], sql).to.deep.equal([ofAlice, ofBoss]);
+    }
+    expect(await db.as(bob).readOne(`SELECT COUNT(*) AS n FROM ${notes}`)).to.satisfy((row: { n: unknown }) => Number(row.n) === 1);
+  });
+
+  it('refuse SQL text as an actor that names no table with an owner, and names of the filter itself', async () => {
+    for (const actor of [alice, boss]) expect(await refusal(db.as(actor).read(`SELECT note FROM ${db.table('tags')}`))).to.equal('storage_no_owned_table');
+    expect(await refusal(db.as(alice).read(`WITH mine__1 AS (SELECT note FROM ${db.table('tags')}) SELECT id FROM ${db.table('notes')}`))).to.equal('storage_sql_refused');
+  });
+
+  it('say who read in the error, and take no actor or reason that is none', async () => {
+    const details = (work: Promise<unknown>): Promise<unknown> =>
+      work.then(
+        () => 'none',
+        (error: { details: unknown }) => error.details,
+      );
+    expect(await details(db.as(alice).select({ from: 'tags' }))).to.deep.equal({ reader: 'as user:alice' });
+    expect(await details(db.system('pruning').select({ from: 'notes', limit: -1 }))).to.deep.equal({ reader: 'system: pruning' });
+    expect(() => db.system('')).to.throw('a reason of 1 to 100 characters');
+    expect(() => db.as({ role: 'owner' } as never)).to.throw('db.as takes an actor');
+  });
+
+  it('are on a reader alone, and an actor is no part of a query: whoever names none does not compile', () => {
+    const onDb: [Extract<keyof Db, keyof Reader>] extends [never] ? readonly string[] : never = [];
+    const inQuery: 'actor' extends keyof Select ? never : readonly string[] = [];
+    const reads = Object.keys(db.system('a test'));
+    expect([reads.length, Object.keys(db).filter((name) => reads.includes(name))]).to.deep.equal([6, [...onDb, ...inQuery]]);
   });
 
   it('refuse to filter a table that names no owner, for whoever sees all as well', async () => {
     for (const actor of [alice, boss]) {
-      expect(await refusal(db.select({ from: 'tags', actor }))).to.equal('storage_no_owner_column');
-      expect(await refusal(db.count('tags', {}, actor))).to.equal('storage_no_owner_column');
-      expect(await refusal(db.page({ from: 'tags', actor }))).to.equal('storage_no_owner_column');
+      expect(await refusal(db.as(actor).select({ from: 'tags' }))).to.equal('storage_no_owner_column');
+      expect(await refusal(db.as(actor).count('tags', {}))).to.equal('storage_no_owner_column');
+      expect(await refusal(db.as(actor).page({ from: 'tags' }))).to.equal('storage_no_owner_column');
     }
   });
 
@@ -126,16 +177,85 @@ describeOnEngines('reads as data', (engine) => {
       ['storage_bad_write', { from: 'notes', order: [{ column: 'n; --' }] }],
       ['storage_failed', { from: 'notes', where: { colour: 'x' } }],
     ];
-    for (const [code, query] of bad) expect(await refusal(db.select(query)), JSON.stringify(query)).to.equal(code);
+    for (const [code, query] of bad) expect(await refusal(db.system('a test').select(query)), JSON.stringify(query)).to.equal(code);
+  });
+
+  it('leave out as many rows as they are asked to, and not behind a cursor too', async () => {
+    const from = async (offset: number): Promise<string> => (await db.system('a test').select<{ id: string }>({ from: 'notes', order: [{ column: 'id' }], offset })).map(({ id }) => id).join('');
+    expect([await from(0), await from(3), await from(9)]).to.deep.equal(['abcd', 'd', '']);
+    const { next } = await db.system('a test').page({ from: 'notes', order: [{ column: 'id' }], limit: 1 });
+    for (const query of [{ offset: -1 }, { offset: 1.5 }, { offset: 1, after: String(next) }])
+      expect(await refusal(db.system('a test').select({ from: 'notes', order: [{ column: 'id' }], ...query })), JSON.stringify(query)).to.equal('storage_bad_query');
+  });
+
+  it('find rows that hold every word in one of the columns, without case and with no wildcards, and count them', async () => {
+    await db.commit([
+      db.update(
+        'notes',
+        ['id'],
+        [
+          { id: 'a', body: 'A red_heron 5%' },
+          { id: 'b', body: 'a Red fox' },
+        ],
+      ),
+    ]);
+    const found = async (text: string, columns = ['body', 'owner_id']): Promise<string> => {
+      const search = { text, columns };
+      const rows = await db.system('a test').select<{ id: string }>({ from: 'notes', search, order: [{ column: 'id' }] });
+      expect(await db.system('a test').count('notes', {}, search), text).to.equal(rows.length);
+      return rows.map(({ id }) => id).join('');
+    };
+    for (const [text, ids] of [
+      ['RED', 'ab'],
+      ['red fox', 'b'],
+      ['red alice', 'a'],
+      ['d_h', 'a'],
+      ['d_f', ''],
+      ['5%', 'a'],
+      ['%', 'a'],
+      ['!', ''],
+      ["it's", 'd'],
+      ['  ', 'abcd'],
+    ] as const)
+      expect(await found(text), text).to.equal(ids);
+    expect(await refusal(found('x', []))).to.equal('storage_bad_query');
+    expect(await refusal(found('x '.repeat(17)))).to.equal('storage_search_too_long');
+  });
+
+  it('stand in an order without case where that is asked for, page by page', async () => {
+    await db.commit([
+      db.update(
+        'notes',
+        ['id'],
+        ['Beta', 'alpha', 'BETA', 'Gamma'].map((body, at) => ({ id: 'abcd'.charAt(at), body })),
+      ),
+    ]);
+    for (const [descending, expected] of [
+      [false, 'bacd'],
+      [true, 'dcab'],
+    ] as const) {
+      let seen = '';
+      for (let after: string | null | undefined; after !== null; ) {
+        const page: { rows: Array<{ id: string }>; next: string | null } = await db.system('a test').page({
+          from: 'notes',
+          order: [{ column: 'body', descending, ignoreCase: true }],
+          limit: 1,
+          ...(after === undefined ? {} : { after }),
+        });
+        seen += page.rows.map(({ id }) => id).join('');
+        after = page.next;
+      }
+      expect(seen).to.equal(expected);
+    }
   });
 
   it('without a limit fail rather than leave rows out', async () => {
     const rows = Array.from({ length: 10_000 }, (_, seq) => ({ note: 'a', seq }));
     await db.commit([db.insert('tags', rows)]);
-    expect(await db.select({ from: 'tags' })).to.have.length(10_000);
+    expect(await db.system('a test').select({ from: 'tags' })).to.have.length(10_000);
     await db.commit([db.insert('tags', [{ note: 'b', seq: 0 }])]);
-    expect(await refusal(db.select({ from: 'tags' }))).to.equal('storage_too_many_rows');
-    expect(await db.select({ from: 'tags', limit: 10_000 })).to.have.length(10_000);
+    expect(await refusal(db.system('a test').select({ from: 'tags' }))).to.equal('storage_too_many_rows');
+    expect(await db.system('a test').select({ from: 'tags', limit: 10_000 })).to.have.length(10_000);
   });
 
   describe('in pages', () => {
@@ -143,7 +263,7 @@ describeOnEngines('reads as data', (engine) => {
       const seen: Row[] = [];
       let after: string | null | undefined;
       for (let turn = 0; after !== null && turn < 100; turn += 1) {
-        const { rows, next } = await db.page({ ...query, ...(after === undefined ? {} : { after }) });
+        const { rows, next } = await db.system('a test').page({ ...query, ...(after === undefined ? {} : { after }) });
         seen.push(...rows);
         after = next;
         await between(turn);
@@ -162,7 +282,7 @@ describeOnEngines('reads as data', (engine) => {
       ];
       for (const order of orders) {
         for (const limit of [1, 2, 3, 4, 5]) {
-          const whole = await db.select({ from: 'notes', order: [...order, { column: 'id', ...(order.at(-1)?.descending ? { descending: true } : {}) }] });
+          const whole = await db.system('a test').select({ from: 'notes', order: [...order, { column: 'id', ...(order.at(-1)?.descending ? { descending: true } : {}) }] });
           expect(await walk({ from: 'notes', order, limit }), JSON.stringify({ order, limit })).to.deep.equal(whole);
         }
       }
@@ -187,29 +307,29 @@ describeOnEngines('reads as data', (engine) => {
     });
 
     it('give only the columns that were asked for, and go by the others all the same', async () => {
-      const first = await db.page({ from: 'notes', columns: ['body'], order: [{ column: 'n' }], limit: 2 });
+      const first = await db.system('a test').page({ from: 'notes', columns: ['body'], order: [{ column: 'n' }], limit: 2 });
       expect(first.rows).to.deep.equal([{ body: 'x' }, { body: 'x' }]);
-      const second = await db.page({ from: 'notes', columns: ['body'], order: [{ column: 'n' }], limit: 2, after: first.next ?? '' });
+      const second = await db.system('a test').page({ from: 'notes', columns: ['body'], order: [{ column: 'n' }], limit: 2, after: first.next ?? '' });
       expect(second).to.deep.equal({ rows: [{ body: null }, { body: "it's" }], next: null });
     });
 
     it('go on in a select as well', async () => {
-      const { next } = await db.page({ from: 'notes', limit: 3 });
-      expect(await db.select({ from: 'notes', columns: ['id'], after: next ?? '' })).to.deep.equal([{ id: 'd' }]);
+      const { next } = await db.system('a test').page({ from: 'notes', limit: 3 });
+      expect(await db.system('a test').select({ from: 'notes', columns: ['id'], after: next ?? '' })).to.deep.equal([{ id: 'd' }]);
     });
 
     it('take no cursor but their own', async () => {
-      const { next } = await db.page({ from: 'notes', order: [{ column: 'n' }], limit: 1 });
+      const { next } = await db.system('a test').page({ from: 'notes', order: [{ column: 'n' }], limit: 1 });
       const made = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
       const bad = ['', 'x', made({}), made(['n+id+', 1]), made(['n+id+', 1, {}]), made(['n+id+', 1, 'a', 'b']), made(['n+', 1])];
-      for (const after of bad) expect(await refusal(db.page({ from: 'notes', order: [{ column: 'n' }], after })), after).to.equal('storage_bad_cursor');
-      expect(await refusal(db.page({ from: 'notes', order: [{ column: 'n', descending: true }], after: next ?? '' }))).to.equal('storage_bad_cursor');
-      expect(await refusal(db.page({ from: 'notes', after: next ?? '' }))).to.equal('storage_bad_cursor');
+      for (const after of bad) expect(await refusal(db.system('a test').page({ from: 'notes', order: [{ column: 'n' }], after })), after).to.equal('storage_bad_cursor');
+      expect(await refusal(db.system('a test').page({ from: 'notes', order: [{ column: 'n', descending: true }], after: next ?? '' }))).to.equal('storage_bad_cursor');
+      expect(await refusal(db.system('a test').page({ from: 'notes', after: next ?? '' }))).to.equal('storage_bad_cursor');
     });
 
     it('need a table with a primary key, and at least one row', async () => {
-      expect(await refusal(db.page({ from: 'bare' }))).to.equal('storage_bad_query');
-      expect(await refusal(db.page({ from: 'notes', limit: 0 }))).to.equal('storage_bad_query');
+      expect(await refusal(db.system('a test').page({ from: 'bare' }))).to.equal('storage_bad_query');
+      expect(await refusal(db.system('a test').page({ from: 'notes', limit: 0 }))).to.equal('storage_bad_query');
     });
   });
 });

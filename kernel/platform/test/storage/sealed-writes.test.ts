@@ -50,7 +50,7 @@ describeOnEngines('sealed writes', (engine) => {
     const { changes } = await other.commit([other.insert('rows', [{ id: 'mine' }]), ...handed]);
 
     expect(changes).to.deep.equal([1, 1, 1, 0]);
-    expect(await own.select({ from: 'rows', order: [{ column: 'id' }] })).to.deep.equal([
+    expect(await own.system('a test').select({ from: 'rows', order: [{ column: 'id' }] })).to.deep.equal([
       { id: 'a', n: 0 },
       { id: 'b', n: 1 },
     ]);
@@ -118,7 +118,7 @@ describeOnEngines('sealed writes', (engine) => {
       expect(code, name).to.equal('storage_write_unsealed');
       expect(message, name).to.contain('Write 1 of the commit');
     }
-    expect(await own.count('rows')).to.equal(0);
+    expect(await own.system('a test').count('rows')).to.equal(0);
     expect(heard).to.deep.equal([]);
   });
 
@@ -136,7 +136,7 @@ describeOnEngines('sealed writes', (engine) => {
 
     await other.commit([write, removal]);
 
-    expect(await db.select({ from: 'rows' })).to.deep.equal([{ id: 'a', n: 5 }]);
+    expect(await db.system('a test').select({ from: 'rows' })).to.deep.equal([{ id: 'a', n: 5 }]);
   });
 
   it('take a column and a key only by a text: no object is judged as one name and used as another', () => {
@@ -159,7 +159,7 @@ describeOnEngines('sealed writes', (engine) => {
 
     it('delete what fits and say how much that was', async () => {
       expect((await own.commit([own.remove('rows', { n: { gte: 2 } })])).changes).to.deep.equal([2]);
-      expect(await own.select({ from: 'rows', columns: ['id'] })).to.deep.equal([{ id: 'r1' }]);
+      expect(await own.system('a test').select({ from: 'rows', columns: ['id'] })).to.deep.equal([{ id: 'r1' }]);
     });
 
     it('conflict when another number of rows was expected', async () => {

@@ -82,30 +82,30 @@ describeOnEngines('the limits of statements', (engine) => {
   });
 
   const write = (to: Db, id: string, body = '') => to.commit([to.insert('rows', [{ id, body }])]);
-  const idsOf = async (of: Db): Promise<string[]> => (await of.select<{ id: string }>({ from: 'rows', order: [{ column: 'id' }] })).map(({ id }) => id);
+  const idsOf = async (of: Db): Promise<string[]> => (await of.system('a test').select<{ id: string }>({ from: 'rows', order: [{ column: 'id' }] })).map(({ id }) => id);
 
   describe('a third-party extension', () => {
     it('is told when a read of its own never ends, and its next one is answered', async () => {
-      const error = await failure(db.read(endlessRead));
-      expect(error).to.include({ code: 'storage_too_slow', retry: false, message: 'A read of acme took more than 0.4 s and was interrupted; nothing of it was kept.' });
-      expect(await db.count('rows')).to.equal(0);
+      const error = await failure(db.system('a test').read(endlessRead));
+      expect(error).to.include({ code: 'storage_too_slow', retry: false, message: 'A read of acme took more than 0.4 s and was interrupted; nothing was written.' });
+      expect(await db.system('a test').count('rows')).to.equal(0);
       expect(late).to.have.length(1);
       expect(late[0]).to.include({ ownerId: 'acme', kind: 'read' });
       expect(late[0]?.ms).to.be.within(LIMIT_MS, 5_000);
     });
 
     it('does not delay what others read with three endless reads', async () => {
-      const hogs = [1, 2, 3].map(() => codeOf(db.read(endlessRead)));
+      const hogs = [1, 2, 3].map(() => codeOf(db.system('a test').read(endlessRead)));
       await new Promise((resolve) => setTimeout(resolve, 50));
       // Five, so that one slow turn of a busy machine is not taken for a queue.
-      const took = await Promise.all([1, 2, 3, 4, 5].map(() => msOf(() => notes.count('rows'))));
+      const took = await Promise.all([1, 2, 3, 4, 5].map(() => msOf(() => notes.system('a test').count('rows'))));
       expect(Math.min(...took)).to.be.lessThan(LIMIT_MS);
-      expect(await codeOf(storage.dbFor(other).count('rows'))).to.equal('ok');
+      expect(await codeOf(storage.dbFor(other).system('a test').count('rows'))).to.equal('ok');
       expect(await Promise.all(hogs)).to.deep.equal(['storage_too_slow', 'storage_too_slow', 'storage_too_slow']);
     });
 
     it('has one read at a time and a bounded line of those that wait', async () => {
-      const many = await Promise.all(Array.from({ length: 150 }, () => codeOf(db.count('rows'))));
+      const many = await Promise.all(Array.from({ length: 150 }, () => codeOf(db.system('a test').count('rows'))));
       expect(many.filter((code) => code === 'ok')).to.have.length(101);
       expect(many.filter((code) => code === 'storage_reads_waiting')).to.have.length(49);
     });
@@ -137,7 +137,7 @@ describeOnEngines('the limits of statements', (engine) => {
     it('is blamed for its own part of a commit, and not who else has a part in it', async () => {
       const second = storage.dbFor(other);
       const mixed = await failure(notes.commit([notes.insert('rows', [{ id: 'm' }]), second.insert('rows', [{ id: 's' }]), db.sql(endlessWrite(db.table('rows')), [])]));
-      expect(mixed).to.include({ code: 'storage_too_slow', message: 'A commit of acme took more than 0.4 s and was interrupted; nothing of it was kept.' });
+      expect(mixed).to.include({ code: 'storage_too_slow', message: 'A commit of acme took more than 0.4 s and was interrupted; nothing was written.' });
       expect(await idsOf(notes)).to.deep.equal([]);
       expect(await codeOf(write(second, 'free'))).to.equal('ok');
       expect(await codeOf(write(db, 'not yet'))).to.equal('storage_late_owner');
@@ -148,7 +148,7 @@ describeOnEngines('the limits of statements', (engine) => {
       expect(await Promise.all([codeOf(write(db, 'mine')), codeOf(write(notes, 'large', large)), codeOf(write(storage.dbFor(other), 'too'))])).to.deep.equal(['ok', 'ok', 'ok']);
       // Its row, which is written anew, is larger than what an extension of others may write.
       expect(await Promise.all([codeOf(write(db, 'again')), codeOf(notes.commit([notes.update('rows', ['id'], [{ id: 'large', extra: 1 }], { expect: 'each' })]))])).to.deep.equal(['ok', 'ok']);
-      expect((await notes.first<{ body: string }>({ from: 'rows', where: { id: 'large' } }))?.body.length).to.equal(large.length);
+      expect((await notes.system('a test').first<{ body: string }>({ from: 'rows', where: { id: 'large' } }))?.body.length).to.equal(large.length);
       if (engine.name === 'SQLite') expect(await codeOf(write(db, 'huge', large))).to.equal('storage_too_large');
     });
 
@@ -171,12 +171,12 @@ describeOnEngines('the limits of statements', (engine) => {
 
     it('may not read more than its bytes at once, and is told how to page', async () => {
       for (let id = 0; id < 6; id += 1) await write(db, `r${id}`, 'x'.repeat(MIB));
-      const error = await failure(db.select({ from: 'rows' }));
+      const error = await failure(db.system('a test').select({ from: 'rows' }));
       expect(error).to.include({ code: 'storage_read_too_large', retry: false, message: 'A read of acme found more than 4 MiB, which is the limit of one read.' });
       const ids: string[] = [];
       let after: string | undefined;
       do {
-        const page = await db.page<{ id: string }>({ from: 'rows', limit: 2, ...(after === undefined ? {} : { after }) });
+        const page = await db.system('a test').page<{ id: string }>({ from: 'rows', limit: 2, ...(after === undefined ? {} : { after }) });
         ids.push(...page.rows.map(({ id }) => id));
         after = page.next ?? undefined;
       } while (after !== undefined);
@@ -217,14 +217,14 @@ describeOnEngines('the limits of statements', (engine) => {
     const watch = setInterval(() => {
       highest = Math.max(highest, process.memoryUsage.rss());
     }, 5);
-    const codes = await Promise.all(Array.from({ length: 12 }, () => codeOf(notes.select({ from: 'rows' }))));
+    const codes = await Promise.all(Array.from({ length: 12 }, () => codeOf(notes.system('a test').select({ from: 'rows' }))));
     clearInterval(watch);
     expect([...new Set(codes)]).to.deep.equal(['storage_read_too_large']);
     const grownMib = Math.round((Math.max(highest, process.memoryUsage.rss()) - before) / MIB);
     if (process.env.SVC_SHOW) console.log(`      ${engine.name}: memory grew by ${grownMib} MiB`);
     // 1,400 MiB without a bound.
     expect(grownMib).to.be.lessThan(300);
-    expect(await notes.select({ from: 'rows', limit: 4 })).to.have.length(4);
+    expect(await notes.system('a test').select({ from: 'rows', limit: 4 })).to.have.length(4);
   });
 
   it('ends in time while endless statements run', async () => {
@@ -232,7 +232,7 @@ describeOnEngines('the limits of statements', (engine) => {
     const second = await own;
     await second.migrate(acme, [init]);
     const hog = second.dbFor(acme);
-    const running = [codeOf(hog.read(endlessRead)), codeOf(hog.commit([hog.sql(endlessWrite(hog.table('rows')), [])]))];
+    const running = [codeOf(hog.system('a test').read(endlessRead)), codeOf(hog.commit([hog.sql(endlessWrite(hog.table('rows')), [])]))];
     await new Promise((resolve) => setTimeout(resolve, 100));
     const took = await msOf(() => second.close());
     expect(took).to.be.lessThan(8_000);

@@ -67,15 +67,15 @@ describe('storage in a file', () => {
     await open();
 
     expect(await storage.migrate(owner, migrations)).to.deep.equal({ applied: [] });
-    expect(await db.select({ from: 'notes' })).to.deep.equal([{ id: 'kept' }]);
-    expect(await db.count('tags')).to.equal(0);
+    expect(await db.system('a test').select({ from: 'notes' })).to.deep.equal([{ id: 'kept' }]);
+    expect(await db.system('a test').count('tags')).to.equal(0);
     expect(await storage.migrate(owner, [...migrations, one('0003_place', (m) => m.addColumn('notes', 'place', { kind: 'text' }))])).to.deep.equal({ applied: ['0003_place'] });
   });
 
   it('keeps a text with a NUL in it', async () => {
     await storage.migrate(owner, [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }))]);
     expect(await put({ id: 'nul\0inside' })).to.equal('ok');
-    expect(await db.readOne('SELECT id FROM note_book__notes')).to.deep.equal({ id: 'nul\0inside' });
+    expect(await db.system('a test').readOne('SELECT id FROM note_book__notes')).to.deep.equal({ id: 'nul\0inside' });
   });
 
   it('says that the disk is full, and keeps working for what fits', async () => {
@@ -143,7 +143,7 @@ describe('storage in a file', () => {
       await storage.close();
       await open(['noted']);
       const events = (count: number) => db.commit(Array.from({ length: count }, (_, n) => storage.event('notes', 'noted', n)));
-      const kept = async () => (await platform().readOne<{ n: number; first: number }>('SELECT count(*) AS n, min(id) AS first FROM kernel__events')) ?? { n: 0, first: 0 };
+      const kept = async () => (await platform().system('a test').readOne<{ n: number; first: number }>('SELECT count(*) AS n, min(id) AS first FROM kernel__events')) ?? { n: 0, first: 0 };
       await events(999);
       await db.commit([storage.event('notes', 'fleeting', 0)]);
       // As if many had come before; numbers are what counts.
@@ -189,9 +189,9 @@ describe('storage in a file', () => {
 
     it('ask a text again that did not compile, once its table is there', async () => {
       const sql = 'SELECT count(*) AS n FROM note_book__notes';
-      expect(await codeOf(db.read(sql))).to.equal('storage_failed');
+      expect(await codeOf(db.system('a test').read(sql))).to.equal('storage_failed');
       await storage.migrate(owner, [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }))]);
-      expect(await db.read(sql)).to.deep.equal([{ n: 0 }]);
+      expect(await db.system('a test').read(sql)).to.deep.equal([{ n: 0 }]);
     });
 
     it('forget the statement that was not used for longest, and go on with all of them', async () => {

@@ -56,7 +56,7 @@ describeOnEngines('tables in storage', (engine) => {
       ),
     ]);
     expect(await put({ id: 'a', meta: '{"x":1}', flag: 1, name: 'one' })).to.equal('ok');
-    expect(await db.readOne('SELECT must FROM note_book__notes')).to.deep.equal({ must: 7 });
+    expect(await db.system('a test').readOne('SELECT must FROM note_book__notes')).to.deep.equal({ must: 7 });
     expect(await put({ id: 'a' })).to.equal('storage_conflict');
     expect(await put({ id: 'b', name: 'one' })).to.equal('storage_conflict');
     for (const bad of [{ id: null }, { id: 'c', must: null }, { id: 'd', meta: '{x' }, { id: 'e', flag: 2 }]) expect(await put(bad), JSON.stringify(bad)).to.equal('storage_invalid_row');
@@ -72,11 +72,13 @@ describeOnEngines('tables in storage', (engine) => {
     ]);
     expect([await put({ a: 'x', b: '1', n: 0 }), await put({ a: 'x', b: '2', n: 0 }), await put({ a: 'x', b: '1', n: 0 })]).to.deep.equal(['ok', 'ok', 'storage_conflict']);
     expect([await put({ a: 'y', b: '1', n: 5 }), await put({ a: 'y', b: '2', n: 5 })]).to.deep.equal(['ok', 'storage_conflict']);
-    const names = await platform().read<{ name: string }>(
-      engine.name === 'SQLite'
-        ? "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'note_book__notes' AND sql IS NOT NULL ORDER BY name"
-        : "SELECT indexname AS name FROM pg_indexes WHERE tablename = 'note_book__notes' AND indexname NOT LIKE '%pkey' ORDER BY indexname",
-    );
+    const names = await platform()
+      .system('a test')
+      .read<{ name: string }>(
+        engine.name === 'SQLite'
+          ? "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'note_book__notes' AND sql IS NOT NULL ORDER BY name"
+          : "SELECT indexname AS name FROM pg_indexes WHERE tablename = 'note_book__notes' AND indexname NOT LIKE '%pkey' ORDER BY indexname",
+      );
     expect(names.map(({ name }) => name)).to.deep.equal(['note_book__notes_b_n_idx', 'note_book__notes_n_key']);
   });
 
@@ -100,7 +102,7 @@ describeOnEngines('tables in storage', (engine) => {
     await storage.close();
     await open();
     expect([...(storage.appliedMigrations().get('note_book__migrations')?.keys() ?? [])]).to.deep.equal(['0001_init']);
-    expect(await platform().readOne('SELECT name, applied_at FROM note_book__migrations')).to.deep.equal({ name: '0001_init', applied_at: '2026-01-01T00:00:00.000Z' });
+    expect(await platform().system('a test').readOne('SELECT name, applied_at FROM note_book__migrations')).to.deep.equal({ name: '0001_init', applied_at: '2026-01-01T00:00:00.000Z' });
   });
 
   describe('events that are kept', () => {
@@ -109,7 +111,7 @@ describeOnEngines('tables in storage', (engine) => {
       await open(['noted']);
       expect(await codeOf(db.commit([storage.event('notes', 'noted', undefined)]))).to.equal('storage_bad_write');
       await db.commit([storage.event('notes', 'noted', null)]);
-      expect(await platform().readOne('SELECT name, data, at FROM kernel__events')).to.deep.equal({ name: 'noted', data: 'null', at: '2026-01-01T00:00:00.000Z' });
+      expect(await platform().system('a test').readOne('SELECT name, data, at FROM kernel__events')).to.deep.equal({ name: 'noted', data: 'null', at: '2026-01-01T00:00:00.000Z' });
     });
   });
 });

@@ -50,7 +50,7 @@ describeOnEngines('writing to storage', (engine) => {
   });
 
   const row = (id: string, n = 0) => db.insert('rows', [{ id, n }]);
-  const all = () => db.read('SELECT id, n, body FROM notes__rows ORDER BY id');
+  const all = () => db.system('a test').read('SELECT id, n, body FROM notes__rows ORDER BY id');
   const failure = (work: Promise<unknown>): Promise<{ code: string; message: string; details: unknown; retry: boolean }> =>
     work.then(
       () => {

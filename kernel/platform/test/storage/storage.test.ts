@@ -50,7 +50,7 @@ describeOnEngines('storage', (engine) => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  const ids = async (): Promise<string[]> => (await db.read<{ id: string }>(`SELECT id FROM ${db.table('notes')} ORDER BY id`)).map(({ id }) => id);
+  const ids = async (): Promise<string[]> => (await db.system('a test').read<{ id: string }>(`SELECT id FROM ${db.table('notes')} ORDER BY id`)).map(({ id }) => id);
   const platform = (): Db => storage.dbFor({ id: 'kernel', tables: [], isPlatform: true });
   const note = (id: string, n = 0) => db.insert('notes', [{ id, n }]);
 
@@ -59,7 +59,7 @@ describeOnEngines('storage', (engine) => {
     const rows = texts.map((body, i) => ({ id: `t${i}`, body, n: [0, -1, 2 ** 53 - 1, 1 - 2 ** 53, 4, 5, 7][i] ?? 0 }));
     await db.commit([db.insert('notes', rows), db.sql(`INSERT INTO ${db.table('notes')}(id, body, n) VALUES (?, ?, 3)`, ['null', null])]);
 
-    const found = await db.read<{ id: string; body: string | null; n: number }>(`SELECT id, body, n FROM ${db.table('notes')} ORDER BY id`);
+    const found = await db.system('a test').read<{ id: string; body: string | null; n: number }>(`SELECT id, body, n FROM ${db.table('notes')} ORDER BY id`);
 
     expect(found).to.deep.equal([{ id: 'null', body: null, n: 3 }, ...rows]);
   });
@@ -74,7 +74,7 @@ describeOnEngines('storage', (engine) => {
   it('lets a reader see a commit as soon as it has resolved', async () => {
     for (let i = 0; i < 50; i += 1) {
       await db.commit([note(`n${i}`, i)]);
-      expect(await db.readOne(`SELECT n FROM ${db.table('notes')} WHERE id = ?`, [`n${i}`])).to.deep.equal({ n: i });
+      expect(await db.system('a test').readOne(`SELECT n FROM ${db.table('notes')} WHERE id = ?`, [`n${i}`])).to.deep.equal({ n: i });
     }
   });
 
@@ -123,7 +123,7 @@ describeOnEngines('storage', (engine) => {
 
     await db.commit([db.update('tags', ['note'], [{ note: null, name: 'blue' }], { expect: 'each' })]);
 
-    expect(await db.read(`SELECT name FROM ${db.table('tags')}`)).to.deep.equal([{ name: 'blue' }]);
+    expect(await db.system('a test').read(`SELECT name FROM ${db.table('tags')}`)).to.deep.equal([{ name: 'blue' }]);
   });
 
   it('lets one bad commit of a batch fail alone, and keeps the order of the others', async () => {
@@ -150,7 +150,7 @@ describeOnEngines('storage', (engine) => {
       'storage_invalid_row',
       'ok',
     ]);
-    expect(await db.read(`SELECT id, n FROM ${t}`)).to.deep.equal([{ id: 'taken', n: 1234 }]);
+    expect(await db.system('a test').read(`SELECT id, n FROM ${t}`)).to.deep.equal([{ id: 'taken', n: 1234 }]);
     expect(heard).to.deep.equal(['1', '2', '3', '4']);
     expect(storage.stats().batches).to.be.at.most(4);
   });
@@ -167,7 +167,7 @@ describeOnEngines('storage', (engine) => {
   it('tells of events only after their commit can be read', async () => {
     const seen: Array<Promise<unknown>> = [];
     await storage.close();
-    storage = await open({ onEvents: (events) => seen.push(...events.map(({ data }) => db.readOne(`SELECT id FROM ${db.table('notes')} WHERE id = ?`, [String(data)]))) });
+    storage = await open({ onEvents: (events) => seen.push(...events.map(({ data }) => db.system('a test').readOne(`SELECT id FROM ${db.table('notes')} WHERE id = ?`, [String(data)]))) });
     db = storage.dbFor(notes);
 
     await db.commit([note('first'), storage.event('notes', 'noted', 'first')]);
@@ -182,7 +182,7 @@ describeOnEngines('storage', (engine) => {
 
     await db.commit([storage.event('notes', 'kept', { a: "it's" }), storage.event('notes', 'fleeting', 1)]);
 
-    expect(await platform().read('SELECT id, seq, name, data FROM kernel__events')).to.deep.equal([{ id: 1, seq: null, name: 'kept', data: '{"a":"it\'s"}' }]);
+    expect(await platform().system('a test').read('SELECT id, seq, name, data FROM kernel__events')).to.deep.equal([{ id: 1, seq: null, name: 'kept', data: '{"a":"it\'s"}' }]);
   });
 
   it('refuses tables that are not the owner’s, whatever the write', () => {
@@ -197,8 +197,8 @@ describeOnEngines('storage', (engine) => {
   });
 
   it('cannot write through a read', async () => {
-    expect((await failure(db.read(`DELETE FROM ${db.table('notes')}`))).code).to.equal('storage_sql_refused');
-    expect((await failure(platform().read('DELETE FROM note_book__notes'))).code).to.match(/^storage_/);
+    expect((await failure(db.system('a test').read(`DELETE FROM ${db.table('notes')}`))).code).to.equal('storage_sql_refused');
+    expect((await failure(platform().system('a test').read('DELETE FROM note_book__notes'))).code).to.match(/^storage_/);
   });
 
   it('carries out what waits before it closes, and refuses what comes later', async () => {
@@ -230,7 +230,7 @@ describeOnEngines('storage', (engine) => {
       expect(await storage.migrate(notes, [second, init])).to.deep.equal({ applied: ['0002_more'] });
       expect(await storage.migrate(notes, [init, second])).to.deep.equal({ applied: [] });
       db = storage.dbFor(notes);
-      expect(await db.read(`SELECT id, n, colour FROM ${db.table('notes')}`)).to.deep.equal([{ id: 'a', n: 1, colour: "painter's white" }]);
+      expect(await db.system('a test').read(`SELECT id, n, colour FROM ${db.table('notes')}`)).to.deep.equal([{ id: 'a', n: 1, colour: "painter's white" }]);
       expect([...storage.appliedMigrations().keys()]).to.deep.equal(['note_book__migrations']);
     });
 

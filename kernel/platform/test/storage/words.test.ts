@@ -42,7 +42,7 @@ describeOnEngines('a column of words', (engine) => {
       ),
     ]);
   const found = async (has: readonly (readonly string[])[], where = {}): Promise<number[]> =>
-    (await db.select<{ id: number }>({ from: 'notes', columns: ['id'], where: { ...where, words: { has } }, order: [{ column: 'id' }] })).map(({ id }) => id);
+    (await db.system('a test').select<{ id: number }>({ from: 'notes', columns: ['id'], where: { ...where, words: { has } }, order: [{ column: 'id' }] })).map(({ id }) => id);
   const asked = (text: string) => found([wordsAsked(text)]);
   const refusal = (work: Promise<unknown>): Promise<string> =>
     work.then(
@@ -102,13 +102,13 @@ describeOnEngines('a column of words', (engine) => {
 
   it('shows nobody the rows of another', async () => {
     await db.commit([db.insert('notes', [note(1, 'secret'), note(2, 'secret', 'user:bob')])]);
-    const rows = await db.select<{ id: number }>({ from: 'notes', columns: ['id'], where: { words: { has: [['secret']] } }, actor: actorOf('user:bob') });
+    const rows = await db.as(actorOf('user:bob')).select<{ id: number }>({ from: 'notes', columns: ['id'], where: { words: { has: [['secret']] } } });
     expect(rows).to.deep.equal([{ id: 2 }]);
   });
 
   it('refuses what is no word, no group, or no way to ask for one', async () => {
     for (const has of [[], [[]], [['two words']], [["it's"]], [['a', 'b*']], [['NEAR']], [['a:b']], [['']]]) expect(await refusal(found(has)), JSON.stringify(has)).to.equal('storage_bad_query');
-    expect(await refusal(db.select({ from: 'notes', where: { words: 'a' } }))).to.equal('storage_bad_query');
+    expect(await refusal(db.system('a test').select({ from: 'notes', where: { words: 'a' } }))).to.equal('storage_bad_query');
     expect(() => db.remove('notes', { words: { has: [['a']] } })).to.throw('cannot be compared by "has"');
     expect(() => wordList(["it's"])).to.throw('is no word');
     expect(wordList([])).to.equal(null);

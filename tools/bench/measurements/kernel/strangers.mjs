@@ -30,7 +30,7 @@ const TROUBLES = {
   },
   reader: {
     what: 'holds a reader',
-    does: `while (Date.now() < end) await ctx.db.read('WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) AS n FROM n').catch(() => undefined);`,
+    does: `while (Date.now() < end) await ctx.db.system('an escape').read('WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) AS n FROM n').catch(() => undefined);`,
   },
 };
 

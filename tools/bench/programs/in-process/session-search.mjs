@@ -38,7 +38,7 @@ const { storage, close } = await openBenchStorage(cluster ? { url: await cluster
 const owner = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
 await storage.migrate(owner, [init, thinking, catalogueTables, branches]);
 const db = storage.dbFor(owner);
-const entries = (sessionId, after, limit) => db.select({ from: 'entries', where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
+const entries = (sessionId, after, limit) => db.system('bench').select({ from: 'entries', where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
 const catalogue = createCatalogue({ store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries, later: () => undefined, log: console });
 const store = createSearchStore(db);
 

@@ -67,7 +67,7 @@ export default defineExtension({
         id: 'send${pascal}Message',
         method: 'POST',
         path: '/api/${id}/messages',
-        summary: 'Hand a message to an agent',
+        summary: 'Send a message to an agent',
         body: Message,
         errors: [403, 404, 409, 429, 503],
         responses: { 202: Type.Object({ run_id: Type.String(), is_new: Type.Boolean() }) },

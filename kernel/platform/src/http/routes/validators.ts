@@ -7,7 +7,7 @@ import type { Owner } from '@svc/core';
 import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { loadAjv } from '../../schema/ajv.js';
 import { type Compile, compiledOnce } from '../../schema/compiled-once.js';
-import { describeFault } from '../../schema/fault.js';
+import { describeFault, placeOf } from '../../schema/fault.js';
 import { loadForeignCompile } from '../../schema/foreign-check.js';
 import { boundIntegers, copySchema } from '../../schema/schema-copy.js';
 import type { Check } from '../../schema/steps.js';
@@ -69,10 +69,12 @@ async function makeInstances(isRemote: boolean): Promise<Instances> {
   return { text: (schema) => own(text, schema), body: (schema) => own(body, schema), reply: ownReplies };
 }
 
-/** Throws `invalid_request` with one line that names the field. `part` is `body`, `query` or `path`. */
+/** Throws `invalid_request` with one line that names the field, which `details` name for programs: `{"in":"body","path":"size.width"}`. `part` is `body`, `query` or `path`. */
 export const validate = (check: Check, value: unknown, part: 'body' | 'query' | 'path'): void => {
   if (check(value)) return;
-  throw httpErrors.invalid_request(describeFault(check.errors?.at(-1), { part, hidesText: part === 'body' }));
+  const fault = check.errors?.at(-1);
+  const error = httpErrors.invalid_request(describeFault(fault, { part, hidesText: part === 'body' }));
+  throw fault === undefined ? error : error.with({ details: { in: part, path: placeOf(fault).join('.') } });
 };
 
 function checkReply({ reply: compile }: Instances, replies: Map<number, Check>, decl: RouteDecl, status: number, body: unknown): void {

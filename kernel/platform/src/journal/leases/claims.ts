@@ -43,7 +43,7 @@ const findCandidates = async (parts: JournalParts, kind: string, limit: number):
     SELECT * FROM (SELECT 2 AS rank, ${RUN_COLUMNS} FROM ${runs} AS r WHERE kind = ? AND status = 'queued' AND (lane IS NULL OR NOT (${behind})) ORDER BY position LIMIT ?) AS ready
     ORDER BY rank, position LIMIT ?`;
   const lost = parts.soleWriter ? [parts.instanceId] : [parts.instanceId, parts.predecessor];
-  return parts.db.read<RunRow>(sql, [kind, ...lost, limit, kind, parts.clock.iso(), limit, kind, limit, limit]);
+  return parts.db.system('runs to lease').read<RunRow>(sql, [kind, ...lost, limit, kind, parts.clock.iso(), limit, kind, limit, limit]);
 };
 
 /** Undefined when somebody else was faster, with the run, its interruption or its lane. */
@@ -94,7 +94,7 @@ const withSteps = async (parts: JournalParts, runs: readonly LeasedRun[]): Promi
 };
 
 const readSteps = (parts: JournalParts, runs: readonly LeasedRun[]): Promise<StepRow[]> =>
-  parts.db.read<StepRow>(
+  parts.db.system('runs to lease').read<StepRow>(
     `SELECT ${STEP_COLUMNS} FROM ${parts.tables.steps} WHERE run_id IN (${runs.map(() => '?').join()}) ORDER BY run_id, seq`,
     runs.map(({ id }) => id),
   );

@@ -43,7 +43,7 @@ const renew = async (parts: JournalParts): Promise<void> => {
   if (held.length === 0) return;
   await parts.db.commit([parts.writes.renew(parts.newLease())]);
   if (parts.soleWriter) return;
-  const rows = await parts.db.read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId]);
+  const rows = await parts.db.system('leases of runs').read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId]);
   const kept = new Set(rows.map(({ id }) => id));
   for (const run of held) if (!kept.has(run.id)) parts.held.lose(run);
 };

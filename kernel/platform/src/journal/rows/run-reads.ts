@@ -1,7 +1,7 @@
 /** Reading runs and steps. */
 import { type Actor, idGroups, ownerScope, type JournalRun, type JournalStep, type RunFilter, type RunStatus, type RunSummary, seesAll } from '@svc/api';
 import { journalErrors } from '../errors.js';
-import { type JournalParts, positionAt } from '../journal-parts.js';
+import { BY_INDEX, type JournalParts, positionAt } from '../journal-parts.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 const DEFAULT_LIST = 100;
@@ -11,12 +11,12 @@ const MAX_SUMMARY = 10_000;
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'];
 
 export const getRun = async (parts: JournalParts, actor: Actor, runId: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.first<RunRow>({ from: 'runs', where: { id: runId }, actor });
+  const row = await parts.db.as(actor).first<RunRow>({ from: 'runs', where: { id: runId } });
   return row && runOf(row);
 };
 
 export const runByKey = async (parts: JournalParts, ownerId: string, kind: string, key: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
+  const row = await parts.db.system('a request that was sent again').first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
   return row && runOf(row);
 };
 
@@ -25,11 +25,13 @@ export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runIds
   const ofKinds = kinds ? ` AND r.kind IN (${kinds.map(() => '?').join()})` : '';
   const mine = `EXISTS (SELECT 1 FROM ${tables.runs} r WHERE r.id = run_id AND (? = 1 OR r.owner_id = ?)${ofKinds})`;
   const reads = idGroups(runIds).map((group) =>
-    db.read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${tables.steps} WHERE run_id IN (${group.map(() => '?').join()}) AND ${mine} ORDER BY run_id, seq`, [
-      ...group,
-      ...ownerScope(actor),
-      ...(kinds ?? []),
-    ]),
+    db
+      .system(BY_INDEX)
+      .read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${tables.steps} WHERE run_id IN (${group.map(() => '?').join()}) AND ${mine} ORDER BY run_id, seq`, [
+        ...group,
+        ...ownerScope(actor),
+        ...(kinds ?? []),
+      ]),
   );
   const byRun = new Map<string, JournalStep[]>();
   for (const row of (await Promise.all(reads)).flat()) {
@@ -45,7 +47,7 @@ export const listRuns = async (parts: JournalParts, filter: RunFilter): Promise<
   const found = foundBy(parts, filter);
   if (!found) return [];
   const sql = `SELECT ${RUN_COLUMNS} FROM ${parts.tables.runs} WHERE ${found.where} ORDER BY position DESC, id DESC LIMIT ?`;
-  return (await parts.db.read<RunRow>(sql, [...found.args, Math.min(filter.limit ?? DEFAULT_LIST, MAX_LIST)])).map(runOf);
+  return (await parts.db.system(BY_INDEX).read<RunRow>(sql, [...found.args, Math.min(filter.limit ?? DEFAULT_LIST, MAX_LIST)])).map(runOf);
 };
 
 export const summaryOf = async (parts: JournalParts, filter: RunFilter): Promise<RunSummary> => {
@@ -55,8 +57,8 @@ export const summaryOf = async (parts: JournalParts, filter: RunFilter): Promise
   const newest = (columns: string): string => `SELECT ${columns} FROM ${runs} WHERE ${found.where} ORDER BY position DESC, id DESC LIMIT ?`;
   const args = [...found.args, Math.min(filter.limit ?? DEFAULT_SUMMARY, MAX_SUMMARY)];
   const [rows, kinds] = await Promise.all([
-    parts.db.read<Pick<RunRow, 'status' | 'created_at' | 'updated_at'>>(newest('status, created_at, updated_at'), args),
-    parts.db.read<{ kind: string; n: number | string }>(`SELECT kind, COUNT(*) AS n FROM ${steps} WHERE run_id IN (${newest('id')}) GROUP BY kind`, args),
+    parts.db.system(BY_INDEX).read<Pick<RunRow, 'status' | 'created_at' | 'updated_at'>>(newest('status, created_at, updated_at'), args),
+    parts.db.system(BY_INDEX).read<{ kind: string; n: number | string }>(`SELECT kind, COUNT(*) AS n FROM ${steps} WHERE run_id IN (${newest('id')}) GROUP BY kind`, args),
   ]);
   const byStatus: Partial<Record<RunStatus, number>> = {};
   for (const { status } of rows) byStatus[status] = (byStatus[status] ?? 0) + 1;

@@ -31,8 +31,8 @@ export const DEFAULT_LIMITS: StorageLimits = {
   thirdParty: { statementMs: 2_000, migrationMs: 10_000, readBytes: 8 * MIB },
 };
 
-/** Who a statement is made for. */
-export type StatementOwner = Pick<TableNames, 'id' | 'isThirdParty'> & Partial<Pick<TableNames, 'isPlatform'>>;
+/** Who a statement is made for; of a read also who reads, such as `system: pruning`. */
+export type StatementOwner = Pick<TableNames, 'id' | 'isThirdParty'> & Partial<Pick<TableNames, 'isPlatform'>> & { readonly reader?: string };
 
 /** What the storage itself reads. */
 export const KERNEL: StatementOwner = { id: 'kernel', isThirdParty: false, isPlatform: true };
@@ -42,6 +42,8 @@ export interface SlowStatement {
   readonly ownerId: string;
   readonly kind: 'read' | 'write' | 'migration';
   readonly ms: number;
+  /** Of a read: as whom, or why with no actor. */
+  readonly reader?: string | undefined;
 }
 
 export interface StatementRules {
@@ -65,10 +67,10 @@ export const createStatementRules = (limits = (): StorageLimits => DEFAULT_LIMIT
   return {
     limitsOf: ({ isThirdParty }) => (isThirdParty ? limits().thirdParty : limits().own),
     readBytesOf: ({ isPlatform = false, isThirdParty }) => (isPlatform ? Number.POSITIVE_INFINITY : (isThirdParty ? limits().thirdParty : limits().own).readBytes),
-    late: ({ id, isThirdParty }, kind, ms) => {
+    late: ({ id, isThirdParty, reader }, kind, ms) => {
       if (!isThirdParty) return;
       if (kind === 'write') lateUntil.set(id, performance.now() + limits().thirdParty.statementMs);
-      onSlow?.({ ownerId: id, kind, ms });
+      onSlow?.({ ownerId: id, kind, ms, reader });
     },
     took: (ownerId, ms) => {
       if (ms > limits().thirdParty.statementMs / 2) onSlow?.({ ownerId, kind: 'write', ms });

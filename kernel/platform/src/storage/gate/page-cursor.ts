@@ -7,10 +7,14 @@ export interface OrderColumn {
   readonly column: string;
   readonly descending: boolean;
   readonly isNotNull: boolean;
+  readonly ignoreCase: boolean;
 }
 
+/** What an order goes by: the column's value, or the same without case. */
+export const orderTerm = (name: string, { ignoreCase }: OrderColumn): string => (ignoreCase ? `LOWER(${name})` : name);
+
 /** What a cursor belongs to: one of another order would skip rows. */
-const markOf = (order: readonly OrderColumn[]): string => order.map(({ column, descending }) => `${column}${descending ? '-' : '+'}`).join('');
+const markOf = (order: readonly OrderColumn[]): string => order.map(({ column, descending, ignoreCase }) => `${column}${ignoreCase ? '~' : ''}${descending ? '-' : '+'}`).join('');
 
 export const cursorAt = (order: readonly OrderColumn[], row: Readonly<Record<string, Scalar>>): string =>
   Buffer.from(JSON.stringify([markOf(order), ...order.map(({ column }) => row[column] ?? null)])).toString('base64url');
@@ -35,8 +39,8 @@ const isScalar = (value: unknown): value is Scalar => value === null || typeof v
 export const behind = (cursor: string, order: readonly OrderColumn[], quote: Quote): Condition => {
   const values = valuesOf(cursor, order);
   const turns = order.flatMap((one, at) => {
-    const later = laterThan(one, quote(one.column), values[at] ?? null);
-    const same = order.slice(0, at).map(({ column }, before) => equal(quote(column), values[before] ?? null));
+    const later = laterThan(one, orderTerm(quote(one.column), one), values[at] ?? null);
+    const same = order.slice(0, at).map((earlier, before) => sameAs(earlier, orderTerm(quote(earlier.column), earlier), values[before] ?? null));
     return later ? [both([...same, later])] : [];
   });
   const known = turns.filter((turn) => turn !== undefined);
@@ -44,9 +48,13 @@ export const behind = (cursor: string, order: readonly OrderColumn[], quote: Quo
   return { sql: `(${known.map(({ sql }) => `(${sql})`).join(' OR ')})`, args: known.flatMap(({ args }) => args) };
 };
 
+const sameAs = (one: OrderColumn, term: string, value: Scalar): Condition => (value === null ? equal(term, value) : { sql: `${term} = ${orderTerm('?', one)}`, args: [value] });
+
 /** NULL is the least of all values; undefined when nothing can come later. */
-const laterThan = ({ descending, isNotNull }: OrderColumn, name: string, value: Scalar): Condition | undefined => {
-  if (value === null) return descending ? undefined : { sql: `${name} IS NOT NULL`, args: [] };
-  if (!descending) return { sql: `${name} > ?`, args: [value] };
-  return { sql: isNotNull ? `${name} < ?` : `(${name} < ? OR ${name} IS NULL)`, args: [value] };
+const laterThan = (one: OrderColumn, term: string, value: Scalar): Condition | undefined => {
+  const { descending, isNotNull } = one;
+  if (value === null) return descending ? undefined : { sql: `${term} IS NOT NULL`, args: [] };
+  const given = orderTerm('?', one);
+  if (!descending) return { sql: `${term} > ${given}`, args: [value] };
+  return { sql: isNotNull ? `${term} < ${given}` : `(${term} < ${given} OR ${term} IS NULL)`, args: [value] };
 };

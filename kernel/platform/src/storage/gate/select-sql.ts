@@ -1,23 +1,25 @@
 /** Reads as data, turned into portable SQL. */
-import { type Actor, type Bounds, type Scalar, type Select, seesAll, type Where } from '@svc/api';
+import { type Actor, type Bounds, type OrderBy, type Scalar, type Select, seesAll, type TextSearch, type Where } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
-import { behind, type OrderColumn } from './page-cursor.js';
+import { behind, type OrderColumn, orderTerm } from './page-cursor.js';
 import type { Engine } from '../contract/engine.js';
 import type { TableNames } from '../contract/table-names.js';
 import { checkGroups } from '../contract/word-index.js';
 import type { TableShape, TableShapes } from './table-shapes.js';
-import { both, type Condition, conditionsOf, type Quote } from './where-sql.js';
+import { both, type Condition, conditionsOf, type Quote, searchConditions } from './where-sql.js';
 
 /** Also how many rows a select without a limit may find. */
 export const MAX_ROWS = 10_000;
 /** Whose a row is. */
-const OWNER_COLUMN = 'owner_id';
+export const OWNER_COLUMN = 'owner_id';
 
 export interface SelectDeps {
   readonly names: TableNames;
   readonly shapes: TableShapes;
   readonly words: Engine['words'];
   readonly quote: Quote;
+  /** Whose rows are read; undefined for a read with no actor. */
+  readonly actor: Actor | undefined;
 }
 
 export interface Statement {
@@ -29,12 +31,22 @@ export interface Statement {
 export const selectSql = (deps: SelectDeps, query: Select, order: readonly OrderColumn[], columns: readonly string[] | undefined, limit: number): Statement => {
   const { quote } = deps;
   const from = deps.names.physical(query.from);
-  const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.actor);
+  const conditions = conditionsFor(deps, query.from, query.where ?? {}, query.search);
+  const offset = offsetOf(query);
   if (query.after !== undefined) conditions.push(behind(query.after, order, quote));
   const where = both(conditions);
   const picked = columns === undefined ? '*' : Array.from(columns, (column) => quote(column)).join();
   const ordered = order.length === 0 ? '' : ` ORDER BY ${order.map((one) => orderSql(one, orderedBy(deps, query))).join()}`;
-  return { sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?`, args: [...(where?.args ?? []), limit] };
+  return {
+    sql: `SELECT ${picked} FROM ${quote(from)}${where ? ` WHERE ${where.sql}` : ''}${ordered} LIMIT ?${offset === 0 ? '' : ' OFFSET ?'}`,
+    args: [...(where?.args ?? []), limit, ...(offset === 0 ? [] : [offset])],
+  };
+};
+
+const offsetOf = ({ offset = 0, after }: Select): number => {
+  if (!Number.isSafeInteger(offset) || offset < 0) throw storageErrors.bad_query(`the offset is ${String(offset)}, and it is a whole number from 0`);
+  if (offset > 0 && after !== undefined) throw storageErrors.bad_query('it names both an offset and a cursor, and a page begins at one place');
+  return offset;
 };
 
 /** How a column is named in ORDER BY. */
@@ -44,15 +56,15 @@ const orderedBy = ({ names, shapes, words, quote }: SelectDeps, { from, where = 
   return (column) => (key.includes(column) ? words.sorted(quote(column)) : quote(column));
 };
 
-export const countSql = (deps: SelectDeps, table: string, where: Select['where'], actor: Actor | undefined): Statement => {
-  const found = both(conditionsFor(deps, table, where ?? {}, actor));
+export const countSql = (deps: SelectDeps, table: string, where: Select['where'], search: TextSearch | undefined): Statement => {
+  const found = both(conditionsFor(deps, table, where ?? {}, search));
   return { sql: `SELECT COUNT(*) AS n FROM ${deps.quote(deps.names.physical(table))}${found ? ` WHERE ${found.sql}` : ''}`, args: found?.args ?? [] };
 };
 
-const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, actor: Actor | undefined): Condition[] => {
-  const own = actor === undefined ? [] : ownedBy(deps, table, actor);
+const conditionsFor = (deps: SelectDeps, table: string, where: NonNullable<Select['where']>, search: TextSearch | undefined): Condition[] => {
+  const own = deps.actor === undefined ? [] : ownedBy(deps, table, deps.actor);
   const { plain, held } = partedWords(deps, table, where);
-  return [...conditionsOf(plain, deps.quote), ...held, ...own];
+  return [...conditionsOf(plain, deps.quote), ...held, ...searchConditions(search, deps.quote), ...own];
 };
 
 /** What an index of words answers, apart from what is compared. */
@@ -79,7 +91,7 @@ const ownedBy = (deps: SelectDeps, table: string, actor: Actor): Condition[] => 
 /** The columns as asked for; throws for a direction or a column that is none. */
 export const orderOf = (deps: SelectDeps, query: Select): OrderColumn[] => {
   const shape = deps.shapes.of(deps.names.physical(query.from));
-  return Array.from(query.order ?? [], ({ column, descending = false }) => orderColumn(shape, column, descending));
+  return Array.from(query.order ?? [], (one) => orderColumn(shape, one));
 };
 
 /** With the table's key behind them, so that no two rows stand in the same place. */
@@ -90,15 +102,21 @@ export const pageOrderOf = (deps: SelectDeps, query: Select): OrderColumn[] => {
   const rest = shape.key.filter((column) => !order.some((one) => one.column === column));
   // In the direction of the last column, so that one index serves both.
   const descending = order.at(-1)?.descending ?? false;
-  return [...order, ...rest.map((column) => orderColumn(shape, column, descending))];
+  return [...order, ...rest.map((column) => orderColumn(shape, { column, descending }))];
 };
 
-const orderColumn = (shape: TableShape | undefined, column: string, descending: boolean): OrderColumn => ({ column, descending: descending === true, isNotNull: shape?.notNull.has(column) ?? false });
+const orderColumn = (shape: TableShape | undefined, { column, descending, ignoreCase }: OrderBy): OrderColumn => ({
+  column,
+  descending: descending === true,
+  isNotNull: shape?.notNull.has(column) ?? false,
+  ignoreCase: ignoreCase === true,
+});
 
 /** Said only where a NULL can be: PostgreSQL puts it elsewhere, and an index must fit. */
-const orderSql = ({ column, descending, isNotNull }: OrderColumn, quote: Quote): string => {
+const orderSql = (one: OrderColumn, quote: Quote): string => {
+  const { column, descending, isNotNull } = one;
   const direction = descending ? ' DESC' : '';
-  return `${quote(column)}${direction}${isNotNull ? '' : descending ? ' NULLS LAST' : ' NULLS FIRST'}`;
+  return `${orderTerm(quote(column), one)}${direction}${isNotNull ? '' : descending ? ' NULLS LAST' : ' NULLS FIRST'}`;
 };
 
 /** Throws for what is no number of rows. */

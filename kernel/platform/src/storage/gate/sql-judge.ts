@@ -54,8 +54,10 @@ interface Frame {
 
 const frame = (isOpening: boolean): Frame => ({ expectsTable: isOpening, isInTables: isOpening, isOpening, given: [], with: undefined });
 
+export type SqlJudge = (sql: string, use: SqlUse) => Judged;
+
 /** Judges each text once; the texts are constants of the code. Throws `storage_sql_refused` and `storage_foreign_table`. */
-export const createSqlJudge = (names: TableNames): ((sql: string, use: SqlUse) => Judged) => {
+export const createSqlJudge = (names: TableNames): SqlJudge => {
   const kept: Readonly<Record<SqlUse, Map<string, Judged>>> = { read: new Map(), write: new Map() };
   return (sql, use) => {
     if (names.isPlatform) return PLATFORM;

@@ -11,12 +11,18 @@ export interface Token {
   readonly text: string;
 }
 
+/** With its place in the text. */
+export interface PlacedToken extends Token {
+  readonly begin: number;
+  readonly end: number;
+}
+
 /** Each alternative begins with another character and takes what it can at once: no text makes it go back far. */
 const PIECE = /[ \t\r\n]+|'((?:[^'\0]|'')*)'|"([A-Za-z_]\w*)"|`([A-Za-z_]\w*)`|([A-Za-z_]\w*)|(\d+(?:\.\d+)?)|(\|\||<=|>=|<>|!=|-(?!-)|\/(?!\*)|[(),.?*=<>+%])/y;
 
 /** Throws `storage_sql_refused` with the place where it cannot be read. */
-export const tokensOf = (sql: string): Token[] => {
-  const tokens: Token[] = [];
+export const tokensOf = (sql: string): PlacedToken[] => {
+  const tokens: PlacedToken[] = [];
   const piece = new RegExp(PIECE);
   let at = 0;
   let lastEnd = -1;
@@ -27,9 +33,10 @@ export const tokensOf = (sql: string): Token[] => {
     const token = tokenOf(found);
     // `E'…'` is an escape and `"a""b"` one name: what stands close to the piece before may be part of it.
     if ((token?.kind === 'text' || token?.kind === 'name') && lastEnd === at && tokens.at(-1)?.kind !== 'mark') throw storageErrors.sql_refused(`a space is missing at ${excerpt(sql, at - 1)}`);
+    const begin = at;
     at = piece.lastIndex;
     if (!token) continue;
-    tokens.push(token);
+    tokens.push({ ...token, begin, end: at });
     lastEnd = at;
   }
   return tokens;

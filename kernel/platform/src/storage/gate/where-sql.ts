@@ -1,5 +1,5 @@
 /** Conditions as data, turned into portable SQL with `?` placeholders. */
-import type { Bounds, Scalar, Where } from '@svc/api';
+import type { Bounds, Scalar, TextSearch, Where } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
 
 export interface Condition {
@@ -11,6 +11,7 @@ export interface Condition {
 export type Quote = (name: string) => string;
 
 const MAX_LIST = 10_000;
+const MAX_SEARCHED = 16;
 const NOTHING: Condition = { sql: '1 = 0', args: [] };
 const COMPARED = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
@@ -65,6 +66,21 @@ const among = (column: string, name: string, values: readonly Scalar[]): Conditi
   });
   while (!isPowerOfTwo(args.length)) args.push(last);
   return { sql: `${name} IN (${args.map(() => '?').join()})`, args };
+};
+
+/** Each word in one of the columns. Both sides are lowered by the database, so that both mean the same by it. */
+export const searchConditions = (search: TextSearch | undefined, quote: Quote): Condition[] => {
+  if (search === undefined) return [];
+  const names = Array.from(search.columns, quote);
+  if (names.length === 0) throw storageErrors.bad_query('a search names no column');
+  const words = String(search.text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  if (words.length > MAX_SEARCHED) throw storageErrors.search_too_long(MAX_SEARCHED);
+  return words.map((word) => ({
+    sql: `(${names.map((name) => `LOWER(${name}) LIKE LOWER(?) ESCAPE '!'`).join(' OR ')})`,
+    args: names.map(() => `%${word.replace(/[!%_]/g, '!$&')}%`),
+  }));
 };
 
 const isPowerOfTwo = (n: number): boolean => (n & (n - 1)) === 0;

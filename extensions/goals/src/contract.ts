@@ -1,0 +1,48 @@
+/** What a goal is. */
+import { defineCollection, type Item, Nullable, OneOf, Type, Uuid } from '@svc/api';
+import { goalErrors } from './errors.js';
+
+export const GOAL_STATES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
+const MAX_TITLE = 256;
+const MAX_DESCRIPTION = 4_096;
+
+const Reference = (description: string) => Type.Union([Uuid, Type.Literal(''), Type.Null()], { description: `${description}; null or an empty text for none` });
+
+export const Goals = defineCollection({
+  area: 'goals',
+  one: 'goal',
+  path: '/api/goals',
+  fields: Type.Object({
+    title: Type.String({ minLength: 1, maxLength: MAX_TITLE, pattern: '\\S', description: 'What is to be reached' }),
+    description: Type.String({ maxLength: MAX_DESCRIPTION, default: '', description: 'More about it, for the agent that works on it' }),
+    status: OneOf(GOAL_STATES, { default: 'pending' }),
+    progress: Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'Percent' }),
+    parent_id: Reference('The goal above it'),
+    agent_id: Reference('The agent that works on it'),
+    due_at: Nullable(Type.String({ format: 'date-time' }), { description: 'When it should be reached' }),
+  }),
+  indexes: [['parent_id'], ['agent_id']],
+  list: { as: ['goals', 'items'], sort: ['created_at', 'updated_at', 'due_at', 'title', 'progress'], filters: ['status', 'agent_id', 'parent_id'], search: ['title', 'description'] },
+  createdStatus: 200,
+  columns: ['title', 'status', 'progress', 'due_at'],
+  operations: {
+    create: {
+      description: 'A goal may stand below another one of yours and be given to one of your agents, which then reads it in its system prompt until it is completed or cancelled.',
+      examples: {
+        'a goal': { title: 'Launch the new site' },
+        'a goal of an agent, below another': {
+          title: 'Write the announcement',
+          agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e',
+          parent_id: '0b9d7c6a-1e2f-4a3b-8c4d-5e6f7a8b9c0d',
+          due_at: '2026-12-01T09:00:00Z',
+        },
+        'one that has begun': { title: 'Clean up the backlog', status: 'in_progress', progress: 20 },
+      },
+      errors: [404],
+    },
+    remove: { description: 'All goals below it are deleted with it.' },
+  },
+  missing: goalErrors.not_found,
+});
+
+export type Goal = Item<typeof Goals.spec.fields>;

@@ -1,0 +1,36 @@
+import { Agents } from '@svc/ext-agents/contract';
+import { RunContext } from '@svc/ext-runs/contract';
+import { defineExtension, openCollection, type OpenCollection, StoragePurge } from '@svc/api';
+import { Goals } from './contract.js';
+import * as contract from './contract.js';
+import { promptOf } from './prompt.js';
+import { goalRoutes } from './routes.js';
+import { goalRules } from './rules.js';
+import { goalUpdate } from './tool.js';
+
+export default defineExtension({
+  contract,
+  collections: [Goals],
+  activate(ctx) {
+    const agents = ctx.services.require(Agents);
+    const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, goalRules({ ctx, agents, rows: () => goals }));
+    ctx.routes.add(...goals.routes, ...goalRoutes(goals));
+    ctx.tools.add(goalUpdate(goals));
+    ctx.hooks.tap(RunContext, async (system, { actor, agent }) => {
+      const said = await promptOf(ctx.db.as(actor), agent.id);
+      return said === undefined ? system : [system, said].filter((text) => text !== '').join('\n\n');
+    });
+    // A goal stays when its agent goes, and waits for another one.
+    ctx.hooks.tap(StoragePurge, async ({ agentId }) => {
+      if (agentId === undefined) return;
+      const left = await ctx.db.system('an agent goes').select<{ id: string }>({ from: Goals.table.name, columns: ['id'], where: { agent_id: agentId } });
+      await ctx.db.commit([
+        ctx.db.update(
+          Goals.table.name,
+          ['id'],
+          left.map(({ id }) => ({ id, agent_id: null })),
+        ),
+      ]);
+    });
+  },
+});

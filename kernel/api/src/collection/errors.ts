@@ -1,0 +1,24 @@
+import { defineErrors } from '../errors.js';
+
+/** What every collection answers alike. */
+export const collectionErrors = defineErrors('collection', {
+  two_pages: { status: 400, retry: false, message: () => 'The request names both offset and after.', hint: 'Use `offset` to count pages, or `after` with `next` of the page before.' },
+  taken: {
+    status: 409,
+    retry: false,
+    message: (one: string, fields: readonly string[]) => `There is already a ${one} with this ${fields.join(' and ')}.`,
+    hint: 'Choose another value, or change the one that exists.',
+  },
+  changed: {
+    status: 412,
+    retry: false,
+    message: (one: string, id: string) => `The ${one} ${id} was changed since you read it.`,
+    hint: 'Read it again and repeat the change with its new ETag in If-Match.',
+  },
+  bad_revision: {
+    status: 400,
+    retry: false,
+    message: (header: string) => `If-Match is ${header}, which is no ETag of this collection.`,
+    hint: 'Send the ETag of GET as it is, or leave If-Match out.',
+  },
+});

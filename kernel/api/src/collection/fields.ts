@@ -1,0 +1,123 @@
+/** Fields of a collection: one schema says what a person sets, and from it come the bodies, the answer and the columns. */
+import type { Columns } from '../declare/table.js';
+import { type Static, type TObject, type TSchema, Type } from '../schema/schema.js';
+import type { ColumnKind, ColumnSpec, Row, Scalar } from '../storage.js';
+
+/** What every item has beside its fields. */
+export const ItemHead = {
+  id: Type.String({ description: 'Chosen by the server' }),
+  owner_id: Type.String({ description: 'Whose it is' }),
+  revision: Type.Integer({ description: 'One more with each change' }),
+  created_at: Type.String({ description: 'ISO 8601' }),
+  updated_at: Type.String({ description: 'ISO 8601' }),
+};
+export type ItemHead = Static<TObject<typeof ItemHead>>;
+
+export type Item<F extends TObject> = ItemHead & Static<F>;
+
+/** Of `fields`, where it takes no value: null, or what its default says. */
+type Given<F extends TObject> = Partial<Static<F>>;
+/** A new item as a person writes it: fields that have a default, or may be null, can be left out. */
+export type Draft<F extends TObject> = Given<F>;
+/** A change as a person writes it: any of the fields. */
+export type Change<F extends TObject> = Given<F>;
+
+interface Field {
+  readonly kind: ColumnKind;
+  readonly isNullable: boolean;
+  readonly mayBeLeftOut: boolean;
+}
+
+const KINDS: Readonly<Record<string, ColumnKind>> = { string: 'text', integer: 'integer', number: 'real', boolean: 'boolean' };
+
+const isNull = (schema: TSchema): boolean => schema.type === 'null';
+
+/** The schemas that a value may fit: those of a union, unions within it too, else the schema itself. */
+const optionsOf = (schema: TSchema): TSchema[] => (Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(optionsOf) : [schema]);
+
+const fieldOf = (schema: TSchema): Field => {
+  const options = optionsOf(schema);
+  const isNullable = options.some(isNull);
+  const [kind = 'json', another] = new Set(options.filter((option) => !isNull(option)).map(({ type }) => KINDS[String(type)] ?? 'json'));
+  return { kind: another === undefined ? kind : 'json', isNullable, mayBeLeftOut: isNullable || schema.default !== undefined };
+};
+
+export const isText = (schema: TSchema | undefined): boolean => schema !== undefined && fieldOf(schema).kind === 'text';
+
+const entriesOf = (fields: TObject): Array<[string, TSchema]> => Object.entries(fields.properties);
+
+const closed = (properties: Record<string, TSchema>, name: string): TObject => Type.Object(properties, { additionalProperties: false, 'x-name': name });
+
+/** The body of a new item. */
+export const draftOf = (fields: TObject, name: string): TObject =>
+  closed(
+    Object.fromEntries(
+      entriesOf(fields).map(([key, schema]) => {
+        const { mayBeLeftOut, isNullable } = fieldOf(schema);
+        if (!mayBeLeftOut) return [key, schema];
+        return [key, Type.Optional(isNullable && schema.default === undefined ? { ...schema, default: null } : schema)];
+      }),
+    ),
+    name,
+  );
+
+/** The body of a change: what it leaves out stays as it is, so no default is filled in. */
+export const changeOf = (fields: TObject, name: string): TObject =>
+  closed(
+    Object.fromEntries(
+      entriesOf(fields).map(([key, schema]) => {
+        const { default: _, ...rest } = schema;
+        return [key, Type.Optional(rest)];
+      }),
+    ),
+    name,
+  );
+
+/** The answer. Its type is known by the fields, which the object made here does not show. */
+export const itemOf = <F extends TObject>(fields: F, name: string) => Type.Unsafe<Item<F>>(Type.Object({ ...ItemHead, ...withoutDefaults(fields) }, { 'x-name': name }));
+
+const withoutDefaults = (fields: TObject): Record<string, TSchema> =>
+  Object.fromEntries(
+    entriesOf(fields).map(([key, schema]) => {
+      const { default: _, ...rest } = schema;
+      return [key, rest];
+    }),
+  );
+
+const HEAD_COLUMNS = {
+  id: { kind: 'text', primaryKey: true },
+  owner_id: { kind: 'text', notNull: true },
+  revision: { kind: 'integer', notNull: true },
+  created_at: { kind: 'text', notNull: true },
+  updated_at: { kind: 'text', notNull: true },
+} as const satisfies Columns;
+
+/** The columns of the table. A field that the table cannot hold is refused when the area is loaded. */
+export const columnsOf = (fields: TObject): Columns => {
+  const columns: Record<string, ColumnSpec> = { ...HEAD_COLUMNS };
+  for (const [key, schema] of entriesOf(fields)) {
+    if (Object.hasOwn(HEAD_COLUMNS, key)) throw new Error(`the field ${key} is one that every item has`);
+    const { kind, isNullable } = fieldOf(schema);
+    columns[key] = isNullable ? { kind } : { kind, notNull: true };
+  }
+  return columns;
+};
+
+/** How items become rows, and rows items: JSON is text in a row, and a boolean is 0 or 1. */
+export const codecOf = <F extends TObject>(fields: F): { toRow(item: Item<F>): Row; toItem(row: Row): Item<F> } => {
+  const kinds = new Map(entriesOf(fields).map(([key, schema]) => [key, fieldOf(schema).kind]));
+  const converted = (source: Readonly<Record<string, unknown>>, convert: (kind: ColumnKind, value: unknown) => unknown): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(source).map(([key, value]) => [key, value === null ? null : convert(kinds.get(key) ?? 'text', value)]));
+  return {
+    // The columns were made from the same fields, so what comes out is a row of scalars, or an item.
+    toRow: (item) => converted(item, toColumn) as Row,
+    toItem: (row) => converted(row, fromColumn) as Item<F>,
+  };
+};
+
+const toColumn = (kind: ColumnKind, value: unknown): Scalar | unknown => (kind === 'json' ? JSON.stringify(value) : kind === 'boolean' ? Number(value) : value);
+
+const fromColumn = (kind: ColumnKind, value: unknown): unknown => {
+  if (kind === 'json') return typeof value === 'string' ? JSON.parse(value) : value;
+  return kind === 'boolean' ? value === 1 || value === true : value;
+};
