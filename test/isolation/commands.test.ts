@@ -14,29 +14,29 @@ const BEFORE = `const T = api.Type;
   const usual = { auth: 'bearer', permission: 'acme.write', cost: 1, summary: 'Goals' };`;
 const ACTIVATE = `const goals = new Map();
   ctx.routes.add(
-    api.defineRoute({ ...usual, id: 'listGoals', method: 'GET', path: '/api/acme-goals', query: T.Object({ kind: T.Optional(T.String()), limit: T.Integer({ default: 2 }), offset: T.Integer({ default: 0 }) }), responses: { 200: T.Object({ goals: T.Array(Goal), total: T.Integer(), offset: T.Integer() }) },
+    api.defineRoute({ ...usual, id: 'listAims', method: 'GET', path: '/api/acme-goals', query: T.Object({ kind: T.Optional(T.String()), limit: T.Integer({ default: 2 }), offset: T.Integer({ default: 0 }) }), responses: { 200: T.Object({ goals: T.Array(Goal), total: T.Integer(), offset: T.Integer() }) },
       handler: async ({ query }) => { const all = [...goals.values()].filter(({ kind }) => query.kind === undefined || kind === query.kind); return api.reply(200, { goals: all.slice(query.offset, query.offset + query.limit), total: all.length, offset: query.offset }); } }),
-    api.defineRoute({ ...usual, id: 'createGoal', method: 'POST', path: '/api/acme-goals', responses: { 201: Goal },
+    api.defineRoute({ ...usual, id: 'createAim', method: 'POST', path: '/api/acme-goals', responses: { 201: Goal },
       body: T.Object({ title: T.String({ minLength: 2 }), kind: api.OneOf(['life', 'work'], { default: 'work', description: 'Where it belongs' }), weight: T.Integer({ default: 1 }), tags: T.Array(T.String(), { default: [] }), done: T.Boolean({ default: false }), due: T.Union([T.String(), T.Null()], { default: null }), port: T.Integer({ default: 0 }) }),
       handler: async ({ body }) => { const goal = { id: 'g' + (goals.size + 1), ...body, made_at: ctx.clock.iso() }; goals.set(goal.id, goal); return api.reply(201, goal); } }),
-    api.defineRoute({ ...usual, ...one, id: 'getGoal', method: 'GET', responses: { 200: Goal }, handler: async ({ params }) => api.reply(200, goals.get(params.id)) }),
-    api.defineRoute({ ...usual, ...one, id: 'deleteGoal', method: 'DELETE', responses: { 200: T.Object({ id: T.String() }) }, handler: async ({ params }) => { goals.delete(params.id); return api.reply(200, { id: params.id }); } }),
+    api.defineRoute({ ...usual, ...one, id: 'getAim', method: 'GET', responses: { 200: Goal }, handler: async ({ params }) => api.reply(200, goals.get(params.id)) }),
+    api.defineRoute({ ...usual, ...one, id: 'deleteAim', method: 'DELETE', responses: { 200: T.Object({ id: T.String() }) }, handler: async ({ params }) => { goals.delete(params.id); return api.reply(200, { id: params.id }); } }),
   );`;
 const COMMANDS = [
   {
     command: 'aims list',
     summary: 'goals, oldest first',
-    operation: 'listGoals',
+    operation: 'listAims',
     output: {
       kind: 'table',
-      rows: 'aims',
+      rows: 'goals',
       columns: [{ field: 'id' }, { field: 'title', shrinks: true }, { field: 'weight', format: 'number' }, { field: 'made_at', title: 'MADE', format: 'ago' }],
       empty: 'There are no goals.',
     },
   },
-  { command: 'aims show', summary: 'one goal', operation: 'getGoal', output: { kind: 'record', fields: ['title', 'tags', 'due', 'done'] } },
-  { command: 'aims create', summary: 'a new goal', operation: 'createGoal', args: ['title'], output: { kind: 'line', text: 'Goal {id} is {title}.' } },
-  { command: 'aims delete', summary: 'delete one', operation: 'deleteGoal', confirm: 'Delete the goal {id}?', output: { kind: 'line', text: 'Goal {id} is deleted.' } },
+  { command: 'aims show', summary: 'one goal', operation: 'getAim', output: { kind: 'record', fields: ['title', 'tags', 'due', 'done'] } },
+  { command: 'aims create', summary: 'a new goal', operation: 'createAim', args: ['title'], output: { kind: 'line', text: 'Goal {id} is {title}.' } },
+  { command: 'aims delete', summary: 'delete one', operation: 'deleteAim', confirm: 'Delete the goal {id}?', output: { kind: 'line', text: 'Goal {id} is deleted.' } },
 ];
 
 const spec = (commandWords: readonly object[] = [{ word: 'aims', summary: 'what agents work towards' }], commands: readonly object[] = COMMANDS) => ({
@@ -73,7 +73,8 @@ describe('commands of an extension in a process of its own', function () {
     home = await realpath(await mkdtemp(join(tmpdir(), 'svc-words-')));
     kernel = await bootTestKernel({ home, config: CONFIG });
     bench = createBench(Number(new URL(kernel.url).port));
-    await kernel.daemon.kernel.installation.install({ source: await packaged(), enable: true });
+    const status = await kernel.daemon.kernel.installation.install({ source: await packaged(), enable: true });
+    expect(status.state, String(status.reason)).to.equal('active');
   });
   after(async () => {
     bench.clean();
@@ -145,7 +146,8 @@ describe('commands of an extension in a process of its own', function () {
     expect(text).to.contain('acme-goals is off').and.contain(`svc ext enable ${ID}`);
     await kernel.daemon.kernel.installation.uninstall(ID, { purge: false });
     expect((await refused('aims', 'list'))[0]).to.equal(2);
-    await kernel.daemon.kernel.installation.install({ source: await packaged(), enable: true });
+    const status = await kernel.daemon.kernel.installation.install({ source: await packaged(), enable: true });
+    expect(status.state, String(status.reason)).to.equal('active');
   });
 
   it('may not take a word that svc or another area has', async () => {
