@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npm run doctor`: can this machine and this checkout build, test and run? One line each, worst news in the exit code. */
+/** `npm run doctor`: checks whether this machine and checkout can build, test and run? One line each, worst news in the exit code. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -255,7 +255,7 @@ describe('/compact', () => {
     const refused = await kernel.http.post(`/api/agents/${id}/session/compact`);
 
     expect([refused.status, refused.body.code]).to.deep.equal([500, 'sessions_compaction_failed']);
-    expect(refused.body.error).to.contain('stand-in cannot summarise');
+    expect(refused.body.error).to.contain('mock provider cannot summarise');
     const { body } = await kernel.http.expect(200, 'GET', `/api/agents/${id}/session`);
     expect([body.compacted_summary, body.message_count]).to.deep.equal([null, 30]);
   });

@@ -42,7 +42,7 @@ export const NOT_RUN: ReadonlyArray<{ readonly page: string; readonly part: stri
   { page: README, part: 'npm ci && npm start', why: 'it installs and tests this very checkout' },
   { page: README, part: 'npx svc chat ', why: 'it is a conversation at a terminal; kernel/cli/test/chat holds them' },
   { page: README, part: 'npx svc providers set-key anthropic', why: 'it asks for a key at a terminal; kernel/cli/test/commands.test.ts gives one' },
-  { page: DEPLOYMENT, part: '[Unit]', why: 'a unit file; systemd-analyze judges it where there is one' },
+  { page: DEPLOYMENT, part: '[Unit]', why: 'a unit file; systemd-analyze validates it where there is one' },
   { page: DEPLOYMENT, part: 'FROM node', why: 'there is no container runtime; the page says that it was not tried' },
   { page: DEPLOYMENT, part: 'docker build', why: 'there is no container runtime; the page says that it was not tried' },
   { page: DEPLOYMENT, part: 'reverse_proxy 127.0.0.1', why: 'a configuration of Caddy, which this repository does not install' },

@@ -122,7 +122,7 @@ describe('commands of an extension in a process of its own', function () {
 
   it('ask before what they say, and do nothing where nobody answers', async () => {
     const [code, text] = await refused('aims', 'delete', 'g1');
-    expect([code, text.split('\n')[0]]).to.deep.equal([2, 'Error  Delete the goal g1? Nobody is here to answer.']);
+    expect([code, text.split('\n')[0]]).to.deep.equal([2, 'Error  Delete the goal g1? No terminal to answer the question.']);
     await ok('aims', 'show', 'g1');
     expect(await ok('aims', 'delete', 'g1', '--yes')).to.equal('✓ Goal g1 is deleted.\n');
   });

@@ -1,5 +1,5 @@
 /** An extension that misbehaves loses its own part, and nobody else's (kernel.md K15). */
-import { type ExtensionContext, HealthProbe, HttpAuthorize, defineRoute, reply, Type } from '@svc/api';
+import { type ExtensionContext, HealthProbe, HttpAuthorize, type JsonReply, defineRoute, Type, reply } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -14,7 +14,7 @@ const boot = (id: string, hooks: readonly string[], activate: (ctx: ExtensionCon
 
 const statusOf = (kernel: TestKernel, id: string) => kernel.daemon.kernel.extensions().find((one) => one.id === id);
 const look = (kernel: TestKernel) => kernel.http.expect(200, 'GET', '/api/health/detail');
-const route = (path: string, handler: () => Promise<ReturnType<typeof reply>>) =>
+const route = (path: string, handler: () => Promise<JsonReply<200, object>>) =>
   defineRoute({ id: 'shaky.get', method: 'GET', path, summary: 'A route', auth: 'bearer', permission: 'shaky.read', cost: 0, responses: { 200: Type.Object({}) }, handler });
 
 describe('an extension that misbehaves', () => {

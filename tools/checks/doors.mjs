@@ -55,13 +55,13 @@ const isHandedIn = (source, called) => called === 'fetch(' && /\bfetch\s*[,:}=)]
 const moduleFindings = (source, name, effect) =>
   source.imports
     .filter((entry) => !entry.type && effect.modules?.includes(entry.to.replace(/^node:/, '')))
-    .map((entry) => ({ file: source.file, line: entry.line, rule: RULE, message: `"${entry.to}" (${name}) is behind a door; use ${effect.use}` }));
+    .map((entry) => ({ file: source.file, line: entry.line, rule: RULE, message: `"${entry.to}" (${name}) is an effect behind an adapter; use ${effect.use}` }));
 
 const globalFindings = (source, name, effect) =>
   (effect.globals ?? []).flatMap((pattern) =>
     [...source.bare.matchAll(pattern)]
       .filter((match) => !isHandedIn(source, match[0]) && !/^\s*(async\s+)?fetch\(/.test(lineOf(source.bare, match.index)))
-      .map((match) => ({ file: source.file, line: lineAt(source.bare, match.index), rule: RULE, message: `${match[0].replace('(', '')} (${name}) is behind a door; use ${effect.use}` })),
+      .map((match) => ({ file: source.file, line: lineAt(source.bare, match.index), rule: RULE, message: `${match[0].replace('(', '')} (${name}) is an effect behind an adapter; use ${effect.use}` })),
   );
 
 const lineOf = (text, index) => text.slice(text.lastIndexOf('\n', index) + 1, (text.indexOf('\n', index) + 1 || text.length + 1) - 1);

@@ -28,7 +28,7 @@ const matches = (source, text, pattern, rule, message) => [...text.matchAll(patt
 const leftovers = (source) => {
   return [
     ...matches(source, source.text, LEFT_FOR_LATER, 'unfinished', (word) => `${word}: finish it, or open an issue and name its number`),
-    ...matches(source, source.text, SILENCED, 'silenced', (word) => `${word} hides a type error; mend the type`),
+    ...matches(source, source.text, SILENCED, 'silenced', (word) => `${word} hides a type error; fix the type`),
     ...matches(source, source.bare, NARROWED, 'only', (word) => `${word.slice(0, -1)} keeps every other test from running`),
   ];
 };

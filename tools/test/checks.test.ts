@@ -59,10 +59,10 @@ describe('the doors check', () => {
   it('names the effect, its line and what to use instead', () => {
     const found = judge(EXTENSION, "import { readFile } from 'node:fs/promises';\n\nconst at = Date.now();\nsetTimeout(() => at, 5);\nawait fetch('http://x');\n");
     expect(found.sort()).to.deep.equal([
-      '1 "node:fs/promises" (disk) is behind a door; use ctx.files',
-      '3 Date.now (time) is behind a door; use ctx.clock',
-      '4 setTimeout (timers) is behind a door; use ctx.timers or ctx.clock.sleep',
-      '5 fetch (network) is behind a door; use ctx.fetch',
+      '1 "node:fs/promises" (disk) is an effect behind an adapter; use ctx.files',
+      '3 Date.now (time) is an effect behind an adapter; use ctx.clock',
+      '4 setTimeout (timers) is an effect behind an adapter; use ctx.timers or ctx.clock.sleep',
+      '5 fetch (network) is an effect behind an adapter; use ctx.fetch',
     ]);
   });
 

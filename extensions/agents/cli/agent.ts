@@ -5,31 +5,31 @@ import { agentNamed, listAgents } from './agent/agent-lookup.js';
 const AGENT = 'name or id';
 
 export const define = (program: Command, action: Action): void => {
-  const agent = program.command('agent').description('The agents').helpCommand(false);
+  const agent = program.command('agent').description('Manage agents').helpCommand(false);
   agent
     .command('list')
-    .description('Every agent you may see')
+    .description('List agents')
     .action(action((cli) => list(cli)));
   agent
     .command('new')
-    .description('Create an agent: asks for what is left out at a terminal')
-    .argument('[name]', "what it is called; the template's name when left out")
-    .option('--template <name>', 'begin from a template, see `svc agent templates`')
-    .option('--model <model>', "another model than the template's, see `svc models list`")
+    .description('Create an agent; asks for missing values at a terminal')
+    .argument('[name]', "the agent's name; by default, the template's")
+    .option('--template <name>', 'start from a template, see `svc agent templates`')
+    .option('--model <model>', "the model to use instead of the template's, see `svc models list`")
     .action(action(async (cli, name: string | undefined, flags: { template?: string; model?: string }) => (await import('./agent/new-agent.js')).create(cli, name, flags)));
   agent
     .command('spawn')
     .description('Create an agent from a manifest')
     .argument('<manifest>', 'path of an agent.toml; "-" reads it from stdin')
-    .option('--name <name>', "another name than the manifest's")
+    .option('--name <name>', "the name to use instead of the manifest's")
     .action(action(async (cli, manifest: string, flags: { name?: string }) => (await import('./agent/new-agent.js')).spawn(cli, manifest, flags.name)));
   agent
     .command('templates')
-    .description('What `svc agent new` can begin from')
+    .description('List the templates for `svc agent new`')
     .action(action(async (cli) => (await import('./agent/new-agent.js')).listTemplates(cli)));
   agent
     .command('show')
-    .description('What one is, may do and costs')
+    .description('Show an agent, its permissions and costs')
     .argument('<agent>', AGENT)
     .option('--toml', 'print its manifest instead')
     .action(action(async (cli, wanted: string, flags: { toml?: boolean }) => (await import('./agent/show-agent.js')).show(cli, wanted, flags.toml === true)));
@@ -37,7 +37,7 @@ export const define = (program: Command, action: Action): void => {
   agent
     .command('kill')
     .aliases(['rm', 'delete', 'remove'])
-    .description('End agents')
+    .description('Delete agents')
     .argument('<agents...>', 'names or ids')
     .action(action((cli, wanted: string[]) => kill(cli, wanted)));
 };
@@ -45,28 +45,28 @@ export const define = (program: Command, action: Action): void => {
 const defineChanges = (agent: Command, action: Action): void => {
   agent
     .command('edit')
-    .description('Open its manifest in $VISUAL or $EDITOR; what you save is judged, shown and applied')
+    .description("Edit an agent's manifest in $VISUAL or $EDITOR; svc validates what you save, shows the changes and applies them")
     .argument('<agent>', AGENT)
     .action(action(async (cli, wanted: string) => (await import('./agent/edit-agent.js')).edit(cli, wanted)));
   agent
     .command('apply')
-    .description('Make an agent be as a manifest says: creates it, or shows what would change and asks')
+    .description('Apply a manifest: create the agent, or show the changes and ask')
     .argument('<manifest>', 'path of an agent.toml; "-" reads it from stdin')
-    .option('--name <name>', "of another agent than the manifest's")
-    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--name <name>', "the agent to change instead of the manifest's")
+    .option('--dry-run', 'only show what would change')
     .action(action(async (cli, manifest: string, flags: { name?: string; dryRun?: boolean }) => (await import('./agent/apply-manifest.js')).apply(cli, manifest, flags)));
   agent
     .command('set')
-    .description('Change one thing: model, provider, mode, name, description, system_prompt, temperature, max_tokens, tags, a look, or a key of the manifest such as resources.max_cost_per_day_usd')
+    .description('Change one value: model, provider, mode, name, description, system_prompt, temperature, max_tokens, tags, a look, or a key of the manifest such as resources.max_cost_per_day_usd')
     .argument('<agent>', AGENT)
     .argument('<key>')
     .argument('<value>', 'text, number, true, or a list as in TOML: \'["a", "b"]\'; put -- before one that begins with a dash')
     .action(action(async (cli, wanted: string, key: string, value: string) => (await import('./agent/set-key.js')).set(cli, wanted, key, value)));
   agent
     .command('clone')
-    .description('Make another agent like this one, with an empty workspace and no conversation')
+    .description('Clone an agent, with an empty workspace and no conversations')
     .argument('<agent>', AGENT)
-    .argument('[name]', '<agent>-copy when left out')
+    .argument('[name]', 'by default, <agent>-copy')
     .action(action(async (cli, wanted: string, name: string | undefined) => (await import('./agent/new-agent.js')).clone(cli, wanted, name)));
 };
 
@@ -91,7 +91,7 @@ const kill = async (cli: Cli, wanted: readonly string[]): Outcome => {
   // All are found before the first one ends.
   const found = [...new Set(wanted.map((one) => agentNamed(agents, one)))];
   const names = found.map(({ name }) => name).join(', ');
-  const goes = found.length === 1 ? 'Its sessions go with it, the files of its workspace stay.' : 'Their sessions go with them, the files of their workspaces stay.';
+  const goes = found.length === 1 ? 'This deletes its sessions. Files in its workspace stay.' : 'This deletes their sessions. Files in their workspaces stay.';
   if (!(await agreesAtTerminal(cli, `End ${names} for good? ${goes}`))) return EXIT.ok;
   for (const { id } of found) await daemon.call('killAgent', { id });
   const [first] = found;

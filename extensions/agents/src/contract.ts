@@ -37,9 +37,9 @@ export const AgentManifest = Type.Object({
   description: Type.String(),
   author: Type.String(),
   tags: Type.Array(Type.String()),
-  enabled: Type.Boolean({ description: 'False: the agent begins suspended' }),
+  enabled: Type.Boolean({ description: 'False: the agent starts suspended' }),
   model: AgentModel,
-  thinking: Nullable(Type.Object({ budget_tokens: Type.Number(), stream_thinking: Type.Optional(Type.Boolean()) }), { description: 'Set where the model shall think before it answers' }),
+  thinking: Nullable(Type.Object({ budget_tokens: Type.Number(), stream_thinking: Type.Optional(Type.Boolean()) }), { description: 'Set if the model should think before it answers' }),
   fallback_models: Type.Array(ModelChoice),
   max_history_messages: Nullable(Type.Number()),
   capabilities: Capabilities,
@@ -47,15 +47,15 @@ export const AgentManifest = Type.Object({
   tool_allowlist: Type.Array(Type.String()),
   tool_blocklist: Type.Array(Type.String()),
   tools_disabled: Type.Boolean(),
-  profile: Type.Optional(Type.String({ description: 'The set of tools it was given by name; shown, and already unfolded in the capabilities' })),
+  profile: Type.Optional(Type.String({ description: 'The tool profile in the manifest, already included in the capabilities' })),
   autonomous: Type.Object({
     max_iterations: Type.Number(),
-    unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What becomes of a run that nobody watches; left out, the door and [runs] decide' })),
+    unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What happens to a run that nobody watches. By default, the channel and [runs] unwatched decide' })),
   }),
   pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL`: what the mode Stable pins, where the manifest says so' })),
-  asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: what the manifest asks for, in whose place `model` holds the pinned one' })),
+  asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: the model in the manifest. `model` is then the pinned one' })),
   mode_tools: Type.Optional(OneOf(['none', 'reads'], { description: 'Set by the mode: observe leaves an agent no tools, assist those that only read' })),
-  kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys that only describe, or wait for their area: as they were written' }),
+  kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys without effect in this version, as they were written' }),
 });
 export type AgentManifest = Plain<typeof AgentManifest>;
 
@@ -66,11 +66,11 @@ export const Agent = Type.Object({
   state: AgentState,
   mode: Type.String(),
   parentId: Nullable(Type.String()),
-  sessionId: Type.String({ description: 'The session that messages without a session id go to' }),
+  sessionId: Type.String({ description: 'The session for messages without a session id' }),
   manifest: AgentManifest,
   createdAt: Type.String(),
   lastActiveAt: Nullable(Type.String()),
-  revision: Type.Integer({ description: 'One more with each change of the agent; of two changes that began from the same one, the second is looked at again' }),
+  revision: Type.Integer({ description: 'Increases with each change of the agent' }),
 });
 export type Agent = Plain<typeof Agent>;
 
@@ -94,11 +94,11 @@ export type ManifestPatch = Plain<typeof ManifestPatch>;
 
 export const AgentEdit = Type.Object({
   manifest: ManifestPatch,
-  revision: Type.Optional(Type.Integer({ description: 'The revision that the change was made from: refused where the agent has another one by now' })),
+  revision: Type.Optional(Type.Integer({ description: 'The revision the change is based on. Refused if the agent has changed since' })),
 });
 export type AgentEdit = Plain<typeof AgentEdit>;
 
-export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'What the person who changes it should know, and was not so before' }) });
+export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'New warnings caused by the change' }) });
 export type AgentEdited = Plain<typeof AgentEdited>;
 
 export const Agents = defineService('agents', '1.0.0', {

@@ -16,7 +16,7 @@ export const Identity = Type.Object(
     vibe: Nullable(Type.String()),
     greeting_style: Nullable(Type.String()),
   },
-  { description: "How it looks to people; null where the manifest's metadata does not say" },
+  { description: "Appearance; null if not set in the manifest's metadata" },
 );
 
 export const identityOf = (manifest: AgentManifest): Record<Field, string | null> => {

@@ -1,18 +1,10 @@
 /** All that agents keep. Every read for somebody filters by the actor. An agent on its way out (`Terminated`) is seen by no reader. */
-import { type Actor, type Db, idGroups, type Reader, type Scalar, seesAll, type Where, type Write } from '@svc/api';
+import { type Actor, type Db, type Found, idGroups, type ListDecl, type ListQuery, type Reader, readList, type Scalar, seesAll, type Where, type Write } from '@svc/api';
 import type { Agent, AgentBrief, AgentLimits, AgentManifest, AgentState } from './contract.js';
 
-export type SortField = 'name' | 'created_at' | 'last_active' | 'state';
-
 export interface AgentFilter {
-  /** Part of a name or description, without case. */
-  readonly q?: string;
-  readonly status?: string;
+  readonly state?: AgentState | 'Terminated';
   readonly owner?: string;
-  readonly sort: SortField;
-  readonly order: 'asc' | 'desc';
-  readonly limit: number;
-  readonly offset: number;
 }
 
 interface AgentRow {
@@ -29,15 +21,12 @@ interface AgentRow {
   revision: number;
 }
 
-/** Never taken from a request: the only texts that reach ORDER BY. */
-const SORT_COLUMNS: Readonly<Record<SortField, string>> = { name: 'lower(name)', created_at: 'created_at', last_active: 'last_active_at', state: 'state' };
-
 export interface AgentStore {
   get(actor: Actor, id: string): Promise<Agent | undefined>;
   byName(actor: Actor, name: string): Promise<Agent | undefined>;
   /** The agent even when it is `Terminated`: to finish what a crash cut off. */
   forKill(actor: Actor, id: string): Promise<Agent | undefined>;
-  page(actor: Actor, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }>;
+  page(actor: Actor, list: ListDecl, query: ListQuery, filter: AgentFilter): Promise<Found<Agent>>;
   all(actor: Actor, limit: number): Promise<Agent[]>;
   briefs(actor: Actor, ids: readonly string[]): Promise<Record<string, AgentBrief>>;
   terminated(): Promise<Agent[]>;
@@ -79,7 +68,16 @@ export const createStore = (db: Db): AgentStore => {
       return own ?? (seesAll(actor) ? one(actor, { ...LIVING, name }) : undefined);
     },
     forKill: (actor, id) => one(actor, { id }),
-    page: (actor, filter) => page(db.as(actor), db.table('agents'), filter),
+    page: async (actor, list, query, { state, owner }) => {
+      const states: Where = state === undefined ? LIVING : { state: state === 'Terminated' ? [] : state };
+      const found = await readList<AgentRow>(db.as(actor), list, query, {
+        from: 'agents',
+        where: { ...states, ...(owner === undefined ? {} : { owner_id: owner }) },
+        search: ['name', 'description'],
+        columns: { name: { column: 'name', ignoreCase: true }, last_active: { column: 'last_active_at' } },
+      });
+      return { ...found, rows: found.rows.map(toAgent) };
+    },
     all: async (actor, limit) => (await db.as(actor).read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [limit])).map(toAgent),
     briefs: async (actor, ids) => {
       const reads = idGroups(ids).map((group) =>
@@ -124,33 +122,6 @@ const children = async (reader: Reader, parentIds: readonly string[]): Promise<R
     below[parent_id] = listed;
   }
   return below;
-};
-
-const page = async (reader: Reader, agents: string, filter: AgentFilter): Promise<{ agents: Agent[]; total: number }> => {
-  const conditions = ["state <> 'Terminated'"];
-  const args: Scalar[] = [];
-  if (filter.q) {
-    conditions.push(`(lower(name) LIKE ? ESCAPE '!' OR lower(description) LIKE ? ESCAPE '!')`);
-    const like = `%${filter.q.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
-    args.push(like, like);
-  }
-  if (filter.status) {
-    conditions.push('lower(state) = ?');
-    args.push(filter.status.toLowerCase());
-  }
-  if (filter.owner) {
-    conditions.push('owner_id = ?');
-    args.push(filter.owner);
-  }
-  const where = conditions.join(' AND ');
-  // Where those stand that have no value is said, because engines differ.
-  const direction = filter.order === 'desc' ? 'DESC NULLS LAST' : 'ASC NULLS FIRST';
-  const [rows, count] = await Promise.all([
-    // The id breaks ties, so that pages neither repeat nor skip an agent.
-    reader.read<AgentRow>(`SELECT * FROM ${agents} WHERE ${where} ORDER BY ${SORT_COLUMNS[filter.sort]} ${direction}, id LIMIT ? OFFSET ?`, [...args, filter.limit, filter.offset]),
-    reader.readOne<{ n: number }>(`SELECT count(*) AS n FROM ${agents} WHERE ${where}`, args),
-  ]);
-  return { agents: rows.map(toAgent), total: count?.n ?? 0 };
 };
 
 const NO_LIMITS: AgentLimits = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0, max_concurrent_tools: 0 };

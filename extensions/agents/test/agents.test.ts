@@ -1,3 +1,4 @@
+import { defineList, Type } from '@svc/api';
 import { expect } from 'chai';
 import { ensureFirstAgent } from '../src/first-agent.js';
 import { createLastActive } from '../src/shown/last-active.js';
@@ -124,12 +125,13 @@ describe('agents', () => {
   it('finds pages by part of a name or description, with odd characters taken as they are', async () => {
     for (const name of ['alpha', 'beta', 'gam%ma']) await kit.agents.spawn(alice, { manifest: { name, description: `knows ${name}` } });
     await kit.agents.spawn(bob, { name: 'alpha' });
-    const page = (q: string) => kit.deps.store.page(alice, { q, sort: 'name', order: 'asc', limit: 10, offset: 0 });
-    expect((await page('KNOWS ALP')).agents.map(({ name }) => name)).to.deep.equal(['alpha']);
-    expect((await page('%')).agents.map(({ name }) => name)).to.deep.equal(['gam%ma']);
-    const second = await kit.deps.store.page(alice, { sort: 'name', order: 'desc', limit: 1, offset: 1 });
+    const list = defineList({ item: Type.Unknown(), as: ['agents'] });
+    const page = (q: string) => kit.deps.store.page(alice, list, { q, sort: 'name', order: 'asc' }, {});
+    expect((await page('KNOWS ALP')).rows.map(({ name }) => name)).to.deep.equal(['alpha']);
+    expect((await page('%')).rows.map(({ name }) => name)).to.deep.equal(['gam%ma']);
+    const second = await kit.deps.store.page(alice, list, { sort: 'name', order: 'desc', limit: 1, offset: 1 }, {});
     expect(second.total).to.equal(3);
-    expect(second.agents.map(({ name }) => name)).to.deep.equal(['beta']);
+    expect(second.rows.map(({ name }) => name)).to.deep.equal(['beta']);
   });
 
   it('makes the first agent once per database, without a shell', async () => {

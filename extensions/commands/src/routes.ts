@@ -12,7 +12,7 @@ const SlashCommand = Type.Object(
     desc: Type.String({ description: 'What it does' }),
     usage: Type.String({ description: 'With what may stand behind it' }),
     aliases: Type.Array(Type.String()),
-    source: Type.String({ description: '`builtin`: the daemon does it. `client`: what it means is up to whoever shows the chat' }),
+    source: Type.String({ description: '`builtin`: run by the daemon. `client`: handled by the chat client' }),
     permission: Type.String({ description: 'What whoever sends it must be allowed to, as for routes' }),
   },
   { 'x-name': 'SlashCommand' },
@@ -29,7 +29,7 @@ const shown = ({ name, summary, usage, aliases = [], permission, isOfClient }: C
 });
 
 const WHERE =
-  'A command is sent like a message, on every door: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model hears of it. What begins with a slash and is no command is an error; a path such as `/usr/bin` is a message.';
+  'Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.';
 
 export const commandRoutes = (): RouteDecl[] => [
   route({

@@ -11,11 +11,11 @@ export const Setting = Type.Object(
   {
     path: Type.String({ description: 'Dotted, as POST /api/config/set takes it' }),
     value: Type.Unknown({ description: 'As in GET /api/config' }),
-    source: OneOf(['default', 'file', 'environment', 'kept'], { description: '`kept`: an earlier value, because what the file says does not hold' }),
-    variable: Nullable(Type.String(), { description: 'The environment variable that holds it' }),
+    source: OneOf(['default', 'file', 'environment', 'kept'], { description: '`kept`: an earlier value, because the one in the file is invalid' }),
+    variable: Nullable(Type.String(), { description: 'The environment variable that sets it' }),
     line: Nullable(Type.Integer(), { description: 'Of config.toml, counted from one' }),
-    by_hand: Nullable(Type.String(), { description: 'Why only a person changes it, in the file; null where POST /api/config/set does' }),
-    restart: Type.Boolean({ description: 'Whether another value waits for the next start' }),
+    by_hand: Nullable(Type.String(), { description: 'Why it can only be changed in the file; null if POST /api/config/set can change it' }),
+    restart: Type.Boolean({ description: 'Whether a changed value applies after a restart' }),
     owner: Type.String({ description: 'The extension that reads it, or `kernel`' }),
   },
   { 'x-name': 'Setting' },
@@ -36,24 +36,24 @@ export const Schema = Type.Record(Type.String(), Type.Unknown(), { description: 
 
 export const SetBody = Type.Object({
   path: Type.String({ minLength: 1, maxLength: 200, description: 'One to three names joined by dots, e.g. `log.level`' }),
-  value: Type.Unknown({ description: 'What it is to be; null takes the key out of the file, so that the default holds' }),
+  value: Type.Unknown({ description: 'The new value; null removes the key from the file, so that the default applies' }),
 });
 
 export const SetAnswer = Type.Object({
   status: OneOf(['applied', 'applied_partial', 'saved_reload_failed'], {
-    description: '`applied_partial`: written, and not in force yet: `waits_for` says what for. `saved_reload_failed`: written, and the daemon could not take it up',
+    description: '`applied_partial`: written but not in effect yet, see `waits_for`. `saved_reload_failed`: written, but the daemon could not apply it',
   }),
   path: Type.String({ description: 'As it was asked' }),
   stands_as: Type.Optional(Type.String({ description: 'Its own path, where it was asked by an older name: so it stands in config.toml and GET /api/config' })),
   waits_for: Type.Optional(Type.String()),
   reload_error: Type.Optional(Type.String()),
-  warnings: Type.Array(Type.String(), { description: 'What else in config.toml does not hold' }),
+  warnings: Type.Array(Type.String(), { description: 'Other invalid settings in config.toml' }),
 });
 
 const Paths = (description: string) => Type.Array(Type.String(), { description });
 
 export const ReloadAnswer = Type.Object({
-  status: OneOf(['applied', 'partial', 'no_changes'], { description: '`partial`: something waits for the next start, or does not hold and keeps its former value' }),
+  status: OneOf(['applied', 'partial', 'no_changes'], { description: '`partial`: some settings apply after a restart, or are invalid and keep their previous value' }),
   restart_required: Type.Boolean(),
   restart_reasons: Paths('Settings that wait for the next start, one sentence each'),
   hot_actions_applied: Paths('Settings that have another value from now on'),

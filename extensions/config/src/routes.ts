@@ -25,7 +25,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     path: '/api/config',
     summary: 'Get settings by section',
     description:
-      'What is in force now: the defaults, config.toml above them, the environment (`SVC__SECTION__KEY`) above that. Sections of areas that are switched off are in it too. ' +
+      'The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. ' +
       'No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.',
     cost: WHOLE_COST,
     responses: { 200: Config },
@@ -39,7 +39,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/config/settings',
     summary: 'List settings with their sources',
-    description: 'One row for each setting that there is, in the order of their names. `svc config show` prints it.',
+    description: 'One row per setting, sorted by name. `svc config show` prints the same.',
     cost: WHOLE_COST,
     responses: { 200: Settings },
     handler: async () => {
@@ -52,7 +52,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/config/status',
     summary: 'Get the location of config.toml',
-    description: 'Asked before a form is shown: where the file cannot be written, every change is refused. `checksum` is another one after each change, also one that was made by hand.',
+    description: 'Use it before showing a form: if the file is not writable, every change is refused. `checksum` changes with every change of the file, including manual ones.',
     responses: { 200: ConfigStatus },
     handler: async () => {
       const { file, exists, writable, revision, modifiedAt } = await settings.file();
@@ -64,9 +64,7 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/config/export',
     summary: 'Export settings as config.toml',
-    description:
-      'Every setting with its effective value, so that another installation can be set up alike. Secrets are left out: a comment stands where one is set, and so does one for lists of people with keys. ' +
-      'For owners and admins.',
+    description: 'All settings with their effective values, to set up another installation the same way. Secrets and lists of people with keys are replaced by comments. ' + 'For owners and admins.',
     permission: 'config.admin',
     cost: WHOLE_COST,
     responses: { 200: { description: 'TOML', contentType: 'application/toml' } },
@@ -106,7 +104,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     path: '/api/config/set',
     summary: 'Update a setting',
     description:
-      'The line is changed in place: comments, order and spelling of the rest stay. The whole result is judged before it is written; the file before it is kept as `backups/config.toml.prev`. ' +
+      'Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. ' +
       'Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. ' +
       'Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.',
     permission: 'config.admin',
@@ -127,7 +125,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     path: '/api/config/reload',
     summary: 'Reload config.toml',
     description:
-      'A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.',
+      'svc reloads the file within two seconds after you save it; this call reloads it at once. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.',
     permission: 'config.admin',
     audit: 'config_reloaded',
     errors: [400],
@@ -143,8 +141,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     method: 'POST',
     path: '/api/init',
     summary: 'Create config.toml',
-    description:
-      'Where there is no config.toml yet, writes a short one with comments. It names the provider that has a key or answers on this machine; while there is none it names none, and the daemon goes on choosing. A file that is there stays as it is.',
+    description: 'Creates a short, commented config.toml if there is none. It sets the provider that has a key or runs on this machine, if there is one. An existing file is not changed.',
     permission: 'config.admin',
     audit: 'config_created',
     errors: [500],

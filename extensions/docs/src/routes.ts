@@ -6,7 +6,7 @@
  *     page asks the person for it. The key is in the page's memory and nowhere else.
  * D2  No script or style runs but these files, and the page speaks with this daemon alone (Content-Security-Policy).
  */
-import { type Assets, bytes, defineRoute, ErrorBody, type Reply, type Req, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
+import { type Assets, bytes, defineRoute, ErrorBody, type MediaReply, type Req, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import style from './page/docs.css' with { type: 'text' };
 import markup from './page/docs.html' with { type: 'text' };
 import script from 'page:./page/docs.client.ts';
@@ -37,7 +37,7 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     path: '/docs',
     summary: 'Get the API documentation page',
     description:
-      'Every operation that is mounted now, with its parameters, bodies and answers, to read and to try. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it, uses it and never stores it.',
+      'All available operations with their parameters, bodies and responses, to read and to try. The page itself contains no data and needs no key; if the daemon has a key, the page asks for it and never stores it.',
     auth: 'public',
     permission: 'docs.read',
     cost: 0,
@@ -49,17 +49,17 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     method: 'GET',
     path: '/docs/{file}',
     summary: 'Get an asset of the documentation page',
-    description: 'What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed where the caller takes it, with an `ETag`.',
+    description: 'What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed if the caller accepts it, with an `ETag`.',
     auth: 'public',
     permission: 'docs.read',
     cost: 0,
     params: Type.Object({ file: Type.String({ maxLength: 100, description: 'Its name', examples: ['docs.js'] }) }),
-    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'Not modified (If-None-Match)' }), 404: ErrorBody },
     handler: (req) => fileReply(assets, req),
   }),
 ];
 
-async function fileReply(assets: Assets, req: Req<{ file: string }>): Promise<Reply> {
+async function fileReply(assets: Assets, req: Req<{ file: string }>): Promise<MediaReply> {
   const known = FILES.get(req.params.file);
   if (!known) throw servedErrors.file_missing(req.params.file);
   const { text, type } = known;

@@ -8,7 +8,7 @@ const Report = Type.Object(
     proofs: Type.Array(
       Type.Object({
         what: Type.String({ description: 'What was tried from inside' }),
-        outcome: OneOf(['kept', 'not sure', 'open'], { description: '`not sure`: it got nothing in plain sight, and no wall of the system keeps it so' }),
+        outcome: OneOf(['kept', 'not sure', 'open'], { description: '`not sure`: it found nothing, but the system does not enforce this' }),
         saw: Type.String({ description: 'In which words it was refused, or what it got' }),
       }),
     ),
@@ -23,7 +23,7 @@ export const doctorRoute = (kernel: KernelView): RouteDecl =>
     path: '/api/extensions-doctor',
     summary: 'Test the isolation of third-party extensions',
     description:
-      'Starts a process as extensions of others get it, in each isolation, tries to get out of it in a dozen ways, and tells what came of each. Also which installed extensions are refused, and why. Takes a second or so.',
+      'Starts a process in each isolation, like those of third-party extensions, and tries a dozen ways to escape. Returns the result of each, and the installed extensions that are refused, with the reason. Takes about a second.',
     auth: 'bearer',
     permission: 'extensions.admin',
     cost: 50,

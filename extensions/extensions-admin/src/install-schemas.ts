@@ -9,9 +9,9 @@ const Source = Type.String({
   examples: ['npm:@acme/weather@^1'],
 });
 const Grants = Type.Union([Type.Literal('all'), Type.Array(Type.String({ maxLength: 400 }), { maxItems: 100 })], {
-  description: 'What you agree to of what it asks for, or `all`. What it cannot do without has to be among them',
+  description: 'The permissions you grant, or `all`. All required ones must be included',
 });
-const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Of the package that you were shown: another one is refused' });
+const Digest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Digest of the package you reviewed. Another package is refused' });
 const TrustKey = Type.Boolean({ description: 'The key that signed it is trusted for this extension from now on' });
 
 const consent = { grants: Type.Optional(Grants), digest: Type.Optional(Digest), trust_key: Type.Optional(TrustKey) };
@@ -23,23 +23,23 @@ export const InstallBody = Type.Object(
     path: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000, description: 'An absolute path on the machine of the daemon, in place of `name`' })),
     ...consent,
     enable: Type.Optional(Type.Boolean({ description: 'Switch it on as well' })),
-    link: Type.Optional(Type.Boolean({ description: 'Use the folder where it lies, for whoever works on it' })),
+    link: Type.Optional(Type.Boolean({ description: 'Use the folder in place, for development' })),
   },
   { additionalProperties: false },
 );
 export const UpgradeBody = Type.Object(
   {
-    source: Type.Optional(Type.String({ ...Source, description: 'Another version or place; where it came from when left out' })),
+    source: Type.Optional(Type.String({ ...Source, description: 'Another version or source; by default, the original source' })),
     ...consent,
-    downgrade: Type.Optional(Type.Boolean({ description: 'Take an older version than the one that is installed; without it that is refused' })),
-    dry_run: Type.Optional(Type.Boolean({ description: 'Tell what would change, and change nothing' })),
+    downgrade: Type.Optional(Type.Boolean({ description: 'Allow an older version than the installed one' })),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Only show what would change' })),
   },
   { additionalProperties: false },
 );
 export const UninstallBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['acme-weather'] }),
-    purge: Type.Optional(Type.Boolean({ description: 'Take its tables, files and secrets along, and forget which key it belonged to' })),
+    purge: Type.Optional(Type.Boolean({ description: 'Also delete its tables, files, secrets and trusted key' })),
     confirm: Type.Optional(Type.String({ maxLength: 100, description: 'With `purge`: its id once more' })),
   },
   { additionalProperties: false },
@@ -63,25 +63,25 @@ export const Offer = Type.Object(
       Type.Object({
         id: Type.String(),
         public: Type.String(),
-        name: Type.String({ description: 'As the operator calls its owner; empty where nobody named it' }),
-        standing: OneOf(['known', 'handed-on', 'unknown'], { description: '`unknown`: `trust_key` is asked for. `handed-on`: the key before vouches for it' }),
+        name: Type.String({ description: "The operator's name for the key's owner; may be empty" }),
+        standing: OneOf(['known', 'handed-on', 'unknown'], { description: '`unknown`: requires `trust_key`. `handed-on`: signed by the previous key' }),
       }),
     ),
     isolation: OneOf(['isolated', 'walled', 'in-process']),
     isolation_why: Type.String({ description: 'Who or what decided that' }),
-    not_kept: Type.Array(Type.String(), { description: 'What this isolation does not keep' }),
+    not_kept: Type.Array(Type.String(), { description: "What isolation can't block" }),
     grants: Type.Array(
       Type.Object({
         grant: Type.String(),
         what: Type.String({ description: 'What it lets the extension do' }),
-        why: Type.String({ description: 'Why it wants that, as its author says' }),
+        why: Type.String({ description: "The author's reason" }),
         optional: Type.Boolean({ description: 'It works without' }),
-        new: Type.Boolean({ description: 'Nobody agreed to it for the version that is installed' }),
+        new: Type.Boolean({ description: 'Not granted for the installed version' }),
       }),
     ),
     replaces: Nullable(Type.Object({ version: Type.String(), digest: Type.String() })),
   },
-  { 'x-name': 'ExtensionOffer', description: 'What a person needs to know before they agree' },
+  { 'x-name': 'ExtensionOffer', description: 'What to know before you agree' },
 );
 
 export const Progress = Type.Object({
@@ -120,7 +120,7 @@ export const Trust = Type.Object(
         revoked: Nullable(Type.String()),
       }),
     ),
-    refused: Type.Array(Type.Object({ id: Type.String(), code: Type.String(), message: Type.String() }), { description: 'What is installed and does not run, and why' }),
+    refused: Type.Array(Type.Object({ id: Type.String(), code: Type.String(), message: Type.String() }), { description: 'Installed extensions that do not run, with the reason' }),
   },
   { 'x-name': 'ExtensionTrust' },
 );

@@ -8,7 +8,6 @@ import {
   Nullable,
   OneOf,
   type Plain,
-  type Reply,
   type RouteDecl,
   type Static,
   Type,
@@ -49,8 +48,8 @@ const Extension = Type.Object(
       }),
       { description: 'Of an extension that was installed beside those of the daemon' },
     ),
-    process: Nullable(Type.Object({ pid: Nullable(Type.Integer()), memoryBytes: Nullable(Type.Number()), crashes: Type.Integer({ description: 'How often it ended by itself within ten minutes' }) }), {
-      description: 'Of an extension that runs in a process of its own; without a pid while nobody needs it',
+    process: Nullable(Type.Object({ pid: Nullable(Type.Integer()), memoryBytes: Nullable(Type.Number()), crashes: Type.Integer({ description: 'Crashes within ten minutes' }) }), {
+      description: 'Process of an isolated extension; no pid while it is idle',
     }),
     stored: Nullable(
       Type.Object({
@@ -60,29 +59,28 @@ const Extension = Type.Object(
         rowsLimit: Type.Integer(),
       }),
       {
-        description:
-          'What an extension that was installed has stored, and how much it may store; null for one that came with the daemon or has not run since the start. A number is null until it was measured.',
+        description: 'Storage used by an installed extension, and its limits; null for built-in extensions and those that have not run since the start. A number is null until it is measured.',
       },
     ),
     state: OneOf(STATES),
-    degraded: Type.Boolean({ description: 'Whether something that it would use is missing' }),
+    degraded: Type.Boolean({ description: 'Whether an optional dependency is missing' }),
     phase: Nullable(Type.String(), { description: 'What failed: loading, starting, …' }),
     reason: Nullable(Type.String(), { description: 'Why it is in its state' }),
     recoverable: Type.Boolean(),
     generation: Type.Integer({ description: 'How often it was loaded' }),
     essential: Type.Boolean(),
-    intent: Type.Object({ enabled: Type.Boolean(), decidedBy: OneOf(['choice', 'config', 'preset']) }, { description: 'What a person wants of it' }),
+    intent: Type.Object({ enabled: Type.Boolean(), decidedBy: OneOf(['choice', 'config', 'preset']) }, { description: 'The desired state, set by a person' }),
     provides: Type.Record(Type.String(), Type.String(), { description: 'Services with their versions' }),
     requires: Names,
     optional: Names,
     grants: Type.Array(
-      Type.Object({ grant: Type.String(), what: Type.String({ description: 'What the grant lets it do, in words' }), why: Type.String({ description: 'Why it wants that, by its manifest' }) }),
+      Type.Object({ grant: Type.String(), what: Type.String({ description: 'What the grant lets it do, in words' }), why: Type.String({ description: 'The reason in its manifest' }) }),
       {
-        description: 'What it may do beyond its own rows and routes',
+        description: 'Its permissions beyond its own rows and routes',
       },
     ),
     contributes: Type.Record(Type.String(), Names, { description: 'What it adds, by kind: route, tool, …' }),
-    holds: Type.Array(Type.String(), { description: 'Work that keeps it from being replaced' }),
+    holds: Type.Array(Type.String(), { description: 'Work that delays a reload' }),
     strikes: Type.Integer({ description: 'Failures since the start' }),
     leaks: Names,
     startedAt: Nullable(Type.String()),
@@ -94,9 +92,9 @@ const Node = Type.Object(
   {
     id: Type.String(),
     state: OneOf(STATES),
-    needs: Type.Array(Type.String(), { description: 'Without these it does not start' }),
+    needs: Type.Array(Type.String(), { description: 'Required services' }),
     uses: Type.Array(Type.String(), { description: 'These it can do without' }),
-    waitsFor: Type.Array(Type.String(), { description: 'Of what it needs, what is not there' }),
+    waitsFor: Type.Array(Type.String(), { description: 'Missing requirements' }),
   },
   { 'x-name': 'ExtensionNode' },
 );
@@ -107,15 +105,15 @@ const Plan = Type.Object(
     starts: Names,
     stops: Names,
     degrades: Names,
-    warning: Nullable(Type.String(), { description: 'What a person should know first; then the change asks for `confirm`' }),
-    back: Nullable(Type.String(), { description: 'How to undo it, also where the API no longer answers' }),
+    warning: Nullable(Type.String(), { description: 'Warnings; if there are any, the change requires `confirm`' }),
+    back: Nullable(Type.String(), { description: 'How to undo the change, even if the API is not available' }),
   },
   { 'x-name': 'ExtensionPlan' },
 );
 const Changed = Type.Object({ status: Type.String(), extension: Extension, plan: Plan }, { 'x-name': 'ExtensionChange' });
 const Force = Type.Object({
-  force: Type.Optional(Type.Boolean({ description: 'Do not wait for what it is doing; confirms as well' })),
-  confirm: Type.Optional(Type.Boolean({ description: 'Go on in spite of the warning of the plan' })),
+  force: Type.Optional(Type.Boolean({ description: 'Do not wait for running work; also confirms' })),
+  confirm: Type.Optional(Type.Boolean({ description: 'Confirm the warnings of the plan' })),
 });
 const MEANS = {
   enable: 'Starts it, and what waited for it. The choice is kept: it comes before the preset and config.toml at every start from now on.',
@@ -132,7 +130,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'GET',
     path: '/api/extensions',
     summary: 'List extensions',
-    description: 'Every installed extension: the areas of the daemon themselves and what was added, on or off. `state` says what it is doing, `reason` why, `intent` what a person wants of it.',
+    description: 'All extensions, built in and installed, on or off. `state` is the current state, `reason` explains it, `intent` is the desired state.',
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
@@ -148,7 +146,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'GET',
     path: '/api/extensions/{name}',
     summary: 'Get an extension',
-    description: 'The same as in the list: what it provides, needs and adds, how often it was loaded, what went wrong.',
+    description: 'The same fields as in the list.',
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
@@ -162,7 +160,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'GET',
     path: '/api/extensions-graph',
     summary: 'Get the dependency graph',
-    description: 'The services that extensions have of each other, as a graph: what stops with what, and why something does not start.',
+    description: 'The services extensions use of each other, as a graph: what stops with what, and why an extension does not start.',
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
@@ -175,7 +173,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     method: 'POST',
     path: '/api/extensions/{name}/plan',
     summary: 'Preview a change',
-    description: 'Changes nothing. Ask it before a change, to show a person what else it touches and how to take it back.',
+    description: 'Changes nothing. Call it before a change to show what else it affects and how to undo it.',
     examples: { 'Before switching one off': { action: 'disable' }, 'Before switching one on': { action: 'enable' }, 'Before loading it anew': { action: 'reload' } },
     auth: 'bearer',
     permission: 'extensions.read',
@@ -208,7 +206,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
   ...installRoutes(kernel, { ByName, Extension, find: (name) => find(kernel, name), toPublic }),
 ];
 
-async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, { force = false, confirm = false }: Static<typeof Force>): Promise<Reply> {
+async function change(kernel: KernelView, action: ExtensionPlan['action'], name: string, { force = false, confirm = false }: Static<typeof Force>) {
   const { id } = find(kernel, name);
   const plan = kernel.plan(action, id);
   if (plan.warning !== null && !force && !confirm) throw extensionErrors.needs_confirmation(plan.warning, plan.back ?? `svc ext enable ${id}`).with({ details: { plan } });

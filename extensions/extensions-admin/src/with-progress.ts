@@ -1,5 +1,5 @@
 /** An answer that takes a while: one JSON value, or its steps as server-sent events for a caller that asks for them. */
-import { type InstallOptions, type InstallProgress, isSvcError, type Logger, reply, type Reply, sse, stream } from '@svc/api';
+import { type InstallOptions, type InstallProgress, isSvcError, type JsonReply, type Logger, type MediaReply, reply, sse, stream } from '@svc/api';
 
 interface Asking {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -11,7 +11,7 @@ interface Asking {
 const MAX_WAITING = 64;
 
 /** Events `progress`, then one `done` with the answer or one `error` in the form of an error answer. */
-export const withProgress = async (req: Asking, work: (options: InstallOptions) => Promise<unknown>): Promise<Reply> => {
+export const withProgress = async <const T>(req: Asking, work: (options: InstallOptions) => Promise<T>): Promise<JsonReply<200, T> | MediaReply> => {
   if (!(req.headers.accept ?? '').includes('text/event-stream')) return reply(200, await work({ signal: req.signal }));
   return stream(200, 'text/event-stream', events(req, work), { 'cache-control': 'no-store' });
 };

@@ -29,26 +29,26 @@ const PATH = 'path in its workspace';
 const MAX_WRITE_BYTES = 1024 * 1024;
 
 export const define = (program: Command, action: Action): void => {
-  const files = program.command('files').description('The workspace of an agent').helpCommand(false);
+  const files = program.command('files').description('Read and write files of an agent').helpCommand(false);
   files
     .command('list')
-    .description('The files in it')
+    .description('List files')
     .argument('<agent>', AGENT)
     .argument('[path]', 'only this folder')
     .action(action((cli, agent: string, folder?: string) => list(cli, agent, folder)));
   files
     .command('get')
-    .description('Print a file, or save it')
+    .description('Print or save a file')
     .argument('<agent>', AGENT)
     .argument('<path>', PATH)
-    .option('-o, --output <file>', 'save it here; a file that is there is replaced once all has come')
+    .option('-o, --output <file>', 'save to this file; an existing file is replaced when the download is complete')
     .action(action((cli, agent: string, file: string, flags: { output?: string }) => get(cli, agent, file, flags.output)));
   files
     .command('put')
-    .description('Write a file, at most 1 MiB; one that is there is replaced')
+    .description('Write a file of at most 1 MiB; an existing file is replaced')
     .argument('<agent>', AGENT)
     .argument('<file>', 'on this machine; "-" reads it from stdin')
-    .argument('[path]', `${PATH}; the name of the file when left out`)
+    .argument('[path]', `${PATH}; by default, the file's name`)
     .action(action((cli, agent: string, file: string, to?: string) => put(cli, agent, file, to)));
   files
     .command('rm')
@@ -58,7 +58,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli, agent: string, file: string) => remove(cli, agent, file)));
   files
     .command('upload')
-    .description('Upload a file, to be attached to messages; it is looked at and may be larger')
+    .description('Upload a file to attach to messages; it can be larger')
     .argument('<agent>', AGENT)
     .argument('<file>')
     .action(action((cli, agent: string, file: string) => upload(cli, agent, file)));
@@ -166,7 +166,7 @@ const print = async (cli: Cli, name: string, pieces: AsyncIterable<Uint8Array>):
   const whole = Buffer.concat(parts);
   const text = asText(whole);
   if (cli.json) cli.out.json({ name, content: text ?? whole.toString('base64'), encoding: text === undefined ? 'base64' : 'utf-8', size_bytes: whole.byteLength });
-  else if (text === undefined) throw new Failure(`${name} is not text.`, { code: 'cli_not_text', why: 'its bytes would upset the terminal', mend: '-o FILE   saves it' });
+  else if (text === undefined) throw new Failure(`${name} is not text.`, { code: 'cli_not_text', why: 'binary data cannot be printed', mend: '-o FILE   saves it' });
   else cli.out.write(printable(text.endsWith('\n') ? text : `${text}\n`));
   return EXIT.ok;
 };
@@ -197,7 +197,7 @@ const put = async (cli: Cli, wanted: string, file: string, to: string | undefine
 
 const remove = async (cli: Cli, wanted: string, file: string): Outcome => {
   const { daemon, id, name } = await at(cli, wanted);
-  if (!(await agreesAtTerminal(cli, `Delete ${file} from the workspace of ${name}? There is no way back.`))) return EXIT.ok;
+  if (!(await agreesAtTerminal(cli, `Delete ${file} from the workspace of ${name}? This cannot be undone.`))) return EXIT.ok;
   const answer = await daemon.call('deleteAgentFile', { id, filename: file }).catch((error: unknown) => fromDaemon(error, name));
   if (cli.json) cli.out.json({ ...answer, status: 'deleted' });
   else cli.out.line(`${cli.out.green('✓')} ${answer.name} is deleted`);

@@ -3,7 +3,7 @@ import { type Plain, Type, defineConfig } from '@svc/api';
 /** No upload may be larger, whatever config.toml says. */
 export const LARGEST_UPLOAD_BYTES = 1_073_741_824;
 
-const MaxUpload = Type.Integer({ default: 10_485_760, minimum: 1_024, maximum: LARGEST_UPLOAD_BYTES, description: 'The largest file that an upload may bring' });
+const MaxUpload = Type.Integer({ default: 10_485_760, minimum: 1_024, maximum: LARGEST_UPLOAD_BYTES, description: 'Maximum size of an upload' });
 
 const UploadsConfig = Type.Object(
   {
@@ -11,7 +11,7 @@ const UploadsConfig = Type.Object(
       default: 5_368_709_120,
       minimum: 1_024,
       maximum: 1_099_511_627_776_000,
-      description: 'What the uploads of one owner may take together; each counts 4 KiB beside its own bytes',
+      description: "Total size of one owner's uploads; each counts its bytes plus 4 KiB",
     }),
   },
   { additionalProperties: false, default: {} },

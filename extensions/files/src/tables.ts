@@ -5,7 +5,7 @@ export const UploadRows = defineTable('uploads', '1.0.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     owner_id: { kind: 'text', notNull: true },
-    /** The agent it was sent to; it goes with that agent. */
+    /** The agent it was sent to. It is deleted with the agent. */
     agent_id: { kind: 'text' },
     filename: { kind: 'text', notNull: true },
     content_type: { kind: 'text', notNull: true },

@@ -11,31 +11,31 @@ export const define = (program: Command, action: Action): void => {
   const models = program.command('models').description('The catalog of models').helpCommand(false);
   models
     .command('list')
-    .description('Models that can be asked now')
+    .description('List available models')
     .option('--provider <name>', 'only of this provider')
-    .option('--all', 'those that cannot be asked as well')
+    .option('--all', 'also models that are not available')
     .action(action((cli, flags: { provider?: string; all?: boolean }) => list(cli, flags)));
   models
     .command('show')
-    .description('What one can do and costs')
+    .description("Show a model's features and prices")
     .argument('<model>', 'its id, alias or name; PROVIDER/MODEL where several have it')
     .action(action((cli, wanted: string) => show(cli, wanted)));
   models
     .command('use')
-    .description('Let a model answer for agents whose model is `default`; it stays until you choose again')
+    .description('Set the default model, for agents whose model is `default`')
     .argument('<model>', 'its id, alias or name')
     .option('--provider <name>', 'of this provider')
     .action(action((cli, wanted: string, flags: { provider?: string }) => use(cli, wanted, flags.provider)));
   models
     .command('alias')
-    .description('Other names of models: lists them, or gives MODEL the name NAME')
+    .description('List aliases, or add the alias NAME for MODEL')
     .argument('[name]')
     .argument('[model]', 'the id of a model, or another alias')
-    .option('--remove <name>', 'take a name away that was given here')
+    .option('--remove <name>', 'remove an alias')
     .action(action((cli, name: string | undefined, model: string | undefined, flags: { remove?: string }) => alias(cli, name, model, flags.remove)));
   models
     .command('update')
-    .description('Fetch a newer catalog from [models] catalog_url and use it')
+    .description('Update the catalog from [models] catalog_url')
     .action(action((cli) => update(cli)));
 };
 
@@ -49,7 +49,7 @@ const list = async (cli: Cli, flags: { provider?: string; all?: boolean }): Outc
     return EXIT.ok;
   }
   if (models.length === 0) {
-    cli.out.line(typed(flags.all ? 'The catalog has no such model.' : 'None of these can be asked now. svc models list --all shows them, svc providers set-key PROVIDER sets a key.'));
+    cli.out.line(typed(flags.all ? 'The catalog has no such model.' : 'None of these is available. svc models list --all shows them; svc providers set-key PROVIDER sets a key.'));
     return EXIT.ok;
   }
   const { dim, green } = cli.out;
@@ -105,7 +105,7 @@ const use = async (cli: Cli, wanted: string, provider: string | undefined): Outc
   const chosen = await daemon.call('setDefaultProvider', { name: model.provider, body: { model: model.id } });
   if (cli.json) cli.out.json(chosen);
   else {
-    cli.out.line(`${cli.out.green('✓')} ${chosen.provider} / ${chosen.model} answers for \`default\` from now on.`);
+    cli.out.line(`${cli.out.green('✓')} ${chosen.provider} / ${chosen.model} is now the default.`);
     if (chosen.problem !== null) cli.out.line(`  ${cli.out.yellow(chosen.problem)}`);
   }
   return EXIT.ok;

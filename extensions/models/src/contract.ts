@@ -13,8 +13,8 @@ export const CatalogModel = Type.Object({
   supports_tools: Type.Boolean(),
   supports_vision: Type.Boolean(),
   supports_streaming: Type.Boolean(),
-  wire_id: Type.Optional(Type.String({ description: 'What the provider itself calls the model, where that differs from `id`' })),
-  pricing_known: Type.Optional(Type.Boolean({ description: 'False where nobody knows what it costs: the two prices then say nothing' })),
+  wire_id: Type.Optional(Type.String({ description: "The provider's own model ID, if it differs from `id`" })),
+  pricing_known: Type.Optional(Type.Boolean({ description: 'False if the price is unknown; ignore the two prices then' })),
   source: Type.Optional(OneOf(['builtin', 'catalog', 'custom', 'local'], { description: 'Who says that there is such a model; left out: the catalog' })),
 });
 export type CatalogModel = Plain<typeof CatalogModel>;

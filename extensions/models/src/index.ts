@@ -22,7 +22,7 @@ export default defineExtension({
   tables: [Aliases, CustomModels, LocalLists, Revisions],
   migrations: [init],
   config: [ModelsSection],
-  commandWords: [{ word: 'models', summary: 'the catalog of models', usage: 'models list|show|use|alias|update', order: 34, module: 'models' }],
+  commandWords: [{ word: 'models', summary: 'the model catalog', usage: 'models list|show|use|alias|update', order: 34, module: 'models' }],
   activate(ctx) {
     const store = createModelStore(ctx.db);
     const kept = createKeptCatalog({ data: ctx.files.data, shipped: loadCatalog, schemas: ctx.schemas, log: ctx.log });

@@ -1,5 +1,5 @@
 /** HTTP in, service call, HTTP out. */
-import { type Clock, type Reply, type Req, type RouteDecl, Type, follow, reply, routeGroup, waitFor, IdempotencyKey } from '@svc/api';
+import { type Clock, type MediaReply, type Req, type RouteDecl, Type, follow, reply, routeGroup, waitFor, IdempotencyKey } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
@@ -100,7 +100,7 @@ const shownId = ({ agent, session, isStateless }: Named, asked: string): string 
 
 const toModel = (id: string, agent: Agent) => ({ id, object: 'model' as const, created: Math.floor(Date.parse(agent.createdAt) / 1_000), owned_by: 'svc' });
 
-async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest>): Promise<Reply> {
+async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest>): Promise<MediaReply> {
   const { actor, body, headers } = req;
   checkServed(body);
   const named = await agentNamed(deps.agents, actor, body.model);

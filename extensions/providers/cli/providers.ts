@@ -23,16 +23,16 @@ const WORDS: Readonly<Record<string, string>> = {
 const NAME = 'its name, see `svc providers list`';
 
 export const define = (program: Command, action: Action): void => {
-  const providers = program.command('providers').description('Model providers and their keys').helpCommand(false);
+  const providers = program.command('providers').description('Manage model providers and keys').helpCommand(false);
   providers
     .command('list')
-    .description('Every provider, those that can answer first')
+    .description('List providers, available ones first')
     .action(action((cli) => list(cli)));
   providers
     .command('add')
     .description('Add an OpenAI-compatible provider of your own')
-    .argument('<name>', 'what it is called from now on')
-    .argument('<url>', 'where it is reached, such as http://127.0.0.1:9000/v1')
+    .argument('<name>', 'its name')
+    .argument('<url>', 'its base URL, such as http://127.0.0.1:9000/v1')
     .option('--key-stdin', 'read its key from stdin')
     .action(action(async (cli, name: string, url: string, flags: { keyStdin?: boolean }) => (await import('./providers/addresses.js')).add(cli, name, url, flags.keyStdin === true)));
   providers
@@ -43,31 +43,31 @@ export const define = (program: Command, action: Action): void => {
     .action(action(async (cli, name: string, url: string) => (await import('./providers/addresses.js')).setUrl(cli, name, url)));
   providers
     .command('remove-url')
-    .description('Reach a provider at its usual address again; one of your own goes, with its key')
+    .description("Reset a provider's base URL; removes a custom provider and its key")
     .argument('<provider>', NAME)
     .action(action(async (cli, name: string) => (await import('./providers/addresses.js')).removeUrl(cli, name)));
   providers
     .command('test')
-    .description('Ask a provider whether it answers and takes its key; nothing is paid. Exit code 1 when it does not')
+    .description('Test a provider and its key, for free; exit code 1 if it fails')
     .argument('<provider>', NAME)
-    .option('--model <model>', 'and whether it has this model')
+    .option('--model <model>', 'also check for this model')
     .action(action(async (cli, name: string, flags: { model?: string }) => (await import('./providers/key-test.js')).test(cli, name, flags.model)));
   providers
     .command('set-key')
-    .description("Store a provider's API key in the vault and try it; it works at once")
+    .description("Store a provider's API key in the vault and test it")
     .argument('<provider>', NAME)
     .option('--stdin', 'read the key from stdin, for scripts')
     .action(action((cli, provider: string, flags: { stdin?: boolean }) => setKey(cli, provider, flags.stdin === true)));
   providers
     .command('remove-key')
-    .description('Forget the key of a provider')
+    .description("Remove a provider's key")
     .argument('<provider>', NAME)
     .action(action((cli, provider: string) => removeKey(cli, provider)));
   providers
     .command('default')
-    .description('Let a provider answer for agents whose model is `default`; it stays until you choose again')
+    .description('Set the default provider, for agents whose model is `default`')
     .argument('<provider>', NAME)
-    .argument('[model]', 'one of its models; its usual one when left out')
+    .argument('[model]', "one of its models; by default, the provider's default model")
     .action(action((cli, provider: string, model?: string) => setDefault(cli, provider, model)));
 };
 
@@ -114,12 +114,12 @@ const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => 
 const removeKey = async (cli: Cli, provider: string): Outcome => {
   const daemon = await cli.daemon();
   await knownProvider(daemon, provider);
-  if (!(await agreesAtTerminal(cli, `Forget the key of ${provider}? Its agents go on with their fallbacks, or fail.`))) return EXIT.ok;
+  if (!(await agreesAtTerminal(cli, `Forget the key of ${provider}? Agents that use it switch to their fallback models, or fail.`))) return EXIT.ok;
   const answer = await daemon.call('removeProviderKey', { name: provider });
   if (cli.json) cli.out.json(answer);
   else {
     cli.out.line(`${cli.out.green('✓')} ${provider} has no key any more.`);
-    if (answer.suppressed) cli.out.note(cli.out.yellow(`The environment of the daemon holds a key too. It is not used any more, until you set one: svc providers set-key ${provider}`));
+    if (answer.suppressed) cli.out.note(cli.out.yellow(`The daemon's environment also has a key. It is not used until you set one: svc providers set-key ${provider}`));
   }
   return EXIT.ok;
 };
@@ -130,7 +130,7 @@ const setDefault = async (cli: Cli, provider: string, model: string | undefined)
   const chosen = await daemon.call('setDefaultProvider', { name: provider, body: model === undefined ? {} : { model } });
   if (cli.json) cli.out.json(chosen);
   else {
-    cli.out.line(`${cli.out.green('✓')} ${chosen.provider} / ${chosen.model} answers for \`default\` from now on.`);
+    cli.out.line(`${cli.out.green('✓')} ${chosen.provider} / ${chosen.model} is now the default.`);
     if (chosen.problem !== null) cli.out.line(`  ${cli.out.yellow(chosen.problem)}`);
   }
   return EXIT.ok;

@@ -9,13 +9,13 @@ const BASE_URL = '^(https?://[^\\s@?#/][^\\s@?#]*)?$';
 const DefaultModelConfig = Type.Object(
   {
     provider: Type.String({ default: '', maxLength: 64, description: 'A provider name; empty or `auto` lets the daemon choose' }),
-    model: Type.String({ default: '', maxLength: 200, description: "A model id; empty takes the provider's usual one" }),
-    api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that holds its key, where that is not the usual one' }),
+    model: Type.String({ default: '', maxLength: 200, description: "A model id; empty means the provider's default model" }),
+    api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that sets its key, where that is not the usual one' }),
     base_url: Type.String({
       default: '',
       pattern: BASE_URL,
       maxLength: 2000,
-      description: 'Where it is reached, where that is not the usual place; with a name of your own, any OpenAI-compatible server',
+      description: 'Base URL, if not the default one. With a name of your own, any OpenAI-compatible server',
     }),
   },
   closed,
@@ -29,9 +29,9 @@ const FallbackProviders = Type.Array(
   Type.Object(
     {
       provider: Type.String({ minLength: 1, maxLength: 64, description: 'A provider name' }),
-      model: Type.String({ default: '', maxLength: 200, description: "A model id; empty takes the provider's usual one" }),
-      api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that holds its key, where that is not the usual one' }),
-      base_url: Type.String({ default: '', pattern: BASE_URL, maxLength: 2000, description: 'Where it is reached, where that is not the usual place' }),
+      model: Type.String({ default: '', maxLength: 200, description: "A model id; empty means the provider's default model" }),
+      api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that sets its key, where that is not the usual one' }),
+      base_url: Type.String({ default: '', pattern: BASE_URL, maxLength: 2000, description: 'Base URL, if not the default one' }),
     },
     closed,
   ),

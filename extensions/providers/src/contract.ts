@@ -17,21 +17,21 @@ export const ProviderRecord = Type.Object({
   key_required: Type.Boolean(),
   auth_status: AuthStatus,
   secret: Nullable(Secret),
-  default_model: Nullable(Type.String(), { description: 'The model that stands in for `default` at this provider, when one is known' }),
-  suppressed: Type.Optional(Type.Boolean({ description: 'A person removed its key: one in the environment is not used until they say otherwise' })),
-  problem: Nullable(Type.String(), { description: 'Why nobody can tell whether there is a key: the store of secrets does not open. `auth_status` is then `missing`' }),
+  default_model: Nullable(Type.String(), { description: "This provider's default model, if known" }),
+  suppressed: Type.Optional(Type.Boolean({ description: 'The key was removed: a key in the environment is not used until it is enabled again' })),
+  problem: Nullable(Type.String(), { description: 'Why it is unknown whether there is a key: the vault cannot be opened. `auth_status` is then `missing`' }),
 });
 export type ProviderRecord = Plain<typeof ProviderRecord>;
 
 export const DefaultModel = Type.Object({
   provider: Type.String(),
   model: Type.String(),
-  why: Type.String({ description: 'One sentence for a person: why this one' }),
-  isStandIn: Type.Boolean({ description: 'True while the built-in stand-in answers' }),
+  why: Type.String({ description: 'One sentence on why this one was chosen' }),
+  isStandIn: Type.Boolean({ description: 'True while the built-in mock provider answers' }),
   chosen_by: OneOf(['config', 'person', 'key', 'start'], {
-    description: '`config`: config.toml names it. `person`: by command. `key`: with a key that was set or removed. `start`: found when nothing was chosen yet',
+    description: '`config`: set in config.toml. `person`: set by a person. `key`: changed with a key that was set or removed. `start`: detected at start',
   }),
-  chosen_at: Nullable(Type.String(), { description: 'When it was chosen and kept (ISO); null for what config.toml names and for the stand-in that waits for a choice' }),
+  chosen_at: Nullable(Type.String(), { description: 'When it was chosen (ISO); null if it is set in config.toml or is the mock provider' }),
   trouble: Nullable(Type.String(), { description: 'Why it cannot answer at the moment: its key is missing, was refused or cannot be read' }),
 });
 export type DefaultModel = Plain<typeof DefaultModel>;

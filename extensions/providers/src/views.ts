@@ -16,18 +16,18 @@ const fields = {
   model_count: Type.Integer(),
   key_required: Type.Boolean(),
   suppressed: Type.Boolean({ description: 'Whether a person removed its key, so that one in the environment is not used' }),
-  key_present: Nullable(Type.Boolean(), { description: 'Null where nobody can tell: the store of secrets does not open' }),
+  key_present: Nullable(Type.Boolean(), { description: 'Null if unknown: the vault cannot be opened' }),
   is_local: Type.Boolean({ description: 'Whether it is on this machine' }),
   is_custom: Type.Boolean({ description: 'Whether a person or a setting made it: it is not in the shipped list' }),
   available: Type.Boolean({ description: 'Whether it can be asked now' }),
-  reachable: Nullable(Type.Boolean(), { description: 'Whether anything answered at its address when last asked; null where nobody has asked since the start' }),
+  reachable: Nullable(Type.Boolean(), { description: 'Whether its address responded when last checked; null if it was not checked since the start' }),
   latency_ms: Nullable(Type.Integer(), { description: 'Of that answer' }),
   last_tested: Nullable(Type.String({ format: 'date-time' }), { description: 'When that was' }),
   discovered_models: Nullable(Type.Array(Type.String()), { description: 'Models that a server on this machine lists, by its own names' }),
   wire: Type.String({ description: '`openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported`' }),
   default_model: Type.Optional(Type.String()),
   is_default: Type.Boolean({ description: 'Whether it answers for `default`' }),
-  error_message: Type.Optional(Type.String({ description: 'Why nobody can tell whether there is a key, or what was wrong when it was last asked' })),
+  error_message: Type.Optional(Type.String({ description: 'Why it is unknown whether there is a key, or the error of the last check' })),
 };
 
 export const Provider = Type.Object(fields, { 'x-name': 'Provider' });

@@ -9,14 +9,14 @@ interface ChatOptions {
 export const define = (program: Command, action: Action): void => {
   program
     .command('chat')
-    .description('Talk with an agent. /help lists the commands an agent knows, @FILE attaches a file, /exit leaves.')
-    .argument('[agent]', 'name or id; without one you are asked, or the only one is taken')
+    .description('Chat with an agent. /help lists the commands, @FILE attaches a file, /exit leaves.')
+    .argument('[agent]', 'name or id; by default, you are asked if there is more than one')
     .option('--cost', 'show tokens and cost after each answer')
     .action(action((cli, agent: string | undefined, options: ChatOptions) => chat(cli, agent, options)));
 };
 
 const chat = async (cli: Cli, wanted: string | undefined, { cost = false }: ChatOptions): Outcome => {
-  if (cli.json) throw usageFailure('chat is for people; it has no --json.', 'svc message AGENT TEXT --json');
+  if (cli.json) throw usageFailure('svc chat has no --json.', 'svc message AGENT TEXT --json');
   const daemon = await cli.daemon();
   const agent = wanted === undefined ? await pickAgent(cli, daemon) : await findAgent(daemon, wanted);
   if (!cli.out.canAsk) {

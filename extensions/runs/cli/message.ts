@@ -7,9 +7,9 @@ import { type RunEvent, stopRun, streamMessage } from './answer/run-stream.js';
 export const define = (program: Command, action: Action): void => {
   program
     .command('message')
-    .description('Send one message and print the answer as it comes. Ctrl-C stops the run. A text of "-" is read from stdin.')
+    .description('Send one message and stream the answer. Ctrl-C stops the run. "-" reads the message from stdin.')
     .argument('<agent>', 'name or id')
-    .argument('<text...>', 'the message; put -- before a text that begins with a dash')
+    .argument('<text...>', 'the message; put -- before a text that starts with a dash')
     .action(action((cli, agent: string, words: string[]) => message(cli, agent, words)));
 };
 

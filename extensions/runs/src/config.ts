@@ -2,21 +2,23 @@ import { OneOf, type Plain, Type, defineConfig } from '@svc/api';
 
 const RunsConfig = Type.Object(
   {
-    max_active: Type.Integer({ minimum: 1, maximum: 100_000, default: 1_000, description: 'Runs in flight at once; more are refused with 503 until one ends' }),
-    max_iterations: Type.Integer({ minimum: 1, maximum: 1_000, default: 50, 'x-alias': ['agent_max_iterations'], description: 'Model calls of one run, unless the agent says fewer' }),
-    max_depth: Type.Integer({ minimum: 1, maximum: 50, default: 5, 'x-alias': ['max_agent_call_depth'], description: 'How many agents may call each other in one chain' }),
+    max_active: Type.Integer({ minimum: 1, maximum: 100_000, default: 1_000, description: 'Maximum number of active runs; more are refused with 503' }),
+    max_iterations: Type.Integer({ minimum: 1, maximum: 1_000, default: 50, 'x-alias': ['agent_max_iterations'], description: 'Maximum model calls per run; an agent can set fewer' }),
+    max_depth: Type.Integer({ minimum: 1, maximum: 50, default: 5, 'x-alias': ['max_agent_call_depth'], description: 'Maximum depth of agents calling agents' }),
     unwatched: Type.Optional(
-      OneOf(['finish', 'cancel'], { description: 'What becomes of a run 2 s after its last watcher left. Left out: runs of /v1 are cancelled, all others finish. An agent may say otherwise' }),
+      OneOf(['finish', 'cancel'], {
+        description: "What happens to a run 2 s after its last watcher disconnects. By default, runs of /v1 are cancelled and all others finish. An agent's manifest can override this",
+      }),
     ),
     max_history_messages: Type.Optional(
       Type.Integer({
         minimum: 4,
         maximum: 500,
         'x-alias': ['max_history_messages'],
-        description: 'Messages of a session that a model is sent at most, of agents whose manifest does not say. Left out: as many as fit',
+        description: "Maximum number of session messages sent to a model, unless the agent's manifest sets it. By default, as many as fit",
       }),
     ),
-    child_timeout_secs: Type.Integer({ minimum: 1, maximum: 86_400, default: 600, description: 'How long agent_send waits for the other agent' }),
+    child_timeout_secs: Type.Integer({ minimum: 1, maximum: 86_400, default: 600, description: 'How long agent_send waits for an answer' }),
   },
   { additionalProperties: false, default: {} },
 );
@@ -28,7 +30,7 @@ export const RunsSection = defineConfig('runs', RunsConfig);
 const ThinkingConfig = Type.Object(
   {
     budget_tokens: Type.Integer({ minimum: 1_024, maximum: 1_000_000, default: 10_000, description: 'Tokens that a model may think before it answers' }),
-    stream_thinking: Type.Boolean({ default: true, description: 'Whether what it thinks is streamed and kept, where the model lets it be seen' }),
+    stream_thinking: Type.Boolean({ default: true, description: "Whether to stream and store the model's reasoning, if the model exposes it" }),
   },
   { additionalProperties: false, default: {} },
 );

@@ -46,7 +46,7 @@ export const RunDraft = Type.Object({
   ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `' })),
   incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation, and nothing of it or of its answer is kept' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Whether the model shall think before it answers; otherwise as the session or the manifest says' })),
-  showThinking: Type.Optional(Type.Boolean({ description: 'Whether what it thinks is shown and kept; otherwise as the manifest says, and by default it is' })),
+  showThinking: Type.Optional(Type.Boolean({ description: "Whether to show and store the model's reasoning. The default is the manifest's setting, which is true by default" })),
   depth: Type.Optional(Type.Integer({ description: 'How many agents stand above this run' })),
   parentRunId: Type.Optional(Type.String()),
 });

@@ -34,7 +34,7 @@ export default defineExtension({
   contract,
   config: [RunsSection, ThinkingSection],
   commandWords: [
-    { word: 'chat', summary: 'talk with an agent', usage: 'chat [AGENT]', order: 20, module: 'chat', synonyms: [{ word: 'tui', means: 'chat' }] },
+    { word: 'chat', summary: 'chat with an agent', usage: 'chat [AGENT]', order: 20, module: 'chat', synonyms: [{ word: 'tui', means: 'chat' }] },
     { word: 'message', summary: 'send one message, print the answer', usage: 'message AGENT TEXT…', order: 21, module: 'message', synonyms: [{ word: 'ask', means: 'message' }] },
   ],
   activate(ctx) {

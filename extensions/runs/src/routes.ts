@@ -1,5 +1,5 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, IdempotencyKey, type Journal, type Reply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
+import { ErrorBody, IdempotencyKey, type Journal, type MediaReply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { AttachmentBody, MAX_ATTACHMENTS, attachmentsOf } from './attachments.js';
@@ -46,7 +46,9 @@ const MessageBody = Type.Object(
     ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
     incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is kept' })),
     thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers' })),
-    show_thinking: Type.Optional(Type.Boolean({ description: 'Whether what it thinks is streamed and kept, where the model lets it be seen; otherwise as the agent says, and by default it is' })),
+    show_thinking: Type.Optional(
+      Type.Boolean({ description: "Whether to stream and store the model's reasoning, if the model exposes it. The default is the agent's setting, which is true by default" }),
+    ),
   },
   { 'x-name': 'MessageRequest' },
 );
@@ -85,7 +87,7 @@ const sendRoute = (deps: RouteDeps): RouteDecl =>
     path: '/api/agents/{id}/message',
     summary: 'Send a message and wait for the answer',
     description:
-      'Answers when the run has ended, which may take minutes: give your client a long timeout, or use the stream. The message is kept before anything is done, so a run goes on when you hang up and after a restart of the daemon. Send an `Idempotency-Key` and the message is one message, however often it is sent. A message that begins with `/` is a command (`/help` lists them). `x-svc-run` names the run.',
+      'Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if you disconnect or the daemon restarts. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id.',
     examples,
     auth: 'bearer',
     permission: 'runs.send',
@@ -108,7 +110,7 @@ const streamRoute = (deps: RouteDeps): RouteDecl =>
     path: '/api/agents/{id}/message/stream',
     summary: 'Send a message and stream the answer',
     description:
-      'The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. Where the connection breaks, send the same request again with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream goes on after that event and no second run begins, also after a restart of the daemon. Then a `phase` event `restarted` may come: it voids the text that came after the last tool event, which is sent anew.',
+      'The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again.',
     examples,
     auth: 'bearer',
     permission: 'runs.send',
@@ -132,7 +134,7 @@ const followRoute = (deps: RouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/agents/{id}/sessions/{session_id}/stream',
     summary: 'Stream the active run of a session',
-    description: 'The events of the run that goes on there now, whoever sent its message, from its beginning or after `Last-Event-ID`. Where nothing runs it is 404: read the session instead.',
+    description: 'The events of the active run, whoever sent the message, from the start or after `Last-Event-ID`. Without an active run, the status is 404: read the session instead.',
     auth: 'bearer',
     permission: 'runs.read',
     cost: 5,
@@ -148,8 +150,7 @@ const stopRoute = (deps: RouteDeps): RouteDecl =>
     method: 'POST',
     path: '/api/agents/{id}/stop',
     summary: "Stop the agent's current run",
-    description:
-      'Cancels every run of the agent that goes on, waits or is queued, whichever way its message came. What was said until then stays in the session. The agent itself stays ready: its next message begins a new run.',
+    description: 'Cancels all active and queued runs of the agent, on all channels. Text up to this point stays in the session. The agent stays ready: the next message starts a new run.',
     auth: 'bearer',
     permission: 'runs.send',
     cost: 5,
@@ -183,12 +184,12 @@ function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): Ru
 }
 
 /** A POST that names a frame of this agent's run attaches to it and never starts another. */
-async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<Reply | undefined> {
+async function resume(deps: RouteDeps, req: Req, agentId: string): Promise<MediaReply | undefined> {
   const resumed = await findResumed(deps, req.actor, agentId, req.headers['last-event-id'] ?? '');
   return resumed ? follow(resumed.runId, RunSse, missedBy(resumed), { after: resumed.after, headers: { 'x-svc-run': resumed.runId } }) : undefined;
 }
 
-async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<Reply> {
+async function attachToSession(deps: RouteDeps, req: Req<{ id: string; session_id: string }>): Promise<MediaReply> {
   const agent = await deps.agents.get(req.actor, req.params.id);
   const session = await deps.sessions.named(req.actor, agent, req.params.session_id);
   const resumed = await resume(deps, req, agent.id);

@@ -6,41 +6,41 @@ import { eachSession, findSessions, type SessionRow } from './sessions/session-l
 
 type Message = OutputOf<'getSessionById'>['messages'][number];
 
-const SESSION = 'its id, the beginning of its id, or its label';
+const SESSION = 'its id, the start of its id, or its label';
 const USUAL_LIMIT = '50';
 const MAX_TOOL_CHARS = 300;
 
 export const define = (program: Command, action: Action): void => {
-  const sessions = program.command('sessions').description('Conversations with agents').helpCommand(false);
+  const sessions = program.command('sessions').description('List, search and delete conversations').helpCommand(false);
   sessions
     .command('list')
-    .description('The newest first')
+    .description('List sessions, newest first')
     .argument('[agent]', 'only of this agent: name or id')
-    .option('--active', 'only those in which a run goes on')
-    .option('--limit <n>', 'how many at most', USUAL_LIMIT)
+    .option('--active', 'only sessions with an active run')
+    .option('--limit <n>', 'maximum number', USUAL_LIMIT)
     .action(action((cli, agent: string | undefined, flags: { active?: boolean; limit: string }) => list(cli, agent, flags)));
   sessions
     .command('show')
-    .description('What was said')
+    .description('Show a session')
     .argument('<session>', SESSION)
     .action(action((cli, wanted: string) => show(cli, wanted)));
   sessions
     .command('rename')
-    .description('Label one; an empty label takes it away')
+    .description("Set a session's label; an empty label removes it")
     .argument('<session>', SESSION)
     .argument('<label>')
     .action(action((cli, wanted: string, label: string) => rename(cli, wanted, label)));
   sessions
     .command('delete')
-    .description('Delete sessions with all that was said in them')
+    .description('Delete sessions with all their messages')
     .argument('<sessions...>', SESSION)
     .action(action((cli, wanted: string[]) => remove(cli, wanted)));
   sessions
     .command('search')
-    .description('Messages that hold every one of these words')
+    .description('Search messages that contain all these words')
     .argument('<words...>')
     .option('--agent <agent>', 'only of this agent: name or id')
-    .option('--limit <n>', 'how many at most', USUAL_LIMIT)
+    .option('--limit <n>', 'maximum number', USUAL_LIMIT)
     .action(action((cli, words: string[], flags: { agent?: string; limit: string }) => search(cli, words, flags)));
 };
 
@@ -63,7 +63,7 @@ const list = async (cli: Cli, agent: string | undefined, flags: { active?: boole
     if (found.length >= limit) break;
   }
   if (cli.json) cli.out.json({ sessions: found, total: found.length });
-  else if (found.length === 0) cli.out.line(flags.active ? 'No run goes on in any session.' : 'Nothing was said yet.');
+  else if (found.length === 0) cli.out.line(flags.active ? 'No session has an active run.' : 'Nothing was said yet.');
   else printList(cli, found);
   return EXIT.ok;
 };
@@ -72,7 +72,7 @@ const printList = (cli: Cli, found: readonly SessionRow[]): void => {
   const now = Date.now();
   const { bold, dim, green } = cli.out;
   const rows = found.map((row) => [
-    printable(row.label ?? '(nothing said yet)').replace(/\s+/g, ' '),
+    printable(row.label ?? '(no messages yet)').replace(/\s+/g, ' '),
     row.agent_name ?? '(gone)',
     String(row.message_count),
     agoText(row.last_message_at ?? row.created_at, now),
@@ -97,7 +97,7 @@ const show = async (cli: Cli, wanted: string): Outcome => {
     return EXIT.ok;
   }
   const { bold, dim } = cli.out;
-  cli.out.line(`${bold(printable(session.label ?? '(no label)'))}  ${dim(`${session.agent_name ?? 'an agent that is gone'}, begun ${session.created_at}, ${session.id}`)}`);
+  cli.out.line(`${bold(printable(session.label ?? '(no label)'))}  ${dim(`${session.agent_name ?? 'deleted agent'}, begun ${session.created_at}, ${session.id}`)}`);
   let speaker = '';
   for (const message of session.messages) {
     const next = speakerOf(message, session.agent_name ?? 'agent');
@@ -111,7 +111,7 @@ const show = async (cli: Cli, wanted: string): Outcome => {
 
 /** Undefined for results of tools alone: nobody says them. */
 const speakerOf = ({ content, is_summary, role }: Message, agent: string): string | undefined => {
-  if (is_summary) return 'summary of what was said before';
+  if (is_summary) return 'summary of earlier messages';
   if (typeof content !== 'string' && content.every(({ type }) => type === 'tool_result')) return undefined;
   return role === 'user' ? 'you' : role === 'assistant' ? agent : 'system';
 };
@@ -131,7 +131,7 @@ const rename = async (cli: Cli, wanted: string, label: string): Outcome => {
   const [id = ''] = await findSessions(daemon, [wanted]);
   const answer = await daemon.call('updateSessionLabel', { id, body: { label: label.trim() === '' ? null : label } });
   if (cli.json) cli.out.json(answer);
-  else cli.out.line(`${cli.out.green('✓')} ${label.trim() === '' ? 'The label is taken away.' : `It is called ${cli.out.bold(answer.label ?? '')} from now on.`}`);
+  else cli.out.line(`${cli.out.green('✓')} ${label.trim() === '' ? 'The label was removed.' : `It is called ${cli.out.bold(answer.label ?? '')} from now on.`}`);
   return EXIT.ok;
 };
 
@@ -139,8 +139,8 @@ const remove = async (cli: Cli, wanted: readonly string[]): Outcome => {
   const daemon = await cli.daemon();
   // All are found before the first one goes.
   const ids = await findSessions(daemon, wanted);
-  const what = ids.length === 1 ? 'this session and all that was said in it' : `${ids.length} sessions and all that was said in them`;
-  if (!(await agreesAtTerminal(cli, `Delete ${what}? There is no way back.`))) return EXIT.ok;
+  const what = ids.length === 1 ? 'this session and all its messages' : `${ids.length} sessions and all their messages`;
+  if (!(await agreesAtTerminal(cli, `Delete ${what}? This cannot be undone.`))) return EXIT.ok;
   for (const id of ids) await daemon.call('deleteSession', { id });
   if (cli.json) cli.out.json({ status: 'deleted', session_ids: ids });
   else cli.out.line(`${cli.out.green('✓')} ${ids.length === 1 ? 'The session is' : `${ids.length} sessions are`} deleted`);
@@ -162,10 +162,10 @@ const printHits = async (cli: Cli, { indexed_until, items, total, total_is_exact
   const { bold, dim, yellow } = cli.out;
   const now = Date.now();
   for (const hit of items) {
-    cli.out.line(`${bold(printable(hit.label ?? '(no label)'))}  ${dim(`${hit.agent_name ?? 'an agent that is gone'}, ${agoText(hit.timestamp, now)}, ${hit.session_id}`)}`);
+    cli.out.line(`${bold(printable(hit.label ?? '(no label)'))}  ${dim(`${hit.agent_name ?? 'deleted agent'}, ${agoText(hit.timestamp, now)}, ${hit.session_id}`)}`);
     cli.out.line(`  ${dim(hit.role === 'user' ? 'you' : (hit.agent_name ?? 'agent'))}  ${markWords(printable(hit.snippet), words, (found) => bold(yellow(found)))}`);
   }
-  if (items.length === 0) cli.out.line('Nothing that was said holds all of these words.');
+  if (items.length === 0) cli.out.line('No message contains all of these words.');
   else if (total > items.length) cli.out.note(dim(`${items.length} of ${total_is_exact ? '' : 'at least '}${total}; --limit shows more`));
-  if (indexed_until !== undefined) cli.out.note(yellow(`Older messages are still being read: what was said from ${indexed_until} on may be missing.`));
+  if (indexed_until !== undefined) cli.out.note(yellow(`Older messages are still being indexed: messages since ${indexed_until} on may be missing.`));
 };

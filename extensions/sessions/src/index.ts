@@ -23,6 +23,7 @@ import { createListing, infoOf } from './listing.js';
 import { projectEntries } from './projection.js';
 import { agentHistoryRoutes } from './routes/agent-history.js';
 import { agentSessionRoutes } from './routes/agent-sessions.js';
+import { SessionsOfAgent } from './routes/shapes.js';
 import type { SessionRouteDeps } from './routes/route-deps.js';
 import { branchRoute } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
@@ -43,7 +44,7 @@ export default defineExtension({
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
   migrations: [init, thinking, catalogueTables, branches],
   config: [SessionSection],
-  commandWords: [{ word: 'sessions', summary: 'what was said', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
+  commandWords: [{ word: 'sessions', summary: 'conversations', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require(Agents);
@@ -118,8 +119,8 @@ export default defineExtension({
       },
       recent: async (actor, agent, limit) => {
         await catalogue.catchUp(1);
-        const [{ sessions: newest }, active] = await Promise.all([listing.page(actor, { agentId: agent.id, limit, offset: 0 }), listing.active(actor, agent.id)]);
-        return newest.map((session) => infoOf(session, agent.sessionId, active));
+        const [{ rows }, active] = await Promise.all([listing.page(actor, SessionsOfAgent, { limit }, agent.id), listing.active(actor, agent.id)]);
+        return rows.map((session) => infoOf(session, agent.sessionId, active));
       },
     };
     ctx.services.provide(Sessions, { ...service, counts: sessions.counts });

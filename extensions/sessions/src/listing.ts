@@ -1,5 +1,5 @@
 /** Sessions as lists show them. What a list says of one stands in its row (catalogue/facts.ts): a page is one read. */
-import type { Actor, Db, OptionalHandle, Reader, Row, Scalar } from '@svc/api';
+import { type Actor, type Db, type Found, type ListDecl, type ListQuery, type OptionalHandle, readList, type Row } from '@svc/api';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionInfo } from './contract.js';
 import type { Facts } from './catalogue/facts.js';
@@ -16,14 +16,9 @@ export interface ListedSession extends Facts {
   readonly branchedFrom: string | null;
 }
 
-export interface SessionPage {
-  readonly sessions: readonly ListedSession[];
-  readonly total: number;
-}
-
 export interface Listing {
   /** The newest first, of all agents that the actor may see or of one. */
-  page(actor: Actor, query: { readonly agentId?: string | undefined; readonly limit: number; readonly offset: number }): Promise<SessionPage>;
+  page(actor: Actor, list: ListDecl, query: ListQuery, agentId?: string): Promise<Found<ListedSession>>;
   /** Undefined when there is none that the actor may see. */
   one(actor: Actor, sessionId: string): Promise<ListedSession | undefined>;
   /** The newest that was given this label. */
@@ -41,19 +36,11 @@ export interface ListingDeps {
 }
 
 export const createListing = ({ db, runs }: ListingDeps): Listing => {
-  const table = db.table('sessions');
-  const read = async (reader: Reader, condition: string, args: readonly Scalar[], limit: number, offset: number): Promise<ListedSession[]> =>
-    (await reader.read<Row>(`SELECT * FROM ${table} WHERE ${condition}aside IS NULL ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`, [...args, limit, offset])).map(toListed);
   return {
-    page: async (actor, { agentId, limit, offset }) => {
-      // Two texts instead of one for both: each is answered by an index of its own.
-      const [condition, args]: [string, Scalar[]] = agentId === undefined ? ['', []] : ['agent_id = ? AND ', [agentId]];
+    page: async (actor, list, query, agentId) => {
       const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
-      const [sessions, count] = await Promise.all([
-        read(reader, condition, args, limit, offset),
-        reader.readOne<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table} WHERE ${condition}aside IS NULL`, args),
-      ]);
-      return { sessions, total: Number(count?.n ?? 0) };
+      const found = await readList(reader, list, query, { from: 'sessions', where: { aside: null, ...(agentId === undefined ? {} : { agent_id: agentId }) } });
+      return { ...found, rows: found.rows.map(toListed) };
     },
     one: async (actor, sessionId) => {
       const row = await db.as(actor).first<Row>({ from: 'sessions', where: { id: sessionId, aside: null } });

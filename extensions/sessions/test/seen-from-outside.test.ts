@@ -45,7 +45,7 @@ describe('the sessions of a daemon', () => {
     const [agent] = (await http.expect(200, 'GET', '/api/agents')).body.agents;
     for (let n = 0; n < 11; n++) await http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: `number ${n}` });
     const { status, body } = await http.post(`/api/agents/${agent.id}/session/compact`);
-    expect([status, body.error]).to.deep.equal([500, 'The session was not compacted: No model is available for the summary. The built-in stand-in cannot summarise.']);
+    expect([status, body.error]).to.deep.equal([500, 'The session was not compacted: No model is available for the summary. The built-in mock provider cannot summarise.']);
     expect((await http.expect(200, 'GET', `/api/agents/${agent.id}/session`)).body.compacted_summary).to.equal(null);
   });
 

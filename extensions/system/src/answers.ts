@@ -5,7 +5,7 @@ const Check = Type.Object({ name: Type.String(), status: Type.String({ descripti
 const CheckWithCause = Type.Object({ name: Type.String(), status: Type.String({ description: '`ok`, `warn` or `error`' }), detail: Type.Optional(Type.String()) });
 const Overall = OneOf(['ok', 'degraded']);
 const Finding = Type.Object(
-  { check: Type.String(), result: OneOf(['pass', 'warn', 'fail']), message: Type.String(), fix: Type.Optional(Type.String({ description: 'A command or a change that mends it' })) },
+  { check: Type.String(), result: OneOf(['pass', 'warn', 'fail']), message: Type.String(), fix: Type.Optional(Type.String({ description: 'A command or change that fixes it' })) },
   { 'x-name': 'Finding' },
 );
 const Problems = Type.Array(Finding, { description: 'What fails; while there is one, the daemon is degraded. The same in /api/health/detail, /api/status and `svc doctor`' });
@@ -49,7 +49,7 @@ const numbers = {
   uptime_seconds: Type.Integer(),
   agent_count: Type.Integer({ description: 'List agents' }),
   active_agent_count: Type.Integer({ description: 'Of those, agents with a run that goes on' }),
-  session_count: Nullable(Type.Integer(), { description: 'Sessions in which something was said; null while sessions is off' }),
+  session_count: Nullable(Type.Integer(), { description: 'Sessions with at least one message; null while sessions is off' }),
   memory_used_mb: Type.Integer({ description: 'Resident memory of the daemon, in MiB' }),
 };
 
@@ -76,7 +76,7 @@ const StatusAgent = Type.Object({
   state: Type.String(),
   mode: Type.String(),
   created_at: Type.String(),
-  model_provider: Type.String({ description: 'The provider that answers now, where the manifest says `default`' }),
+  model_provider: Type.String({ description: 'The current default provider, if the manifest says `default`' }),
   model_name: Type.String(),
   profile: Nullable(Type.String()),
 });
@@ -86,12 +86,12 @@ export const Status = Type.Object(
     status: OneOf(['running']),
     ...numbers,
     preset: Type.String(),
-    default_provider: Nullable(Type.String(), { description: 'Who answers for `default`; null where nobody can tell' }),
+    default_provider: Nullable(Type.String(), { description: 'The default provider; null if unknown' }),
     default_model: Nullable(Type.String()),
     default_model_why: Nullable(Type.String()),
-    default_model_stand_in: Type.Boolean({ description: 'True while the built-in stand-in answers' }),
+    default_model_stand_in: Type.Boolean({ description: 'True while the built-in mock provider answers' }),
     default_model_chosen_by: Nullable(OneOf(['config', 'person', 'key', 'start'])),
-    default_model_chosen_at: Nullable(Type.String(), { description: 'When it was chosen and kept' }),
+    default_model_chosen_at: Nullable(Type.String(), { description: 'When it was chosen' }),
     default_model_problem: Nullable(Type.String(), { description: 'Why it cannot answer at the moment' }),
     home_dir: Type.String(),
     data_dir: Type.String(),
@@ -110,7 +110,7 @@ export const Status = Type.Object(
     network_enabled: Type.Boolean({ description: 'Whether peers can be reached: the area for it is there' }),
     terminal_enabled: Type.Boolean({ description: 'Whether a terminal is offered: the area for it is there' }),
     config_problems: Type.Array(Type.Object({ file: Type.String(), line: Nullable(Type.Integer()), key: Type.String(), message: Type.String(), severity: Type.String() })),
-    health_problems: Type.Array(Type.String(), { description: 'The problems but for those of config.toml, one sentence each with what mends it' }),
+    health_problems: Type.Array(Type.String(), { description: 'Problems other than those of config.toml, one sentence each, with the fix' }),
     problems: Problems,
     agents: Type.Array(StatusAgent),
   },

@@ -73,7 +73,7 @@ export const createLogRoute = (deps: LogStreamDeps): RouteDecl => {
     path: '/api/logs/stream',
     summary: 'Stream the daemon log',
     description:
-      'First the newest lines that are kept (`lines`, 200 when left out), then each as it is written. `level` takes lines of that level and above, `filter` those with a text in them, `agent_id` those about one agent; they choose among the lines that come, the first ones included. ' +
+      'Sends the newest lines first (`lines`, default 200), then every new line. `level` selects lines of that level and above, `filter` lines with a text, `agent_id` lines about one agent; all apply to the first lines too. ' +
       'A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.',
     permission: 'system.admin',
     cost: 5,

@@ -1,5 +1,5 @@
 /** Routes of the daemon itself. */
-import { ErrorBody, type HookHandle, type MetricsCollect, type RouteDecl, type RouteSpec, type Timers, Type, bytes, defineRoute, reply } from '@svc/api';
+import { ErrorBody, type HookHandle, type MetricsCollect, type Responses, type RouteDecl, type RouteSpec, type Timers, Type, bytes, defineRoute, reply } from '@svc/api';
 import { Health, HealthDetail, OpenApiDocument, Ready, ShuttingDown, Status, Version, Versions } from './answers.js';
 import { renderMetrics } from './metrics.js';
 import { API_VERSIONS, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
@@ -9,10 +9,10 @@ export interface SystemDeps extends StatusDeps {
   readonly timers: Timers;
 }
 
-type Get = Pick<RouteSpec<undefined, undefined, undefined>, 'id' | 'path' | 'summary' | 'description' | 'headers' | 'responses' | 'handler'>;
+type Get<R extends Responses> = Pick<RouteSpec<undefined, undefined, undefined, R>, 'id' | 'path' | 'summary' | 'description' | 'headers' | 'responses' | 'handler'>;
 
-const get = (spec: Get, rest: Partial<Pick<RouteDecl, 'auth' | 'cost' | 'repairs'>> = {}): RouteDecl =>
-  defineRoute({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
+const get = <R extends Responses>(spec: Get<R>, rest: Partial<Pick<RouteDecl, 'auth' | 'cost' | 'repairs'>> = {}): RouteDecl =>
+  defineRoute<undefined, undefined, undefined, R>({ method: 'GET', auth: 'bearer', permission: 'system.read', cost: 1, ...spec, ...rest });
 
 /** How long the answer to a shutdown has to leave before the server stops. */
 const SHUTDOWN_DELAY_MS = 50;
@@ -25,7 +25,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'getHealth',
       path: '/api/health',
       summary: 'Check whether the daemon is alive',
-      description: 'Needs no key, and says no more than anybody may know. `degraded` means that it works, but something in it does not: `GET /api/health/detail` tells what.',
+      description: 'Needs no key and returns only public information. `degraded` means that a part does not work: see `GET /api/health/detail`.',
       responses: { 200: Health },
       handler: async () => reply(200, await health(deps)),
     },
@@ -36,7 +36,7 @@ const publicRoutes = (deps: SystemDeps): RouteDecl[] => [
       id: 'getReadiness',
       path: '/api/ready',
       summary: 'Check whether the daemon is ready',
-      description: 'For whoever sends it work: 503 while it starts or stops. Needs no key.',
+      description: 'For load balancers: 503 while the daemon starts or stops. Needs no key.',
       responses: { 200: Ready, 503: Type.Union([Ready, ErrorBody]) },
       handler: async () => reply(deps.kernel.ready() ? 200 : 503, { status: deps.kernel.ready() ? 'ready' : 'not_ready', checks: [] }),
     },
@@ -60,7 +60,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'listVersions',
     path: '/api/versions',
     summary: 'List API versions',
-    description: 'Versions that this daemon speaks. One is asked for by a prefix of the path, `/api/v1/…`, or by `Accept`; without either it is the current one.',
+    description: 'Supported API versions. Choose one with a path prefix, `/api/v1/…`, or with `Accept`; the default is the current one.',
     responses: { 200: Versions },
     handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }] }),
   }),
@@ -69,9 +69,9 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     path: '/api/openapi.json',
     summary: 'Get the OpenAPI 3.1 document',
     description:
-      'Describes what is mounted now: operations of areas that are off are not in it. It has an `ETag`: send it back as `If-None-Match` and get 304 while nothing has changed. The page at `/docs` shows it.',
+      'Describes the available operations; those of extensions that are off are not included. Send its `ETag` as `If-None-Match` to get 304 while nothing has changed. The page at `/docs` shows it.',
     headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String({ description: 'The ETag of the document that the caller has' })) }),
-    responses: { 200: OpenApiDocument, 304: Type.Null({ description: 'It is still what If-None-Match names' }) },
+    responses: { 200: OpenApiDocument, 304: Type.Null({ description: 'Not modified (If-None-Match)' }) },
     handler: async ({ headers }) => {
       const { etag, document } = deps.kernel.openapi();
       // May be kept, but is asked for again each time: areas come and go.
@@ -88,7 +88,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
       path: '/api/health/detail',
       summary: 'Get health details',
       description:
-        'Each check with its cause, the findings of `svc doctor`, and the extensions that are not as they should be. Answers owners and admins also while the API is shut because a security area is missing.',
+        'Every check with its cause, the findings of `svc doctor`, and extensions with problems. Owners and admins can also call it while the API is closed because a security extension is missing.',
       responses: { 200: HealthDetail },
       handler: async (req) => reply(200, await healthDetail(deps, req.actor)),
     },
@@ -98,7 +98,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getStatus',
     path: '/api/status',
     summary: 'Get status',
-    description: 'What the command `svc status` shows: who answers for the default model and why, where things are, the agents that the caller may see, and every problem in one sentence each.',
+    description: "The output of `svc status`: the default model and why it was chosen, locations, the caller's agents, and every problem in one sentence.",
     responses: { 200: Status },
     handler: async (req) => reply(200, await status(deps, req.actor)),
   }),
@@ -106,8 +106,7 @@ const operatorRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getMetrics',
     path: '/api/metrics',
     summary: 'Get metrics (Prometheus)',
-    description:
-      'Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.',
+    description: 'Counters start with the daemon; figures of the last hour or today come from the database. Figures per agent and costs are visible to owners and admins only.',
     responses: { 200: { description: 'Prometheus text format 0.0.4', contentType: 'text/plain' } },
     handler: async ({ actor }) => {
       const { contentType, text } = await renderMetrics(deps.kernel, deps.metrics, uptimeSeconds(deps), actor);
@@ -124,7 +123,7 @@ const shutdownRoute = (deps: SystemDeps): RouteDecl => {
     method: 'POST',
     path: '/api/shutdown',
     summary: 'Shut down the daemon',
-    description: 'Answers, then stops in order: what runs is written down and goes on at the next start. Whoever follows a stream is told to come back.',
+    description: 'Responds, then shuts down gracefully: active runs are saved and continue at the next start. Stream clients are asked to reconnect.',
     auth: 'bearer',
     permission: 'kernel.admin',
     cost: 5,

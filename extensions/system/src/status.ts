@@ -37,7 +37,7 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
   const extensions = deps.kernel.extensions();
   const database = checks.find((check) => check.name === 'database');
   return {
-    status: problems.length === 0 ? overall(checks) : 'degraded',
+    status: problems.length === 0 ? overall(checks) : ('degraded' as const),
     version: deps.kernel.version,
     uptime_seconds: uptimeSeconds(deps),
     panic_count: extensions.reduce((sum, one) => sum + one.strikes, 0),
@@ -47,7 +47,7 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
     session_count: sessionCount ?? null,
     memory_used_mb: memoryUsedMb(deps),
     // A warning is about what it holds, not about whether it answers.
-    database: database && database.status !== 'error' ? 'connected' : 'error',
+    database: database && database.status !== 'error' ? ('connected' as const) : ('error' as const),
     config_warnings: settingsSaid(deps, false).map((problem) => problem.message),
     config_notices: settingsSaid(deps, true).map((problem) => problem.message),
     checks,
@@ -68,7 +68,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
   const isKnown = model !== undefined && model.problem === null;
   const active = new Set((await deps.runs.value?.list(actor, { active: true }))?.map((run) => run.agentId));
   return {
-    status: 'running',
+    status: 'running' as const,
     version: deps.kernel.version,
     uptime_seconds: uptimeSeconds(deps),
     preset: deps.kernel.preset,
@@ -88,7 +88,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
     terminal_enabled: isMounted(deps, '/api/terminal/ws'),
     config_problems: settingsSaid(deps, false),
     // Those of the settings stand one by one in config_problems.
-    health_problems: problems.filter(({ check }) => check !== SETTINGS_CHECK).map(({ check, message, fix }) => `${check}: ${message}${fix === undefined ? '' : ` Mend: ${fix}`}`),
+    health_problems: problems.filter(({ check }) => check !== SETTINGS_CHECK).map(({ check, message, fix }) => `${check}: ${message}${fix === undefined ? '' : ` Fix: ${fix}`}`),
     problems,
     agents: agents.map((agent, index) => ({
       id: agent.id,
@@ -106,7 +106,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
 /** Notices are of settings that wait for their area; the rest are problems. */
 const settingsSaid = (deps: StatusDeps, isNotice: boolean) => deps.kernel.configProblems().filter(({ severity }) => (severity === 'notice') === isNotice);
 
-const memoryUsedMb = (deps: StatusDeps): number => Math.round(Number(deps.kernel.facts().rss_bytes ?? 0) / 1_048_576);
+const memoryUsedMb = (deps: StatusDeps): number => Math.round(deps.kernel.facts().rss_bytes / 1_048_576);
 
 /** An area is there when what it answers is. */
 const isMounted = (deps: StatusDeps, path: string): boolean => deps.kernel.routes().some((route) => route.path === path);

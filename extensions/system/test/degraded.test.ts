@@ -185,7 +185,7 @@ describe('what is wrong with the daemon', function () {
 
     const ill = await look(kernel);
     expect(ill.detail.problems.map(({ check }) => check).sort()).to.deep.equal(['loud.pump', 'mute']);
-    expect(ill.status.health_problems).to.include('loud.pump: The pump stands still. Mend: kick it');
+    expect(ill.status.health_problems).to.include('loud.pump: The pump stands still. Fix: kick it');
     state = 'ok';
     expect((await look(kernel)).detail).to.deep.include({ status: 'ok', problems: [] });
   });

@@ -3,7 +3,7 @@ import { OneOf, type Plain, type Service, Type, defineService, method } from '@s
 
 export const Template = Type.Object({
   name: Type.String({ description: 'Letters, digits, - and _' }),
-  source: OneOf(['shipped', 'home'], { description: '`home`: a file of the folder templates in the home folder, which stands before a shipped one of its name' }),
+  source: OneOf(['shipped', 'home'], { description: '`home`: a file in `templates` in the home folder, which overrides a built-in template of the same name' }),
   manifestToml: Type.String({ description: 'The text of an agent.toml' }),
 });
 export type Template = Plain<typeof Template>;

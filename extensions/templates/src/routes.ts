@@ -6,7 +6,7 @@ import type { Described, Library } from './library.js';
 const route = routeGroup({ area: 'templates' });
 
 const Texts = Type.Array(Type.String());
-const Source = OneOf(['shipped', 'home'], { description: '`home`: a file of yours, which stands before a shipped one of its name' });
+const Source = OneOf(['shipped', 'home'], { description: '`home`: your own file, which overrides a built-in template of the same name' });
 
 const Summary = Type.Object({ name: Type.String(), description: Type.String(), tags: Texts, source: Source }, { 'x-name': 'TemplateSummary' });
 
@@ -84,7 +84,7 @@ export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => 
     method: 'GET',
     path: '/api/templates/{name}/toml',
     summary: "Get a template's text",
-    description: 'As it was written, also where it cannot be used. Save it under another name in the folder `templates` of the home folder to make one of your own.',
+    description: 'The text as written, even if it is invalid. To create your own template, save it under another name in `templates` in the home folder.',
     cost: 2,
     params: Name,
     errors: [404, 409, 413],
@@ -109,7 +109,7 @@ const detailOf = ({ template, manifest }: Described<AgentManifest>) => {
       name: manifest.name,
       description: manifest.description,
       version: manifest.version,
-      module: 'builtin:chat',
+      module: 'builtin:chat' as const,
       tags: manifest.tags,
       model: { provider: manifest.model.provider, model: manifest.model.model },
       capabilities: { tools, network, shell, memory_read, memory_write, agent_spawn, agent_message, file_system },

@@ -10,18 +10,18 @@ const CALL_WAIT_MS = 10 * 60_000;
 type Tool = OutputOf<'getTool'>;
 
 export const define = (program: Command, action: Action): void => {
-  const tool = program.command('tool').description('What agents can call').helpCommand(false);
+  const tool = program.command('tool').description('List and call tools').helpCommand(false);
   tool
     .command('list')
-    .description('Every tool that there is')
-    .option('--agent <agent>', 'only those that the lists of this agent leave it: name or id')
+    .description('List all tools')
+    .option('--agent <agent>', 'only tools available to this agent: name or id')
     .action(action((cli, flags: { agent?: string }) => list(cli, flags.agent)));
   tool
     .command('call')
-    .description('Call a tool without a model and print what it says; exit code 1 when it failed')
+    .description('Call a tool without a model and print the result; exit code 1 if it fails')
     .argument('<name>', 'see `svc tool list`')
     .argument('[input...]', 'one JSON object, or key=value…; "-" reads JSON from stdin')
-    .option('--agent <agent>', 'with the capabilities and in the workspace of this agent: name or id')
+    .option('--agent <agent>', 'the agent whose capabilities and workspace are used: name or id')
     .action(action((cli, name: string, input: string[], flags: { agent?: string }) => call(cli, name, input, flags.agent)));
 };
 

@@ -1,5 +1,5 @@
 /** What tools declares to other areas: list, judge and execute, for runs, direct calls and MCP alike. */
-import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
+import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolFacts, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
 const Replay = OneOf(['safe', 'keyed', 'never']);
@@ -9,7 +9,7 @@ export const ToolInfo = Type.Object({
   description: Type.String(),
   input_schema: Type.Unknown(),
   source: Type.String(),
-  risk: Type.String(),
+  risk: ToolFacts.properties.risk,
   replay: Replay,
   parallel: Type.Boolean(),
 });

@@ -25,7 +25,7 @@ export default defineExtension({
   migrations: [processTables],
   workers: [PageText, SiftEntries, SearchLines],
   config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ...WEB_SETTINGS],
-  commandWords: [{ word: 'tool', summary: 'what agents can call', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool' }] }],
+  commandWords: [{ word: 'tool', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool' }] }],
   activate(ctx) {
     const choice = chooseSearch(ctx);
     const registry = createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList), {

@@ -3,7 +3,7 @@ import { Type, defineConfig } from '@svc/api';
 export const VaultSection = defineConfig(
   'vault',
   Type.Object(
-    { enabled: Type.Boolean({ default: true, description: 'Off: nothing is kept, and keys come from the environment alone' }) },
+    { enabled: Type.Boolean({ default: true, description: 'Off: nothing is stored, and keys come only from the environment' }) },
     { additionalProperties: false, 'x-by-hand': 'it says whether secrets are kept at all', 'x-waiting': { path: true, use_os_keyring: true } },
   ),
 );

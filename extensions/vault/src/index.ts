@@ -10,7 +10,7 @@ import { createVault, type Vault } from './service.js';
 export default defineExtension({
   contract,
   config: [VaultSection],
-  commandWords: [{ word: 'vault', summary: 'the secrets that are kept, by name', usage: 'vault status|reset', order: 36, module: 'vault' }],
+  commandWords: [{ word: 'vault', summary: 'stored secrets, by name', usage: 'vault status|reset', order: 36, module: 'vault' }],
   activate(ctx) {
     const masterKeyText = () => ctx.env(MASTER_KEY_ENV);
     const vault = createVault({ data: ctx.files.data, ids: ctx.ids, log: ctx.log, masterKeyText, isEnabled: () => ctx.config.get(VaultSection).enabled, clock: ctx.clock });

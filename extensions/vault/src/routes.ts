@@ -3,20 +3,17 @@ import { defineRoute, ErrorBody, OneOf, reply, type RouteDecl, Type } from '@svc
 import { vaultErrors } from './errors.js';
 import type { Vault } from './service.js';
 
-const Names = Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'Names of secrets, never values; null where nobody can tell' });
+const Names = Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'Names of secrets, never values; null if unknown' });
 
 const Contents = Type.Object(
   {
-    state: OneOf(['open', 'locked', 'missing', 'corrupt'], { description: '`missing`: nothing was kept yet. `locked`: its key is not there or another' }),
+    state: OneOf(['open', 'locked', 'missing', 'corrupt'], { description: '`missing`: nothing was stored yet. `locked`: its key is missing or wrong' }),
     why: Type.Union([Type.String(), Type.Null()], { description: 'Why it does not open' }),
     names: Names,
   },
   { 'x-name': 'VaultContents' },
 );
-const Reset = Type.Object(
-  { status: OneOf(['reset']), set_aside: Type.Array(Type.String({ description: 'A file that was kept, for the day its key comes back' })), lost: Names },
-  { 'x-name': 'VaultReset' },
-);
+const Reset = Type.Object({ status: OneOf(['reset']), set_aside: Type.Array(Type.String({ description: 'The old file, in case its key is restored' })), lost: Names }, { 'x-name': 'VaultReset' });
 
 export const vaultRoutes = (vault: Vault): RouteDecl[] => [
   defineRoute({
@@ -24,8 +21,7 @@ export const vaultRoutes = (vault: Vault): RouteDecl[] => [
     method: 'GET',
     path: '/api/vault',
     summary: 'Get vault status and secret names',
-    description:
-      'Tells whether the secrets that are kept here (keys of providers, tokens) can be read, and what they are called. Their values are never answered by any operation. Opens the vault if nobody has yet.',
+    description: 'Shows whether the stored secrets (provider keys, tokens) can be read, and their names. No operation returns their values. Opens the vault if it is not open yet.',
     auth: 'bearer',
     permission: 'vault.admin',
     cost: 5,
@@ -41,12 +37,12 @@ export const vaultRoutes = (vault: Vault): RouteDecl[] => [
     path: '/api/vault/reset',
     summary: 'Replace the vault with an empty one',
     description:
-      'For a vault whose key is lost, so that it will not open again. Without `confirm=true` nothing happens, and the refusal (409) says under `details` what would be lost. With it, the files of the vault are renamed, never deleted, and an empty vault with a new key takes their place: every secret has to be set anew.',
+      "For a vault whose key is lost. Without `confirm=true`, nothing happens, and `details` of the 409 response lists what would be lost. With it, the vault's files are renamed, never deleted, and an empty vault with a new key replaces them. You must set every secret again.",
     auth: 'bearer',
     permission: 'vault.admin',
     cost: 50,
     audit: 'vault_reset',
-    query: Type.Object({ confirm: Type.Optional(Type.Boolean({ description: 'Needed: without it the answer says what would be lost' })) }),
+    query: Type.Object({ confirm: Type.Optional(Type.Boolean({ description: 'Required; without it, the response lists what would be lost' })) }),
     responses: { 200: Reset, 409: ErrorBody },
     handler: async ({ query, log, actor }) => {
       if (query.confirm !== true) {

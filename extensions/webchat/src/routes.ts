@@ -63,7 +63,7 @@ const PanelShown = Type.Object({
   frame: Type.Optional(
     Type.Object(
       { routes: Type.Array(Type.Object({ method: Type.String(), path: Type.String() })), build: Type.String() },
-      { description: 'Of an extension from elsewhere: it runs in a sandboxed document at `/ui/frames/<extension>/<id>`, and the page asks these routes for it and no others' },
+      { description: 'Third-party panel: runs in a sandboxed document at `/ui/frames/<extension>/<id>`. The page calls only these routes for it' },
     ),
   ),
 });
@@ -96,7 +96,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     method: 'GET',
     path: '/',
     summary: 'The web page',
-    description: 'Talk with agents, see what they do and what it costs, and mend what is wrong. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it.',
+    description: 'Chat with agents, see what they do and cost, and fix problems. The page itself contains no data and needs no key; if the daemon has a key, the page asks for it.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
@@ -108,12 +108,12 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     method: 'GET',
     path: '/ui/{asset}',
     summary: 'Get an asset of the page',
-    description: 'What the page at `/` is made of. Compressed where the caller takes it, with an `ETag`.',
+    description: 'What the page at `/` is made of. Compressed if the caller accepts it, with an `ETag`.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
     params: Type.Object({ asset: FileName }),
-    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'Not modified (If-None-Match)' }), 404: ErrorBody },
     handler: async (req) => {
       const { asset: file } = req.params;
       if (file === ICON) return bytes(200, 'image/svg+xml', icon, FOR_AN_HOUR);
@@ -131,7 +131,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     permission: 'webchat.read',
     cost: 0,
     params: Type.Object({ extension: Type.String({ maxLength: 60, description: 'The id of the extension', examples: ['webchat'] }), chunk: FileName }),
-    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'It is still what If-None-Match names' }), 404: ErrorBody },
+    responses: { 200: { description: 'The file', contentType: 'text/*' }, 304: Type.Null({ description: 'Not modified (If-None-Match)' }), 404: ErrorBody },
     handler: async (req) => {
       const { extension, chunk } = req.params;
       const files = panelFiles(extension);

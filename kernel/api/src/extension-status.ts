@@ -18,7 +18,7 @@ export interface ExtensionOrigin {
 export interface ExtensionProcess {
   readonly pid: number | null;
   readonly memoryBytes: number | null;
-  /** How often it ended by itself within ten minutes. */
+  /** Crashes within ten minutes. */
   readonly crashes: number;
 }
 

@@ -3,6 +3,7 @@ import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { CollectionView } from './declare/collection-view.js';
 import type { CapabilityDecl } from './declare/capability.js';
 import type { CommandDecl, CommandWordDecl } from './declare/command.js';
 import type { Events } from './declare/event.js';
@@ -61,6 +62,33 @@ export interface ToolsView {
   tools(): ReadonlyArray<{ readonly owner: string; readonly bundled: boolean; readonly tool: AnyTool }>;
 }
 
+/** The parts of an OpenAPI document that no version of it leaves out. */
+export interface OpenApiParts {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly [more: string]: unknown };
+  readonly paths: Readonly<Record<string, unknown>>;
+  readonly components: Readonly<Record<string, unknown>>;
+}
+
+/** Beside these it has counters of the daemon, named `svc_…`. */
+export interface KernelFacts {
+  readonly home_dir: string;
+  readonly data_dir: string;
+  /** The file, or host and name of the server. */
+  readonly database: string;
+  readonly log_dir: string;
+  readonly config_file: string;
+  readonly config_exists: boolean;
+  readonly log_level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly hostname: string;
+  readonly api_listen: string;
+  readonly runtime_version: string;
+  readonly platform: string;
+  readonly arch: string;
+  readonly pid: number;
+  readonly rss_bytes: number;
+}
+
 export interface KernelView extends ToolsView {
   /** Also with the grant `kernel:settings` alone. */
   readonly settings: SettingsView;
@@ -78,12 +106,12 @@ export interface KernelView extends ToolsView {
   panels(): readonly PanelView[];
   /** The files that the panels of one extension are made of; undefined where it has none, or is not active. */
   panelFiles(extension: string): Assets | undefined;
-  graph(): ReadonlyArray<{ readonly id: string; readonly state: string; readonly needs: readonly string[]; readonly uses: readonly string[]; readonly waitsFor: readonly string[] }>;
-  openapi(): { readonly etag: string; readonly document: unknown };
+  graph(): ReadonlyArray<{ readonly id: string; readonly state: ExtensionStatus['state']; readonly needs: readonly string[]; readonly uses: readonly string[]; readonly waitsFor: readonly string[] }>;
+  openapi(): { readonly etag: string; readonly document: OpenApiParts };
   /** Active routes and sockets, for metrics and the conformance oracle. */
   routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
   configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string; readonly severity: 'error' | 'warning' | 'notice' }>;
-  facts(): Readonly<Record<string, unknown>>;
+  facts(): KernelFacts;
   /** What the kernel counts of itself. */
   metrics(): readonly Metric[];
   readonly log: LogView;
@@ -171,6 +199,8 @@ export interface ExtensionDefinition {
   readonly capabilities?: readonly CapabilityDecl[];
   /** The config sections that extension.json claims. */
   readonly config?: readonly ConfigDecl[];
+  /** Its collections as the page draws them. */
+  readonly views?: readonly CollectionView[];
   /** What it adds to the command line. */
   readonly commands?: readonly CommandDecl[];
   /** First words of its commands beside its id. */

@@ -40,7 +40,7 @@ export interface InstallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a person needs to know before they agree. */
+/** What to know before you agree. */
 export interface PackageOffer {
   readonly id: string;
   readonly version: string;
@@ -52,7 +52,7 @@ export interface PackageOffer {
   readonly isolation: 'isolated' | 'walled' | 'in-process';
   /** Who or what decided that, as a sentence without its full stop. */
   readonly isolation_why: string;
-  /** What this isolation does not keep, one sentence each. */
+  /** What isolation can't block, one sentence each. */
   readonly not_kept: readonly string[];
   readonly grants: ReadonlyArray<{ readonly grant: string; readonly what: string; readonly why: string; readonly optional: boolean; readonly new: boolean }>;
   readonly replaces: { readonly version: string; readonly digest: string } | null;

@@ -105,7 +105,7 @@ export const DoctorFinding = Type.Object({
   check: Type.String(),
   result: OneOf(['pass', 'warn', 'fail']),
   message: Type.String(),
-  fix: Type.Optional(Type.String({ description: 'The command or setting that mends it' })),
+  fix: Type.Optional(Type.String({ description: 'The command or setting that fixes it' })),
 });
 export type DoctorFinding = Plain<typeof DoctorFinding>;
 export const DoctorCheck = defineGather('doctor.check', V, { policy: 'observe', budgetMs: 3_000, remote: true, callable: true, subject: Nothing, answer: Type.Array(DoctorFinding) });

@@ -15,7 +15,7 @@ export interface SettingShown {
   readonly line: number | null;
   /** Why a person changes it in the file and no program does; null where programs may. */
   readonly by_hand: string | null;
-  /** Whether another value waits for the next start. */
+  /** Whether a changed value applies after a restart. */
   readonly restart: boolean;
   /** The extension that reads it, or `kernel`. */
   readonly owner: string;

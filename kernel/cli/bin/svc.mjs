@@ -23,6 +23,6 @@ if (!existsSync(entry)) {
   const build = fileURLToPath(new URL('../../../tools/build.mjs', import.meta.url));
   process.stderr.write('svc: first run in this checkout, building (a few seconds)…\n');
   const built = spawnSync(process.execPath, [build], { stdio: ['ignore', 'pipe', 'inherit'] });
-  if (built.status !== 0) leave('svc: the build failed, see above. Mend it, then run `npm run build`.');
+  if (built.status !== 0) leave('svc: the build failed, see above. Fix it, then run `npm run build`.');
 }
 await import(entry.href);

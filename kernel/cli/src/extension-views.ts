@@ -94,7 +94,7 @@ const originPairs = ({ origin, process, stored }: ExtensionStatus): Array<[strin
   const { isolation, isolationWhy, publisher, source, trust } = origin;
   const signed = publisher === null ? (trust === 'linked' ? 'no: a folder in development' : 'no') : `with ${publisher.keyId}${publisher.name === null ? '' : ` (${publisher.name})`}`;
   const memory = process?.memoryBytes === null || process === null ? '' : `, ${bytesText(process.memoryBytes)}`;
-  const crashes = process === null || process.crashes === 0 ? '' : `, ended ${process.crashes} times by itself within ten minutes`;
+  const crashes = process === null || process.crashes === 0 ? '' : `, ended ${process.crashes} crashes within ten minutes`;
   const where = process === null ? '' : process.pid === null ? ', resting' : `, process ${process.pid}${memory}`;
   return [
     ['from', oneLine(source, 400)],
@@ -125,7 +125,7 @@ export const whyLines = (status: ExtensionStatus, nodes: readonly GraphNode[], o
   ];
   if (waits.length > 0) pairs.push(['waits for', waits.join(', ')]);
   if (status.state === 'failed' || status.state === 'quarantined')
-    pairs.push(['mend', status.recoverable ? `it is tried again by itself, or now: svc ext reload ${status.id}` : `svc logs --lines 50, then svc ext reload ${status.id}`]);
+    pairs.push(['fix', status.recoverable ? `svc tries again automatically, or now: svc ext reload ${status.id}` : `svc logs --lines 50, then svc ext reload ${status.id}`]);
   return [out.bold(status.id), ...facts(pairs, out.width, (text, label) => (label === 'state' ? paintState(stateWord(status), text, out) : text))];
 };
 

@@ -50,7 +50,7 @@ export const failureJson = (failure: Failure, say: (text: string) => string): Re
   code: failure.code,
   exit_code: failure.exit,
   ...(failure.why === undefined ? {} : { why: say(failure.why) }),
-  ...(failure.mend === undefined ? {} : { mend: say(failure.mend) }),
+  ...(failure.mend === undefined ? {} : { fix: say(failure.mend) }),
   ...(failure.requestId === undefined ? {} : { request_id: failure.requestId }),
   ...(failure.details === undefined ? {} : { details: failure.details }),
 });

@@ -120,15 +120,15 @@ const run = async (
 
 const createProgram = (): Command =>
   new Command('svc')
-    .description('Hosts autonomous, LLM-driven agents: start it, talk to them, operate it.')
+    .description('Hosts autonomous LLM agents: start the daemon, chat with agents, operate it.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)
     .option('--json', 'print one JSON value for programs')
     .option('-y, --yes', 'do not ask')
     .option('--no-color', 'no colours (NO_COLOR works too)')
-    .option('--home <dir>', "the daemon's home (else SVC_HOME, else ~/.svc)")
-    .option('--port <number>', "the daemon's port (else SVC_PORT, else what it wrote down)")
+    .option('--home <dir>', "the daemon's home folder (default: SVC_HOME, then ~/.svc)")
+    .option('--port <number>', "the daemon's port (default: SVC_PORT, then the running daemon's)")
     .configureHelp({ showGlobalOptions: true })
     // Usage errors are printed by main.ts, in one form with all others.
     .configureOutput({ outputError: () => undefined })

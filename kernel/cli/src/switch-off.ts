@@ -34,7 +34,7 @@ export const switchOffByFile = async (cli: Cli, id: string, isRunning: boolean):
 const sentence = (id: string, isRunning: boolean, state: string | undefined): string => {
   if (state !== undefined) return `${id} is ${state}`;
   if (!isRunning) return `${id} is switched off from the next start on; the daemon is not running`;
-  return `${id} is switched off. The daemon does not answer now: it follows as soon as it can, and the next start leaves ${id} off. To end it: svc stop`;
+  return `${id} is switched off. The daemon does not respond now: it follows as soon as it can, and the next start leaves ${id} off. To end it: svc stop`;
 };
 
 /** Undefined where the daemon does not say. */

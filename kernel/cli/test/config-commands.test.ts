@@ -39,7 +39,7 @@ describe('svc config', function () {
 
     it('get of what is no setting names the nearest and ends with 1', async () => {
       const ran = await config('get', 'log.levle');
-      expect([ran.code, ran.stderr]).to.deep.equal([1, 'Error  log.levle is not a setting. Did you mean "log.level"?\n  mend  npx svc config show\n']);
+      expect([ran.code, ran.stderr]).to.deep.equal([1, 'Error  log.levle is not a setting. Did you mean "log.level"?\n  fix   npx svc config show\n']);
     });
 
     it('show says of each where it is from, and shows no secret', async () => {

@@ -77,7 +77,7 @@ describe('svc doctor', function () {
     ['npm', 'warn', () => ({ PATH: '/nonexistent' }), () => undefined],
   ];
   for (const [check, result, spoil, mend] of judged) {
-    it(`without a daemon has ${check} say ${result}, with what mends it, and be content afterwards`, async () => {
+    it(`without a daemon has ${check} say ${result}, with what fixes it, and be content afterwards`, async () => {
       const made = spoil();
       const env = isTextTable(made) ? made : {};
       const ill = (await doctor(env)).of(check);

@@ -82,7 +82,7 @@ describe('the key of the daemon on the command line', function () {
         if (config !== undefined) writeFileSync(file, config);
         const ran = await bench.run(['key', 'hash', '--write', '--json']);
         expect(ran.code).to.equal(1);
-        expect(JSON.parse(ran.stdout)).to.include({ code }).and.have.property('mend');
+        expect(JSON.parse(ran.stdout)).to.include({ code }).and.have.property('fix');
         expect(existsSync(file) ? text() : undefined).to.equal(config);
       });
   });

@@ -45,7 +45,7 @@ describe('svc open', function () {
     ownerKey();
     const ran = await bench.run(['open']);
     expect([ran.code, ran.stdout]).to.deep.equal([0, `${link()}\n`]);
-    expect(ran.stderr).to.contain('once, within two minutes').and.contain('No browser could be opened');
+    expect(ran.stderr).to.contain('once, within two minutes').and.contain('Could not open a browser');
     expect(linked().map(({ headers, method }) => [method, headers.authorization])).to.deep.equal([['POST', `Bearer ${KEY}`]]);
     expect(JSON.parse((await bench.run(['open', '--json'])).stdout)).to.deep.equal({ url: `${daemon.url}/`, opened: false, login_url: link() });
   });
@@ -67,7 +67,7 @@ describe('svc open', function () {
   it('prints the plain address where there is no key, and asks for no link', async () => {
     const ran = await bench.run(['open']);
     expect([ran.code, ran.stdout, linked()]).to.deep.equal([0, `${daemon.url}/\n`, []]);
-    expect(ran.stderr).to.contain('open the address yourself').and.not.contain('logs one browser in');
+    expect(ran.stderr).to.contain('Open the address yourself').and.not.contain('logs in one browser');
   });
 
   it('prints the plain address where the daemon needs no login or takes another key', async () => {
@@ -142,7 +142,7 @@ describe('svc key show', function () {
   it('says that there is none, and makes none', async () => {
     const ran = await bench.run(['key', 'show']);
     expect([ran.code, ran.stdout]).to.deep.equal([1, '']);
-    expect(ran.stderr).to.contain('has made no key in this home').and.contain('svc key new');
+    expect(ran.stderr).to.contain('has not created a key in this home').and.contain('svc key new');
     expect(existsSync(file())).to.equal(false);
   });
 

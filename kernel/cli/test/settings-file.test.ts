@@ -37,7 +37,7 @@ describe('svc and config.toml', function () {
       expect(started.stdout).to.contain('closed').and.contain('config.toml:2').and.not.contain('svc chat');
       const shown = await bench.run(['status']);
       expect(shown.code).to.equal(5);
-      expect(shown.stdout).to.contain('config.toml:2').and.contain('read again when you save it');
+      expect(shown.stdout).to.contain('config.toml:2').and.contain('reloads it when you save it');
       expect((await bench.run(['doctor'])).stdout).to.contain('config.toml:2');
       expect((await bench.run(['stop'])).stdout).to.contain('has stopped');
     });

@@ -55,7 +55,7 @@ describe('svc usage', () => {
       const { code, stderr } = await bench.run(args);
       expect(code).to.equal(2);
       expect(stderr).to.contain(says);
-      expect(stderr.replaceAll('npx svc', 'svc')).to.match(new RegExp(`mend  ${mend}\n`));
+      expect(stderr.replaceAll('npx svc', 'svc')).to.match(new RegExp(`fix   ${mend}\n`));
     });
   }
 
@@ -80,8 +80,8 @@ describe('svc usage', () => {
       chmodSync(path.join(installed, 'svc'), 0o755);
       const inCheckout = await bench.run(['status'], { env: { PATH: '/usr/bin' } });
       const withInstalled = await bench.run(['status'], { env: { PATH: `${installed}${path.delimiter}/usr/bin` } });
-      expect(inCheckout.stderr).to.contain('mend  npx svc start');
-      expect(withInstalled.stderr).to.contain('mend  svc start');
+      expect(inCheckout.stderr).to.contain('fix   npx svc start');
+      expect(withInstalled.stderr).to.contain('fix   svc start');
     });
 
     it('are not fooled by the folders that npx puts on PATH for one command', () => {

@@ -1,7 +1,7 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, Installation, KernelView, SettingsView } from '@svc/api';
+import type { AnyTool, Installation, KernelFacts, KernelView, SettingsView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import { withConsequences } from './choices/consequences.js';
 import { kernelMetrics } from './kernel-metrics.js';
@@ -76,7 +76,7 @@ function graphOf(parts: KernelViewParts): ReturnType<KernelView['graph']> {
   });
 }
 
-function factsOf(parts: KernelViewParts): Readonly<Record<string, unknown>> {
+function factsOf(parts: KernelViewParts): KernelFacts {
   const { host, port } = parts.address();
   return {
     home_dir: parts.home.home,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { recordingContext, schemaDefaults } from '../src/recording-context.js';
 
 const route = (method: 'GET' | 'PUT') =>
-  defineRoute({ id: `${method}-a`, method, path: '/a', summary: 'A route', auth: 'bearer', permission: 'a.read', cost: 1, responses: {}, handler: async () => reply(200, {}) });
+  defineRoute({ id: `${method}-a`, method, path: '/a', summary: 'A route', auth: 'bearer', permission: 'a.read', cost: 1, responses: { 200: Type.Object({}) }, handler: async () => reply(200, {}) });
 const Sessions = defineService('sessions', '1.0.0', { append: method([Type.Array(Type.String())], Type.Void()) });
 
 describe('the recording context', () => {

@@ -16,7 +16,7 @@ export function strangerClaims(id: string, world: () => Promise<World>): void {
       const path = pathOf(decl, place);
       const { status, text } = await place.bob.send(decl.method, path, decl.body ? {} : undefined);
       expect(text, `${decl.id} shows it`).to.not.contain(MARK);
-      if (path.includes(place.agentId)) expect(status, `${decl.id} for a stranger: ${text}`).to.be.oneOf([400, 403, 404]);
+      if (path.includes(place.agentId)) expect(status, `${decl.id} for a third party: ${text}`).to.be.oneOf([400, 403, 404]);
     }
     expect((await place.alice.expect(200, 'GET', `/api/agents/${place.agentId}`)).text).to.contain(MARK);
   });

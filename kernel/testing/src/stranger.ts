@@ -38,7 +38,7 @@ export const stranger = async ({ id, version = '1.0.0', manifest: given, activat
   return {
     id,
     version,
-    description: `The stranger ${id}`,
+    description: `The third-party extension ${id}`,
     folder,
     manifest,
     contributions: await deriveContributions(definition, manifest, version),

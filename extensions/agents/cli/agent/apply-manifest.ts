@@ -38,10 +38,10 @@ export const apply = async (cli: Cli, file: string, flags: ApplyFlags): Outcome 
 /** The difference that was agreed to is not that difference any more. */
 const again = (error: unknown, file: string): never => {
   if (!(error instanceof Failure) || error.code !== 'agents_changed_meanwhile') throw error;
-  throw new Failure('Nothing was changed: someone else has changed this agent.', { code: error.code, mend: `svc agent apply ${file}   shows the difference anew`, requestId: error.requestId });
+  throw new Failure('Nothing was changed: someone else has changed this agent.', { code: error.code, mend: `svc agent apply ${file}   shows the changes again`, requestId: error.requestId });
 };
 
-const WOULD = { create: 'would be created: there is no agent of that name', change: 'would change', nothing: 'is so already' } as const;
+const WOULD = { create: 'would be created', change: 'would change', nothing: 'is unchanged' } as const;
 
 const would = async (cli: Cli, name: string, what: keyof typeof WOULD, diff: string): Outcome => {
   const status = { create: 'would_create', change: 'would_change', nothing: 'unchanged' }[what];
@@ -57,7 +57,7 @@ const would = async (cli: Cli, name: string, what: keyof typeof WOULD, diff: str
 export const applied = async (cli: Cli, { agent_id, name, revision, warnings = [] }: Omit<OutputOf<'patchAgent'>, 'status'>, diff: string): Outcome => {
   if (cli.json) cli.out.json({ status: 'updated', agent_id, name, revision, diff, warnings });
   else {
-    cli.out.line(`${cli.out.green('✓')} ${name} is at revision ${revision}; a run that goes on keeps what it began with`);
+    cli.out.line(`${cli.out.green('✓')} ${name} is at revision ${revision}; active runs keep the previous version`);
     for (const warning of warnings) cli.out.note(cli.out.yellow(warning));
   }
   return EXIT.ok;

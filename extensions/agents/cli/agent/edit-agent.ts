@@ -69,7 +69,7 @@ const isAgain = async (cli: Cli, failure: Failure): Promise<boolean> => {
   const problems = problemsOf(failure) ?? (AT_FAULT.has(failure.code) || failure.exit === EXIT.refused ? [failure.message] : undefined);
   if (problems === undefined || !cli.out.canAsk || cli.json || cli.yes) return false;
   for (const problem of problems) for (const line of wrap(problem, cli.out.width)) cli.out.note(cli.out.red(line));
-  return confirm(cli, 'What you wrote does not hold. Back to the editor?');
+  return confirm(cli, 'Your changes are invalid. Back to the editor?');
 };
 
 /** The work of the person outlives the command. */
@@ -84,6 +84,6 @@ const withText = async (failure: Failure, { name }: Agent, file: string): Promis
     requestId,
     ...(status === undefined ? {} : { status }),
     why: `your text is in ${keptFile}`,
-    mend: `correct it, then svc agent apply ${keptFile} --name ${name}`,
+    mend: `fix it, then svc agent apply ${keptFile} --name ${name}`,
   });
 };

@@ -46,14 +46,14 @@ const refuseUnknown = (name: string, templates: readonly TemplateRow[]): void =>
 const asked = async (daemon: DaemonClient, wish: Wish, templates: readonly TemplateRow[]): Promise<Wish> => {
   const template = wish.template ?? (templates.length === 0 ? undefined : await choose('Begin from', templateOptions(templates)));
   const taken = new Set((await listAgents(daemon)).map((agent) => agent.name));
-  const name = wish.name ?? (await askText('Its name', freeName(template ?? 'agent', taken), (text) => (taken.has(text) ? `There is an agent ${text} already.` : undefined)));
+  const name = wish.name ?? (await askText('Its name', freeName(template ?? 'agent', taken), (text) => (taken.has(text) ? `There is already an agent ${text}.` : undefined)));
   return { name, template, model: wish.model ?? (await askModel(daemon)) };
 };
 
 const templateOptions = (templates: readonly TemplateRow[]): Array<{ value: string | undefined; label: string; hint: string }> => {
   const isUsual = ({ name }: TemplateRow): number => Number(name !== 'assistant');
   const sorted = [...templates].sort((a, b) => isUsual(a) - isUsual(b) || a.name.localeCompare(b.name));
-  return [...sorted.map(({ name, description }) => ({ value: name, label: name, hint: description })), { value: undefined, label: '(nothing)', hint: 'an agent with a name and the usual settings' }];
+  return [...sorted.map(({ name, description }) => ({ value: name, label: name, hint: description })), { value: undefined, label: '(nothing)', hint: 'an agent with default settings' }];
 };
 
 const freeName = (wanted: string, taken: ReadonlySet<string>): string => {

@@ -49,8 +49,8 @@ export const MODEL_KEYS: Table = {
   model: acts(text(256, { default: 'default', description: 'A model id or alias' })),
   name: acts(text(256, { description: 'Another word for model' })),
   max_tokens: acts(count(1, 10_000_000, 'Of one answer', { default: 4_096 })),
-  temperature: acts(Type.Number({ minimum: 0, maximum: 2, default: 0.7, description: 'How much is left to chance' })),
-  system_prompt: acts(text(65_536, { description: 'What the model is told before everything else' })),
+  temperature: acts(Type.Number({ minimum: 0, maximum: 2, default: 0.7, description: 'Randomness: 0 is nearly deterministic' })),
+  system_prompt: acts(text(65_536, { description: 'The system prompt' })),
   request_timeout_secs: acts(count(1, 86_400, 'Of one model call')),
   context_window: acts(count(1_000, 100_000_000, 'Tokens of the conversation that the model is sent at most')),
   max_output_tokens: acts(count(1, 10_000_000, 'No answer is longer, whatever max_tokens says')),
@@ -76,7 +76,7 @@ export const CAPABILITY_KEYS: Table = {
   mounts: acts(
     Type.Array(Type.String({ pattern: '^/', maxLength: 4_096 }), {
       maxItems: 32,
-      description: 'Folders that its commands see in their sandbox beside its workspace, for reading; with `:rw` behind the path for writing too',
+      description: 'Folders that its commands can read in their sandbox, in addition to the workspace; append `:rw` to allow writing',
     }),
   ),
   max_llm_tokens_per_hour: acts(TokensPerHour),
@@ -86,7 +86,7 @@ export const CAPABILITY_KEYS: Table = {
 
 export const RESOURCE_KEYS: Table = {
   max_llm_tokens_per_hour: acts(TokensPerHour),
-  burst_ratio: acts(Type.Number({ minimum: 0, maximum: 1, description: 'The part of max_llm_tokens_per_hour that one minute may use; 0 for all of it' })),
+  burst_ratio: acts(Type.Number({ minimum: 0, maximum: 1, description: 'The share of max_llm_tokens_per_hour that one minute can use; 0 means no limit' })),
   max_cost_per_hour_usd: acts(usd('hour')),
   max_cost_per_day_usd: acts(usd('day (UTC)')),
   max_cost_per_month_usd: acts(usd('month (UTC)')),
@@ -99,7 +99,7 @@ export const RESOURCE_KEYS: Table = {
 
 export const AUTONOMOUS_KEYS: Table = {
   max_iterations: acts(count(1, 10_000, 'Rounds of model and tools in one run', { default: 50 })),
-  unwatched: acts(OneOf(['finish', 'cancel'], { description: 'What becomes of a run 2 s after its last watcher left; by default the door and [runs] unwatched decide' })),
+  unwatched: acts(OneOf(['finish', 'cancel'], { description: 'What happens to a run 2 s after its last watcher disconnects. By default, the channel and [runs] unwatched decide' })),
   max_restarts: waits(AUTONOMY),
   heartbeat_interval_secs: waits(AUTONOMY),
   heartbeat_timeout_secs: waits(AUTONOMY),
@@ -111,7 +111,7 @@ export const AUTONOMOUS_KEYS: Table = {
 
 export const THINKING_KEYS: Table = {
   budget_tokens: acts(count(1_024, 1_000_000, 'Tokens that the model may think before it answers', { default: 10_000 })),
-  stream_thinking: acts(Type.Boolean({ default: true, description: 'Whether what it thinks is streamed and kept, where the model lets it be seen' })),
+  stream_thinking: acts(Type.Boolean({ default: true, description: "Whether to stream and store the model's reasoning, if the model exposes it" })),
 };
 
 /** For editors; exec-policy.ts judges it, in words of its own. */
@@ -141,7 +141,7 @@ export const TOP_KEYS: Table = {
   version: shown(text(64, { default: '0.1.0' })),
   description: shown(text(4_096, { default: '' })),
   author: shown(text(256, { default: '' })),
-  tags: shown(Type.Unknown({ description: 'Labels, to be found by: a list of strings' })),
+  tags: shown(Type.Unknown({ description: 'Labels for search: a list of strings' })),
   is_hand: shown(Type.Boolean()),
   metadata: shown(Free),
   i18n: shown(Free),
@@ -152,8 +152,8 @@ export const TOP_KEYS: Table = {
   tool_blocklist: acts(texts('Takes tools away; wins over every other list')),
   tools_disabled: acts(flag('No tools at all')),
   model: acts(tableOf(MODEL_KEYS, 'Which model answers, and how it is asked')),
-  pinned_model: acts(text(512, { pattern: '^([^/]+/.+)?$', description: '`PROVIDER/MODEL` that answers while the mode is Stable; left out, Stable pins what answers at that time' })),
-  fallback_models: acts(Type.Array(tableOf(FALLBACK_KEYS, 'One more model'), { maxItems: 20, description: 'Asked in this order when the model does not answer' })),
+  pinned_model: acts(text(512, { pattern: '^([^/]+/.+)?$', description: '`PROVIDER/MODEL` used in the mode Stable. By default, Stable pins the current model' })),
+  fallback_models: acts(Type.Array(tableOf(FALLBACK_KEYS, 'One more model'), { maxItems: 20, description: 'Fallback models, tried in this order' })),
   capabilities: acts(tableOf(CAPABILITY_KEYS, 'What the agent may do')),
   exec_policy: acts(Type.Unsafe(EXEC_POLICY)),
   resources: acts(tableOf(RESOURCE_KEYS, 'Limits')),
@@ -209,5 +209,5 @@ export const SECTIONS: Readonly<Record<string, Table>> = { model: MODEL_KEYS, ca
 /** As published for editors in schemas/agent.schema.json. */
 export const manifestSchema = Type.Object(
   { ...TOP_KEYS },
-  { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'agent.toml', description: 'Who an agent is and what it may do. Generated from extensions/agents/src/manifest/manifest-keys.ts.' },
+  { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'agent.toml', description: "An agent's identity and permissions. Generated from extensions/agents/src/manifest/manifest-keys.ts." },
 );

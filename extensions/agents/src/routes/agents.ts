@@ -1,4 +1,4 @@
-import { type Actor, allKnown, type AtOnce, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, whenKnown } from '@svc/api';
+import { type Actor, allKnown, type AtOnce, defineList, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, whenKnown } from '@svc/api';
 import { AgentSummary, type SummaryDeps, summariesOf } from '../shown/agent-summary.js';
 import type { Agent, AgentsService, SpawnRequest } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -26,15 +26,18 @@ export interface AgentRouteDeps extends SummaryDeps {
 
 const STATES = ['Created', 'Running', 'Suspended', 'Crashed', 'Terminated'] as const;
 
-const ListQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name or description' })),
-  status: Type.Optional(Type.String({ maxLength: 40, description: `State, without case: ${STATES.join(', ')}` })),
-  owner: Type.Optional(Type.String({ maxLength: 200, description: 'Whose agents, such as `user:alice`; who does not see all sees their own at most' })),
-  include_hands: Type.Optional(Type.Boolean({ description: 'Changes nothing: there are no hands in this version' })),
-  sort: Type.Optional(OneOf(['name', 'created_at', 'last_active', 'state'])),
-  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Default asc' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Default and at most 500' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+const AgentList = defineList({
+  item: AgentSummary,
+  as: ['agents', 'items'],
+  sort: ['name', 'created_at', 'last_active', 'state'],
+  order: 'asc',
+  filters: {
+    status: Type.String({ maxLength: 40, description: `State, without case: ${STATES.join(', ')}` }),
+    owner: Type.String({ maxLength: 200, description: 'Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own' }),
+    include_hands: Type.Boolean({ description: 'Changes nothing: there are no hands in this version' }),
+  },
+  searches: 'the name and the description',
+  limit: { default: MAX_PAGE, max: MAX_PAGE },
 });
 
 export const agentRoutes = (deps: AgentRouteDeps): RouteDecl[] => [listAgents(deps), spawnAgent(deps), getAgent(deps), killAgent(deps), suspendAgent(deps), resumeAgent(deps)];
@@ -46,28 +49,18 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
     path: '/api/agents',
     summary: 'List agents',
     description:
-      'Owners and admins see all agents, everybody else their own. Each has what answers for it now: where its manifest says `default`, `model_provider` and `model_name` say what that is at this moment. What nobody knows is null, such as costs while llm is off.',
+      'Owners and admins see all agents, everyone else their own. If the manifest says `default`, `model_provider` and `model_name` are those of the current default. Unknown values are null, such as costs while llm is off.',
     cost: 2,
-    query: ListQuery,
-    responses: {
-      200: Type.Object({
-        agents: Type.Array(AgentSummary),
-        items: Type.Array(AgentSummary, { description: 'The same list under its other name' }),
-        total: Type.Integer(),
-        offset: Type.Integer(),
-        limit: Type.Integer(),
-      }),
-    },
+    query: AgentList.query,
+    responses: { 200: AgentList.answer },
     handler: async ({ actor, query }) => {
-      const limit = Math.min(query.limit ?? MAX_PAGE, MAX_PAGE);
-      const offset = query.offset ?? 0;
-      const { q, status, owner, sort = 'name', order = 'asc' } = query;
-      if (status && !STATES.some((state) => state.toLowerCase() === status.toLowerCase())) throw agentErrors.agents_unknown_state(status, STATES);
+      const { status, owner } = query;
+      const state = status === undefined || status === '' ? undefined : STATES.find((one) => one.toLowerCase() === status.toLowerCase());
+      if (status && state === undefined) throw agentErrors.agents_unknown_state(status, STATES);
       // The order is made in the database, which has to know of the newest runs.
-      if (sort === 'last_active') await deps.lastActive.flush();
-      const found = await deps.store.page(actor, { ...(q ? { q } : {}), ...(status ? { status } : {}), ...(owner ? { owner } : {}), sort, order, limit, offset });
-      const agents = await summariesOf(deps, actor, found.agents);
-      return reply(200, { agents, items: agents, total: found.total, offset, limit });
+      if (query.sort === 'last_active') await deps.lastActive.flush();
+      const found = await deps.store.page(actor, AgentList, query, { ...(state ? { state } : {}), ...(owner ? { owner } : {}) });
+      return AgentList.reply(query, { ...found, rows: await summariesOf(deps, actor, found.rows) });
     },
   });
 
@@ -114,7 +107,7 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
     path: '/api/agents/{id}',
     summary: 'Get an agent',
     description:
-      'What a list says of it, and its manifest: as fields, with every default filled in, and as `manifest_toml`, from which the same agent can be made again. `revision` is one more with each change: a change that names it is refused where something else was changed since.',
+      'The fields of the list, and the manifest: as fields with all defaults, and as `manifest_toml`, from which you can create the same agent again. `revision` increases with each change; a change that sends it is refused if the agent was changed since.',
     cost: 2,
     params: AgentParams,
     errors: [404],
@@ -135,7 +128,7 @@ const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
     path: '/api/agents/{id}',
     summary: 'Delete an agent with its sessions and data',
     description:
-      'There is no way back, and no question first. What every area holds of it is erased, also by an area that is off at the moment and comes back later. Its children live on. To let it rest instead, suspend it.',
+      'This cannot be undone, and there is no confirmation. Every extension deletes its data of the agent; one that is off does so when it comes back. Its children stay. To pause the agent instead, suspend it.',
     audit: 'agent_killed',
     params: AgentParams,
     errors: [404],
@@ -179,7 +172,7 @@ const resumeAgent = (deps: AgentRouteDeps): RouteDecl =>
     id: 'resumeAgent',
     path: '/api/agents/{id}/resume',
     summary: 'Resume an agent',
-    description: 'Also an agent whose manifest says `enabled = false`, which begins suspended. One that runs already goes on.',
+    description: 'Also resumes an agent whose manifest says `enabled = false`, which starts suspended. Has no effect on a running agent.',
     audit: 'agent_resumed',
     status: 'running',
   });

@@ -11,9 +11,9 @@ export const MAX_MANIFEST_BODY_BYTES = 2 * 1_048_576 + 65_536;
 
 export const ManifestText = Type.String({ description: 'The text of an agent.toml, at most 1 MiB' });
 export const ModelText = Type.String({ minLength: 1, maxLength: 256, description: 'A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default`' });
-export const ProviderText = Type.String({ minLength: 1, maxLength: 256, description: 'Whose model it is; left out, the catalog is asked' });
-export const Revision = Type.Integer({ minimum: 0, description: 'The revision that this change was made from: refused with 409 where the agent has another one by now' });
-export const Warnings = Type.Array(Type.String(), { description: 'Keys of the manifest that do nothing here, and grants that are worth more than they look' });
+export const ProviderText = Type.String({ minLength: 1, maxLength: 256, description: "The model's provider; by default, the one in the catalog" });
+export const Revision = Type.Integer({ minimum: 0, description: 'The revision this change is based on. Refused with 409 if the agent has changed since' });
+export const Warnings = Type.Array(Type.String(), { description: 'Manifest keys without effect here, and grants that allow more than they seem to' });
 
 const look = (maxLength: number, description: string) => Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()], { description }));
 

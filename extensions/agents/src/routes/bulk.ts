@@ -26,12 +26,12 @@ export const bulkRoutes = (deps: BulkRouteDeps): RouteDecl[] => [spawnMany(deps)
 
 const counted = { total: Type.Integer(), succeeded: Type.Integer(), failed: Type.Integer() };
 const failure = {
-  error: Type.Optional(Type.String({ description: 'What happened and what to do, as a single call would say it' })),
+  error: Type.Optional(Type.String({ description: 'The error message and hint of a single call' })),
   code: Type.Optional(Type.String({ description: 'The identity of the error' })),
 };
 
 const EACH =
-  'Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done.';
+  'Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect.';
 
 const IdList = Type.Object({ agent_ids: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: MAX_ITEMS, description: 'Agent ids' }) }, { ...closed, 'x-name': 'AgentIds' });
 const IdResults = Type.Object(
@@ -125,7 +125,7 @@ const startMany = ({ agents }: BulkRouteDeps): RouteDecl =>
       method: 'POST',
       path: '/api/agents/bulk/start',
       summary: 'Resume up to 50 agents',
-      description: `${EACH} An agent that runs already goes on.`,
+      description: `${EACH} A running agent is not affected.`,
       audit: 'agents_resumed',
     },
     async (actor, id) => {

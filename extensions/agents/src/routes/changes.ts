@@ -19,7 +19,7 @@ const WHEN =
   'A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.';
 const RACES = `Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 \`agents_changed_meanwhile\`: read the agent again. With \`revision\` (as \`GET /api/agents/{id}\` shows it) a change is refused whenever anything was changed since.`;
 const RIGHTS =
-  'The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.';
+  "The resulting manifest is validated like that of a new agent: it cannot grant anything that the agent's owner, its parent or the caller may not grant. Its children keep their grants, even if the agent now has fewer.";
 
 const Changed = Type.Object(
   {
@@ -55,7 +55,7 @@ const patchAgent = (deps: ChangeRouteDeps): RouteDecl =>
     method: 'PATCH',
     path: '/api/agents/{id}',
     summary: 'Update an agent or replace its manifest',
-    description: `Changes what the body names and leaves the rest. \`manifest_toml\` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
+    description: `Changes only the fields in the body. \`manifest_toml\` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
     cost: 10,
     audit: 'agent_changed',
     params: AgentParams,
@@ -95,7 +95,7 @@ const ConfigBody = Type.Object(
     fallback_models: Type.Optional(
       Type.Array(
         Type.Object({ provider: Type.String(), model: Type.String(), api_key_env: Type.Optional(Type.String()), base_url: Type.Optional(Type.String()) }, { ...closed, 'x-name': 'FallbackModel' }),
-        { maxItems: 20, description: 'Asked in this order when the model does not answer; an empty list for none of its own' },
+        { maxItems: 20, description: 'Fallback models, tried in this order; an empty list for none' },
       ),
     ),
     web_search_augmentation: Type.Optional(OneOf(['off', 'auto', 'always'], { description: 'Kept; it waits for web search' })),
@@ -110,7 +110,7 @@ const patchAgentConfig = (deps: ChangeRouteDeps): RouteDecl =>
     method: 'PATCH',
     path: '/api/agents/{id}/config',
     summary: "Update an agent's name, identity and model settings",
-    description: `Changes what the body names and leaves the rest; an empty text takes a look away. A provider alone keeps the model where that provider has it, and else takes the provider's usual one.\n\n${WHEN}\n\n${RACES}`,
+    description: `Changes only the fields in the body; an empty text removes a field. With a provider alone, the model stays if that provider has it; otherwise the provider's default model is used.\n\n${WHEN}\n\n${RACES}`,
     cost: 10,
     audit: 'agent_changed',
     params: AgentParams,
@@ -137,7 +137,7 @@ const patchAgentIdentity = (deps: ChangeRouteDeps): RouteDecl =>
     method: 'PATCH',
     path: '/api/agents/{id}/identity',
     summary: "Update an agent's appearance",
-    description: 'Pages show these; no model is told of them. What is left out or null stays, an empty text takes it away. They stand under `[metadata.identity]` of the manifest.',
+    description: 'Shown to people, never sent to a model. Fields that are left out or null stay; an empty text removes a field. Stored under `[metadata.identity]` of the manifest.',
     params: AgentParams,
     audit: 'agent_changed',
     body: Type.Object({ ...IdentityFields, revision: Type.Optional(Revision) }, { ...closed, 'x-name': 'AgentIdentityPatch' }),

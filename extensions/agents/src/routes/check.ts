@@ -17,10 +17,10 @@ const ABOUT_IT = ['agents_invalid_manifest', 'agents_spawn_denied', 'agents_chan
 
 const Problem = Type.Object(
   {
-    line: Nullable(Type.Integer(), { description: 'Counted from one; null where it is about no single line' }),
+    line: Nullable(Type.Integer(), { description: 'From 1; null if it concerns no single line' }),
     key: Type.String({ description: 'With its section, such as `model.temperature`; empty where it is about no single key' }),
     message: Type.String(),
-    expected: Type.String({ description: 'What would be right there' }),
+    expected: Type.String({ description: 'What is expected there' }),
   },
   { 'x-name': 'ManifestProblem' },
 );
@@ -37,7 +37,7 @@ export const checkRoutes = (deps: CheckRouteDeps): RouteDecl[] => [
     path: '/api/agents/check',
     summary: 'Validate a manifest',
     description:
-      'Says what `POST /api/agents` would refuse and warn of, or `PATCH /api/agents/{id}` where `agent_id` names an agent: every slip with its line, and what the caller may not grant. Whether a name is taken, and what others change meanwhile, is seen when it is sent.',
+      'Returns the errors and warnings of `POST /api/agents`, or of `PATCH /api/agents/{id}` if `agent_id` is set: every error with its line, and what the caller may not grant. Name conflicts and concurrent changes are only detected by the real request.',
     cost: 5,
     body: Body,
     maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
@@ -46,7 +46,7 @@ export const checkRoutes = (deps: CheckRouteDeps): RouteDecl[] => [
       'in the place of another': { manifest_toml: 'description = "Reads."\n[model]\ntemperature = 0.2\n', agent_id: '0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61' },
       'with a slip': { manifest_toml: 'name = "reader"\n[model]\ntemprature = 0.2\n' },
     },
-    responses: { 200: Type.Object({ ok: Type.Boolean({ description: 'Whether it would be taken' }), problems: Type.Array(Problem), warnings: Warnings }) },
+    responses: { 200: Type.Object({ ok: Type.Boolean({ description: 'Whether it is valid' }), problems: Type.Array(Problem), warnings: Warnings }) },
     handler: async ({ actor, body: { manifest_toml, agent_id } }) => {
       try {
         const warnings = agent_id === undefined ? await deps.judgeSpawn(actor, { manifestToml: manifest_toml }) : await deps.judgeEdit(actor, agent_id, await replaced(manifest_toml, {}, undefined));

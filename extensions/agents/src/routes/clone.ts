@@ -27,7 +27,7 @@ export const cloneRoutes = ({ clone }: CloneRouteDeps): RouteDecl[] => [
     path: '/api/agents/{id}/clone',
     summary: 'Clone an agent',
     description: [
-      'The clone has the manifest, the looks and the identity files of this agent, and a session and a workspace of its own: nothing that was said, and no other file. It is yours, whoever owns the other, stands below no agent, begins in the mode Normal, and is judged like any agent that you spawn.',
+      "The clone gets this agent's manifest, appearance and identity files, and its own session and workspace. Conversations and other files are not copied. You own it, it has no parent agent, starts in the mode Normal, and is validated like any agent that you create.",
       'An agent that is busy, suspended or Stable can be cloned as well. A repeated `Idempotency-Key` with the same body gives the same clone.',
     ].join('\n\n'),
     cost: 50,

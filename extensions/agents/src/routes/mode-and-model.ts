@@ -24,7 +24,7 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
     description: [
       '`Stable` pins the model that answers now (or the one that the manifest names as `pinned_model`): whatever becomes the default, or of an alias, this agent goes on with it, and its model cannot be changed. There are no skills in this version that could be frozen with it.',
       '`Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.',
-      '`observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both are judged at each call, also of runs that are under way.',
+      '`observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both apply to every call, including those of active runs.',
     ].join('\n\n'),
     cost: 10,
     audit: 'agent_changed',
@@ -44,9 +44,10 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
       }),
     },
     handler: async ({ actor, params, body }) => {
-      const agent = await setMode(actor, params.id, modeNamed(body.mode));
+      const mode = modeNamed(body.mode);
+      const agent = await setMode(actor, params.id, mode);
       const [shown = agent.manifest.model] = await modelsOf([agent]);
-      return reply(200, { status: 'updated', agent_id: agent.id, mode: agent.mode, model_provider: shown.provider, model_name: shown.model, revision: agent.revision });
+      return reply(200, { status: 'updated', agent_id: agent.id, mode, model_provider: shown.provider, model_name: shown.model, revision: agent.revision });
     },
   });
 
@@ -69,8 +70,8 @@ const setAgentModel = (deps: ModeRouteDeps): RouteDecl =>
       200: Type.Object({
         status: OneOf(['updated']),
         agent_id: Uuid,
-        model: Type.String({ description: 'What the manifest says from now on' }),
-        provider: Type.String({ description: 'What the manifest says from now on' }),
+        model: Type.String({ description: 'The new value in the manifest' }),
+        provider: Type.String({ description: 'The new value in the manifest' }),
         revision: Type.Integer(),
         warnings: Type.Optional(Warnings),
       }),

@@ -12,6 +12,7 @@ import type { AgentStore } from '../store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MICROS_PER_USD = 1_000_000;
+const TIERS = ['frontier', 'smart', 'balanced', 'fast', 'local', 'custom', 'unknown'] as const;
 const NO_SESSIONS = { all: 0, recent: 0 };
 
 export const summaryFields = {
@@ -21,17 +22,17 @@ export const summaryFields = {
   is_hand: Type.Boolean({ description: 'Always false: there are no hands in this version' }),
   state: OneOf(['Created', 'Running', 'Suspended', 'Crashed', 'Terminated']),
   mode: Type.String(),
-  ready: Type.Boolean({ description: 'Whether a message would be answered now: it is Running, and its provider can be asked' }),
+  ready: Type.Boolean({ description: 'Whether the agent can answer now: it is Running and its provider is available' }),
   created_at: Type.String(),
   last_active: Nullable(Type.String(), { description: 'When its last run began' }),
-  model_provider: Type.String({ description: 'The provider that answers now, where the manifest says `default`' }),
-  model_name: Type.String({ description: 'The model that answers now, where the manifest says `default`' }),
-  model_tier: OneOf(['frontier', 'smart', 'balanced', 'fast', 'local', 'custom', 'unknown'], { description: '`unknown` where the catalog does not have the model' }),
+  model_provider: Type.String({ description: 'The current default provider, if the manifest says `default`' }),
+  model_name: Type.String({ description: 'The current default model, if the manifest says `default`' }),
+  model_tier: OneOf(TIERS, { description: '`unknown` where the catalog does not have the model' }),
   auth_status: Nullable(AuthStatus, { description: 'Of its provider; null where there is no such provider' }),
-  supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it can be told to think before it answers; null where its provider is not known' }),
+  supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it supports thinking; null if its provider is unknown' }),
   profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
-  schedule: OneOf(['manual'], { description: 'Agents begin nothing by themselves in this version' }),
-  session_count: Nullable(Type.Integer(), { description: 'Sessions in which something was said; null while sessions is off' }),
+  schedule: OneOf(['manual'], { description: 'Not used in this version' }),
+  session_count: Nullable(Type.Integer(), { description: 'Sessions with at least one message; null while sessions is off' }),
   sessions_24h: Nullable(Type.Integer(), { description: 'Of those, begun within 24 hours' }),
   cost_24h: Nullable(Type.Number(), { description: 'USD of its model calls within 24 hours; null while llm is off' }),
   has_processed_message: Type.Boolean(),
@@ -40,7 +41,7 @@ export const summaryFields = {
   parent_agent_id: Nullable(Uuid),
   children: Type.Array(Uuid),
   tags: Type.Array(Type.String()),
-  revision: Type.Integer({ description: 'One more with each change; a change that names it is refused where it is no longer so' }),
+  revision: Type.Integer({ description: 'Increases with each change. A change that sends another revision is refused' }),
 };
 
 export const AgentSummary = Type.Object(summaryFields, { 'x-name': 'AgentSummary' });
@@ -92,7 +93,7 @@ interface Facts {
 
 /** What is known of the model that answers. */
 interface Known extends ModelChoice {
-  readonly tier: CatalogModel['tier'] | 'unknown';
+  readonly tier: (typeof TIERS)[number];
   readonly canThink: boolean | null;
 }
 
@@ -102,9 +103,12 @@ const summaryOf = (deps: SummaryDeps, agent: Agent, { provider, model }: ModelCh
   const models = deps.models.value;
   const llm = deps.llm.value;
   return whenKnown(allKnown([models && atOnce(models).find(model, provider), llm && atOnce(llm).canThink({ provider, model })]), ([known, canThink]) =>
-    summaryFrom(deps, agent, { provider, model, tier: known?.tier ?? 'unknown', canThink: canThink ?? null }, facts),
+    summaryFrom(deps, agent, { provider, model, tier: tierOf(known), canThink: canThink ?? null }, facts),
   );
 };
+
+/** A word of the catalog that is none of these says as much as `custom`. */
+const tierOf = (known: CatalogModel | undefined): Known['tier'] => (known ? (TIERS.find((one) => one === known.tier) ?? 'custom') : 'unknown');
 
 /** One literal, field by field: an object that is put together of others costs a hundred times as much. */
 const summaryFrom = (deps: SummaryDeps, agent: Agent, model: Known, { records, usable, counts, spending, children }: Facts) => {

@@ -10,12 +10,12 @@ export const AgentDetail = Type.Object(
     ...summaryFields,
     version: Type.String(),
     author: Type.String(),
-    manifest_toml: Type.String({ description: 'The manifest as it stands, as an agent.toml: to spawn the same agent again, or to change and send back' }),
+    manifest_toml: Type.String({ description: 'The manifest as agent.toml, to create the same agent again or to edit and send back' }),
     pinned_model: Nullable(Type.String(), { description: '`PROVIDER/MODEL` that the mode Stable pins' }),
     model: Type.Object({
       provider: Type.String({ description: 'The provider that answers now' }),
       model: Type.String({ description: 'The model that answers now' }),
-      asked: Type.Object({ provider: Type.String(), model: Type.String() }, { description: 'What the manifest says: `default` leaves it to the daemon' }),
+      asked: Type.Object({ provider: Type.String(), model: Type.String() }, { description: "As in the manifest; `default` means the daemon's default" }),
       max_tokens: Type.Integer(),
       temperature: Type.Number(),
       request_timeout_secs: NullableInteger,
@@ -60,7 +60,7 @@ export const AgentDetail = Type.Object(
     tool_blocklist: Texts,
     tools_disabled: Type.Boolean(),
     autonomous: Type.Object({ max_iterations: Type.Integer(), unwatched: Type.Optional(OneOf(['finish', 'cancel'])) }),
-    kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys of the manifest that only describe, or wait for their area' }),
+    kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys of the manifest without effect in this version' }),
   },
   { 'x-name': 'AgentDetail' },
 );

@@ -1,5 +1,5 @@
 /** `/auth/session`, `/auth/logout`: in by a key, who is it, and out again. */
-import { type Actor, type Admission, type Clock, type Logger, OneOf, type Reply, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
+import { type Actor, type Admission, type Clock, type Logger, OneOf, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
 import { authErrors, WWW_AUTHENTICATE } from '../errors.js';
 import { type Keyring, OWNER } from '../keyring.js';
 import type { Attempts } from './attempts.js';
@@ -21,7 +21,7 @@ export interface LoginRouteDeps {
 }
 
 const Name = Type.String({ description: 'Whose key it is: `owner`, or a name of `[[users]]`', examples: ['alice'] });
-const ExpiresAt = Type.String({ description: 'When the login is over, where nothing happens before' });
+const ExpiresAt = Type.String({ description: 'When the login expires' });
 
 const LoginBody = Type.Object(
   {
@@ -35,7 +35,7 @@ const LoginAnswer = Type.Object({ role: Role, name: Name, expires_at: ExpiresAt 
 const Caller = Type.Object(
   {
     authenticated: Type.Boolean({ description: 'Whether calls of this caller are taken' }),
-    login_required: Type.Boolean({ description: 'Whether it has to log in, or bring a key, first' }),
+    login_required: Type.Boolean({ description: 'Whether the caller must log in or send a key first' }),
     name: Type.Optional(Name),
     role: Type.Optional(Role),
     via: Type.Optional(OneOf(['key', 'cookie', 'open'], { description: 'What it is known by; `open`: the daemon has no key, and everybody is the owner' })),
@@ -56,7 +56,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       path: '/auth/session',
       summary: 'Log in',
       description:
-        'For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. ' +
+        'For web pages: the browser gets a cookie that scripts cannot read and sends it with every later call instead of the key. The login has the role of its key and ends when the key is changed or removed. ' +
         'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.',
       auth: 'public',
       audit: 'login_created',
@@ -76,7 +76,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       path: '/auth/session',
       summary: 'Get the current caller',
       description:
-        'Whose key or login the request brings, and the role that decides what it may do; a page asks this first. It never refuses: without anything valid it answers `authenticated: false`. A remembered login is prolonged, in the browser too.',
+        'Returns the owner and role of the key or login in the request. It never fails: without a valid key it returns `authenticated: false`. A remembered login is extended, in the browser too.',
       auth: 'public',
       responses: { 200: Caller },
       handler: async (req) => whoIs(deps, req),
@@ -87,7 +87,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       path: '/auth/links',
       summary: 'Create a login code',
       description:
-        'For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.',
+        'For programs that have a key and open a browser. The code works once, for two minutes, in POST /auth/session. In a URL, put it after the #, so that no server or log sees it: `/#/?login=CODE`. Send the key in a header; a login is not enough. Only the daemon process that created the code accepts it, which matters behind a load balancer.',
       auth: 'bearer',
       permission: 'auth.send',
       cost: 5,
@@ -102,7 +102,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       path: '/auth/logout',
       summary: 'Log out',
       description:
-        'Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.',
+        "Ends this browser's login and removes its cookie; its open streams and sockets end too. Other browsers of the same person stay logged in. Without a login it does nothing, and keys stay valid.",
       auth: 'public',
       audit: 'login_ended',
       errors: [403],
@@ -132,7 +132,7 @@ function refusalOf(attempts: Attempts, network: string, wrong: Error): Error {
   return waitMs > 0 ? authErrors.too_many_attempts().with({ headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } }) : wrong;
 }
 
-async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promise<Reply> {
+async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   const { keyring, attempts, links, logins, clock } = deps;
   // A page from elsewhere could make a browser somebody else's than its person believes.
   if (req.page === 'other') throw authErrors.foreign_page();
@@ -142,10 +142,10 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest): Promis
   if (!made) throw refusalOf(attempts, req.network, (body.code === undefined ? authErrors.key_invalid() : authErrors.link_over()).with({ headers: WWW_AUTHENTICATE }));
   if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
   const { id, login } = made;
-  return reply(200, { role: login.actor.role, ...shownOf(login.actor, login) }, givenCookie(req, id, login.expiresAt - clock.now()));
+  return reply(200, { role: login.actor.role, name: nameOf(login.actor), expires_at: timeOf(login) }, givenCookie(req, id, login.expiresAt - clock.now()));
 }
 
-async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: Req): Promise<Reply> {
+async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: Req) {
   if (keyring().isOpen) throw authErrors.login_not_needed();
   // A wrong key does not come this far: the route needs a caller. One that is known by its cookie has none.
   const key = presentedKey(req);
@@ -155,7 +155,7 @@ async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: R
 }
 
 /** A page of this daemon is given a login while nobody needs one, so that it goes on when the daemon makes a key. */
-async function openCaller({ logins, clock, log }: LoginRouteDeps, req: Req, caller: Record<string, unknown>): Promise<Reply> {
+async function openCaller<C>({ logins, clock, log }: LoginRouteDeps, req: Req, caller: C) {
   if (req.page !== 'own') return reply(200, caller);
   const instead = sentLogin(req);
   try {
@@ -170,7 +170,7 @@ async function openCaller({ logins, clock, log }: LoginRouteDeps, req: Req, call
   }
 }
 
-async function whoIs(deps: LoginRouteDeps, req: Req): Promise<Reply> {
+async function whoIs(deps: LoginRouteDeps, req: Req) {
   const { keyring, logins, clock } = deps;
   const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({ authenticated: true, login_required: false, via, role: actor.role, ...shownOf(actor, login) });
   if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
@@ -184,6 +184,10 @@ async function whoIs(deps: LoginRouteDeps, req: Req): Promise<Reply> {
 }
 
 const shownOf = (actor: Actor, login: Login | undefined) => ({
-  name: actor.id.replace(/^user:/, ''),
-  ...(login ? { expires_at: new Date(login.expiresAt).toISOString() } : {}),
+  name: nameOf(actor),
+  ...(login ? { expires_at: timeOf(login) } : {}),
 });
+
+const nameOf = (actor: Actor): string => actor.id.replace(/^user:/, '');
+
+const timeOf = (login: Login): string => new Date(login.expiresAt).toISOString();

@@ -31,7 +31,7 @@ describe('the panel of the settings', function () {
     await expectWellMade(page, 'one section of the settings');
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Runs' }).click();
     const held = row(page, 'runs.max_active');
-    await held.getByText('The environment variable SVC__RUNS__MAX_ACTIVE holds it', { exact: false }).waitFor();
+    await held.getByText('Set by the environment variable SVC__RUNS__MAX_ACTIVE', { exact: false }).waitFor();
     expect(await held.getByRole('textbox').inputValue()).to.equal('77');
     expect(await held.getByRole('textbox').isDisabled()).to.equal(true);
     await expectWellMade(page, 'a setting that the environment holds');
@@ -66,7 +66,7 @@ describe('the panel of the settings', function () {
     expect((await lines('added')).filter((line) => line.trim() !== '')).to.deep.equal(['level = "debug"', '[session]', 'retention_days = 9']);
     await picture(page, 'a difference of config.toml');
     await save(page);
-    await page.getByText('2 settings were saved').waitFor();
+    await page.getByText('2 settings saved').waitFor();
     expect(await textOf(kernel)).to.contain('[session]\nretention_days = 9');
   });
 
@@ -77,7 +77,7 @@ describe('the panel of the settings', function () {
     await page.getByRole('combobox', { name: 'Level' }).selectOption('debug');
     await page.goto(at(kernel, '/session'));
     await row(page, 'session.retention_days').getByRole('button', { name: 'Reset to default' }).click();
-    await page.getByText('2 changes are not saved').waitFor();
+    await page.getByText('2 unsaved changes').waitFor();
     await expectWellMade(page, 'changes that are not saved');
     await review(page);
     const difference = page.getByRole('region', { name: 'config.toml diff' });
@@ -85,7 +85,7 @@ describe('the panel of the settings', function () {
     await difference.getByText('retention_days = 7').waitFor();
     await expectWellMade(page, 'the difference');
     await save(page);
-    await page.getByText('2 settings were saved').waitFor();
+    await page.getByText('2 settings saved').waitFor();
     expect(await textOf(kernel)).to.equal(text.replace('"warn"', '"debug"').replace('retention_days = 7 # a week\n', ''));
     expect((await shown(kernel)).log.level).to.equal('debug');
     expect(await page.getByRole('button', { name: 'Review and save' }).count()).to.equal(0);
@@ -129,7 +129,7 @@ describe('the panel of the settings', function () {
     expect((await shown(kernel)).log.level).to.equal('error');
     await page.getByRole('dialog').getByRole('button', { name: 'Keep mine' }).click();
     await save(page);
-    await page.getByText('1 setting was saved').waitFor();
+    await page.getByText('1 setting saved').waitFor();
     expect((await shown(kernel)).log.level).to.equal('debug');
   });
 
@@ -140,7 +140,7 @@ describe('the panel of the settings', function () {
     await kernel.http.expect(200, 'POST', '/api/config/set', { path: 'llm.max_retries', value: 2 });
     await review(page);
     await save(page);
-    await page.getByText('1 setting was saved').waitFor();
+    await page.getByText('1 setting saved').waitFor();
     const now = await shown(kernel);
     expect([now.log.level, now.llm.max_retries]).to.deep.equal(['debug', 2]);
   });
@@ -173,7 +173,7 @@ describe('the panel of the settings', function () {
     await page.goto(at(kernel, '/uploads'));
     await review(page);
     await save(page);
-    await page.getByText('settings were saved').waitFor();
+    await page.getByText('settings saved').waitFor();
     const now = await shown(kernel);
     expect(now.provider_urls).to.deep.equal({ other: 'http://127.0.0.1:7/v1' });
     expect(now.fallback_providers[0]).to.include({ provider: 'groq' });

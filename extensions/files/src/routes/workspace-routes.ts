@@ -14,8 +14,8 @@ const route = routeGroup({ area: 'files', errors: [404] });
 const MAX_WRITE_BODY_BYTES = 6 * MAX_WRITE_BYTES + 65_536;
 
 const Id = UuidText('Agent id');
-const FilePath = Type.Object({ id: Id, filename: Type.String({ description: 'Path from the workspace. Folders are written with slashes, or with %2F', examples: ['notes/today.md'] }) });
-const Rev = Type.String({ description: 'Names this version: send it back as `expected`, or in quotes as If-Match' });
+const FilePath = Type.Object({ id: Id, filename: Type.String({ description: 'Path in the workspace, with slashes or %2F', examples: ['notes/today.md'] }) });
+const Rev = Type.String({ description: 'Identifies this version. Send it back as `expected`, or in quotes as If-Match' });
 
 const WorkspaceFile = Type.Object(
   {
@@ -45,7 +45,7 @@ const FileWrite = Type.Object(
   {
     content: Type.String({ description: 'The whole file' }),
     encoding: Type.Optional(OneOf(['utf-8', 'base64'], { description: 'How `content` is written; default utf-8' })),
-    expected: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'The `rev` that was read; null where there must be no such file. Another one is refused with 409' })),
+    expected: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'The `rev` you read; null if the file must not exist. Otherwise the request is refused with 409' })),
   },
   { 'x-name': 'FileWrite' },
 );
@@ -126,7 +126,7 @@ const putFile = (agents: AgentsService, files: FilesService, told: (change: File
     errors: [403, 409, 412, 413],
     responses: {
       200: Type.Object(
-        { status: Type.Literal('ok'), name: Type.String(), size_bytes: Type.Integer(), rev: Rev, created: Type.Boolean({ description: 'False where it took the place of a file' }) },
+        { status: Type.Literal('ok'), name: Type.String(), size_bytes: Type.Integer(), rev: Rev, created: Type.Boolean({ description: 'False if it replaced a file' }) },
         { 'x-name': 'FileWritten' },
       ),
     },
@@ -152,7 +152,7 @@ const deleteFile = (agents: AgentsService, files: FilesService, told: (change: F
     method: 'DELETE',
     path: '/api/agents/{id}/files/{*filename}',
     summary: 'Delete a workspace file',
-    description: 'Takes away one file; folders stay. There is no way back. With `If-Match` it goes only where it is the version that was read (412 otherwise).',
+    description: 'Deletes one file permanently; folders stay. With `If-Match`, only if it is still the version you read (412 otherwise).',
     audit: 'agent_file_deleted',
     params: FilePath,
     errors: [403, 412],

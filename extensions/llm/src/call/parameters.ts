@@ -54,7 +54,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   anthropic,
   gemini,
   // The stand-in draws nothing by lot: what changes the draw is kept by it as by a model whose answer never varies.
-  builtin: all('the stand-in is no language model', 'stop', 'format'),
+  builtin: all('the mock provider is no language model', 'stop', 'format'),
 };
 const foreign = all('the driver of its provider does not say that it takes it', 'topP', 'presencePenalty', 'frequencyPenalty', 'seed', 'stop', 'format');
 

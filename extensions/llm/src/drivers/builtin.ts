@@ -13,7 +13,7 @@ const DELTA_CHARS = 24;
 const MAX_ECHO_CHARS = 160;
 const MAX_SHOWN_CHARS = 4_000;
 
-const INTRODUCTION = 'This is the built-in rehearsal stand-in, not a language model: no model provider is set up yet.';
+const INTRODUCTION = 'This is the built-in mock provider, not a language model: no model provider is set up yet.';
 const ABILITIES = 'It can drive tools from plain requests, for example: "write hello to notes.txt then read it", "list files", "what time is it", "calculate 2+3*4".';
 const WAY_OUT = 'For real answers give a provider its key: `svc providers set-key anthropic` (or openai, openrouter, groq, …).';
 

@@ -20,8 +20,8 @@ const Alias = Type.Object(
     alias: Type.String({ description: 'In lower case' }),
     model_id: Type.String(),
     status: OneOf(['created']),
-    replaces: Type.Optional(Type.String({ description: 'What the alias of this name in the catalog stands for, which stands behind this one' })),
-    warning: Type.Optional(Type.String({ description: 'What will come of it that may not be meant' })),
+    replaces: Type.Optional(Type.String({ description: "The target of the catalog's alias of this name, which this one overrides" })),
+    warning: Type.Optional(Type.String({ description: 'A side effect you may not want' })),
   },
   { 'x-name': 'ModelAlias' },
 );
@@ -34,12 +34,12 @@ const listAliases = ({ models }: AliasRouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/models/aliases',
     summary: 'List model aliases',
-    description: 'Those that people made and those that come with the catalog. Agents may name either; an alias of a person stands before one of the catalog with the same name.',
+    description: "Custom aliases and those of the catalog. Agents can use both; a custom alias overrides the catalog's alias of the same name.",
     responses: {
       200: Type.Object({
-        aliases: Type.Record(Type.String(), Type.String(), { description: 'What each stands for: the id of a model, or another alias' }),
+        aliases: Type.Record(Type.String(), Type.String(), { description: 'The target of each: a model id or another alias' }),
         total: Type.Integer(),
-        custom: Type.Array(Type.String(), { description: 'Those that people made, and may remove' }),
+        custom: Type.Array(Type.String(), { description: 'Custom aliases, which can be removed' }),
       }),
     },
     handler: async () => {
@@ -55,7 +55,7 @@ const createAlias = ({ models, changes }: AliasRouteDeps): RouteDecl =>
     path: '/api/models/aliases',
     summary: 'Create a model alias',
     description:
-      'Holds for the next call of every agent that names it. It may stand for another alias, and then follows that one. A name that the catalog does not know is taken as it is, with a `warning`: the provider may know it.\n\nRefused: the id of a model (it would be hidden), an alias that stands already, and one that would lead in a ring.',
+      'Applies from the next call of every agent that uses it. The target can be another alias. A target that is not in the catalog is accepted with a `warning`, since the provider may know it.\n\nRefused: the id of a model (it would be hidden), an existing alias, and one that would create a cycle.',
     permission: 'models.admin',
     audit: 'model_alias_created',
     idempotent: true,
@@ -95,7 +95,7 @@ const deleteAlias = ({ changes }: AliasRouteDeps): RouteDecl =>
     path: '/api/models/aliases/{alias}',
     summary: 'Delete a model alias',
     description:
-      'One that people made. Agents and aliases that name it are not asked: they name something unknown from the next call on, or an alias of the catalog with the same name. `used_by` lists the aliases that led through it.',
+      "Deletes a custom alias. Agents and aliases that use it refer to an unknown name from the next call on, or to the catalog's alias of the same name. `used_by` lists the aliases that pointed to it.",
     permission: 'models.admin',
     audit: 'model_alias_deleted',
     params: Type.Object({ alias: Type.String({ minLength: 1, maxLength: 200, description: 'In any case', examples: ['writer'] }) }),

@@ -34,7 +34,7 @@ const CustomBody = Type.Object({
   supports_tools: Type.Optional(Type.Boolean({ default: true })),
   supports_vision: Type.Optional(Type.Boolean({ default: false })),
   supports_streaming: Type.Optional(Type.Boolean({ default: true })),
-  wire_id: Type.Optional(Type.String({ maxLength: 200, description: 'What the provider itself calls it, where that differs from id' })),
+  wire_id: Type.Optional(Type.String({ maxLength: 200, description: "The provider's own model ID, if it differs from id" })),
 });
 type CustomBody = Static<typeof CustomBody>;
 
@@ -47,7 +47,7 @@ const createCustom = (deps: CustomRouteDeps): RouteDecl =>
     path: '/api/models/custom',
     summary: 'Create a custom model',
     description:
-      'It stands before a model of the catalog with the same id, holds for the next call, and no update of the catalog takes it away. Its prices are what budgets count by; without them the price is unknown, which GET /api/models says with `pricing_known`.\n\nThe provider is not asked whether it serves the model: POST /api/providers/{name}/test with {"model": "…"} does that.',
+      'Overrides the catalog\'s model of the same id, from the next call on. Catalog updates do not remove it. Budgets use its prices; without prices, GET /api/models shows `pricing_known: false`.\n\nThis does not check whether the provider serves the model; use POST /api/providers/{name}/test with {"model": "…"}.',
     permission: 'models.admin',
     audit: 'custom_model_created',
     idempotent: true,
@@ -101,8 +101,7 @@ const deleteCustom = ({ changes }: CustomRouteDeps): RouteDecl =>
     method: 'DELETE',
     path: '/api/models/custom/{*id}',
     summary: 'Delete a custom model',
-    description:
-      'From the next call on a model of the catalog with the same id stands in its place, if there is one. Agents that name it are not asked: their provider may still know the name, at an unknown price.',
+    description: "From the next call on, the catalog's model of the same id is used, if there is one. Agents that use the id keep it: their provider may still know it, at an unknown price.",
     permission: 'models.admin',
     audit: 'custom_model_deleted',
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'The id; slashes as they are, or as `%2F`', examples: ['mistralai/some-new-model'] }) }),
@@ -133,7 +132,7 @@ const modelOf = (body: CustomBody): CatalogModel => {
   if (wireId !== undefined && !isUsableId(wireId)) throw modelErrors.bad_model('`wire_id` is empty, or holds spaces or control characters');
   const displayName = body.display_name?.trim() || id;
   if (/\p{C}/u.test(displayName)) throw modelErrors.bad_model('`display_name` holds control characters');
-  if (body.provider === 'builtin') throw modelErrors.bad_model('the built-in stand-in serves no other model');
+  if (body.provider === 'builtin') throw modelErrors.bad_model('the built-in mock provider serves no other model');
   if (body.modality !== undefined && body.modality !== 'text') throw modelErrors.bad_model(`\`modality\` is ${body.modality}, and only models of text are asked through the catalog`);
   const window = body.context_window ?? DEFAULT_WINDOW;
   const output = body.max_output_tokens ?? Math.min(DEFAULT_OUTPUT, window);

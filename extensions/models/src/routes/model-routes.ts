@@ -17,7 +17,7 @@ const route = routeGroup({ area: 'models' });
 const ListQuery = Type.Object({
   provider: Type.Optional(Type.String({ maxLength: 64, description: 'Only models of this provider' })),
   tier: Type.Optional(OneOf(TIERS, { description: 'Only models of this tier' })),
-  available: Type.Optional(Type.Boolean({ description: 'Only models that can be asked now, or only the others' })),
+  available: Type.Optional(Type.Boolean({ description: 'Only available models, or only the others' })),
 });
 
 export const modelRoutes = (deps: ModelRouteDeps): RouteDecl[] => [listModels(deps), getModel(deps)];
@@ -29,13 +29,13 @@ const listModels = (deps: ModelRouteDeps): RouteDecl =>
     path: '/api/models',
     summary: 'List models',
     description:
-      'Custom models first, then the catalog, then what model servers on this machine listed when they were last seen. A model that several providers serve stands once for each.\n\nNobody is asked over the network: `available` goes by keys and by what is known of local servers.',
+      'Custom models first, then the catalog, then models listed by local model servers when last seen. A model served by several providers appears once for each.\n\nMakes no network request: `available` depends on keys and the last known state of local servers.',
     query: ListQuery,
     responses: {
       200: Type.Object({
         models: Type.Array(Model),
         total: Type.Integer({ description: 'How many are listed' }),
-        available: Type.Integer({ description: 'How many of them can be asked now' }),
+        available: Type.Integer({ description: 'Number of available models' }),
       }),
     },
     handler: async ({ query: { available, ...filter } }) => {

@@ -100,7 +100,7 @@ const judgeEntry = async (entry: unknown, schemas: Schemas, seen: Set<string>): 
   if (!checked.ok) return checked.message;
   // What the schema has just found.
   const model = checked.value as CatalogModel;
-  if (model.provider === 'builtin') return 'the built-in stand-in comes with the daemon';
+  if (model.provider === 'builtin') return 'the built-in mock provider is part of the daemon';
   if (model.max_output_tokens > model.context_window) return `max_output_tokens (${model.max_output_tokens}) is more than context_window (${model.context_window})`;
   const key = `${model.provider}\n${model.id.toLowerCase()}`;
   if (seen.has(key)) return 'it stands there twice';

@@ -26,7 +26,7 @@ export interface Sync {
 export interface Standing {
   readonly catalog: Catalog;
   readonly from: 'shipped' | 'fetched' | 'previous';
-  /** When it was put in place here; the shipped one: when it was made. */
+  /** When it was installed here; for the built-in one, when it was created. */
   readonly since: string;
   /** A file that is there and cannot be used. */
   readonly trouble: string | null;

@@ -34,7 +34,7 @@ export interface UpdateDeps {
 export interface Updated {
   readonly version: string;
   readonly previousVersion: string;
-  /** False where the host has what stands already. */
+  /** False if the catalog was already current. */
   readonly changed: boolean;
   readonly files: number;
   readonly models: number;

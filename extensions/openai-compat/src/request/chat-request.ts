@@ -43,7 +43,7 @@ const ResponseFormat = Type.Union(
       { additionalProperties: true },
     ),
   ],
-  { 'x-name': 'ChatResponseFormat', description: 'The form of the whole answer. The model keeps it, not the daemon' },
+  { 'x-name': 'ChatResponseFormat', description: 'The form of the whole answer. Enforced by the model, not the daemon' },
 );
 
 export const ChatRequest = Type.Object(

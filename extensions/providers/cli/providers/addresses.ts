@@ -8,7 +8,7 @@ type Saved = OutputOf<'setProviderUrl'>;
 
 export const add = async (cli: Cli, name: string, url: string, isKeyPiped: boolean): Outcome => {
   const daemon = await cli.daemon();
-  if (await isThere(daemon, name)) throw new Failure(`There is a provider ${name} already.`, { code: 'cli_provider_exists', mend: `svc providers set-url ${name} ${url}   or choose another name` });
+  if (await isThere(daemon, name)) throw new Failure(`There is already a provider ${name}.`, { code: 'cli_provider_exists', mend: `svc providers set-url ${name} ${url}   or choose another name` });
   const key = isKeyPiped ? await pipedSecret() : undefined;
   if (key === '') throw usageFailure('The key is empty.');
   const saved = await watched(cli.out, `asking ${name}`, daemon.call('setProviderUrl', { name, body: { url, create: true } }));
@@ -35,7 +35,7 @@ const isThere = async (daemon: DaemonClient, name: string): Promise<boolean> =>
 export const setUrl = async (cli: Cli, name: string, url: string): Outcome => {
   const daemon = await cli.daemon();
   await knownProvider(daemon, name);
-  return said(cli, await watched(cli.out, `asking ${name}`, daemon.call('setProviderUrl', { name, body: { url } })), 'is reached there from now on');
+  return said(cli, await watched(cli.out, `asking ${name}`, daemon.call('setProviderUrl', { name, body: { url } })), 'now uses this address');
 };
 
 const MAX_NAMED = 5;
@@ -47,7 +47,7 @@ const said = async (cli: Cli, saved: Saved, what: string): Outcome => {
     return EXIT.ok;
   }
   cli.out.line(`${cli.out.green('✓')} ${provider} ${what}: ${base_url}`);
-  if (!reachable) cli.out.note(`  ${cli.out.yellow(message ?? 'Nothing answers there at the moment.')}`);
+  if (!reachable) cli.out.note(`  ${cli.out.yellow(message ?? 'There is no response at the moment.')}`);
   else if (models === undefined) cli.out.line(`  ${message ?? `It answers (${latency_ms} ms), and tells no models without a key: svc providers set-key ${provider}`}`);
   else cli.out.line(`  It answers (${latency_ms} ms) with ${models.length} models${models.length === 0 ? '' : `: ${models.slice(0, MAX_NAMED).join(', ')}${models.length > MAX_NAMED ? ', …' : ''}`}`);
   return EXIT.ok;
@@ -56,7 +56,7 @@ const said = async (cli: Cli, saved: Saved, what: string): Outcome => {
 export const removeUrl = async (cli: Cli, name: string): Outcome => {
   const daemon = await cli.daemon();
   const { is_custom } = await knownProvider(daemon, name);
-  if (is_custom && !(await agreesAtTerminal(cli, `${name} is there by its address alone, and goes with its key. Remove it?`))) return EXIT.ok;
+  if (is_custom && !(await agreesAtTerminal(cli, `${name} is a custom provider. Remove it with its key?`))) return EXIT.ok;
   const answer = await daemon.call('removeProviderUrl', { name });
   if (cli.json) cli.out.json(answer);
   else cli.out.line(`${cli.out.green('✓')} ${answer.base_url === null ? `${name} is gone` : `${name} is reached at ${answer.base_url} again`}`);

@@ -34,7 +34,7 @@ export const keyLines = ({ out }: Cli, name: string, tried: Tried): string[] => 
   if (test?.status === 'ok') return [`${out.green('✓')} The key of ${name} is stored, and ${name} takes it (${found(tried)}).`];
   if (isRefused(tried))
     return [`${out.red('✗')} The key of ${name} is stored, and ${name} refused it. It stays until you set another: svc providers set-key ${name}`, `  ${out.red(test?.error ?? '')}`];
-  return [`${out.green('✓')} The key of ${name} is stored.`, `  ${out.yellow(`It could not be tried: ${test?.error ?? why ?? ''}`)}`];
+  return [`${out.green('✓')} The key of ${name} is stored.`, `  ${out.yellow(`It could not be tested: ${test?.error ?? why ?? ''}`)}`];
 };
 
 /** A key that is refused is a failure, one that nobody could try is none. */

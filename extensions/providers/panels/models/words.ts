@@ -34,7 +34,7 @@ export const t = words({
     no_provider: 'No matching providers.',
     provider: 'Provider',
     state: 'State',
-    address: 'Address',
+    address: 'Base URL',
     last_asked: 'Last request',
     never: 'none since the daemon started',
     default_badge: 'default',

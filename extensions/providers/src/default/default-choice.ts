@@ -86,5 +86,5 @@ export const ableModel = async (names: readonly string[], provider: string, mode
 export const STAND_IN: Candidate = {
   provider: 'builtin',
   model: 'rehearsal',
-  why: 'No provider key is set and no local model server answers, so the built-in stand-in does. `svc providers set-key <provider>` changes that.',
+  why: 'No provider key is set and no local model server responds, so the built-in mock provider answers. `svc providers set-key <provider>` changes that.',
 };

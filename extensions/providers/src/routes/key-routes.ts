@@ -11,7 +11,7 @@ const KeyBody = Type.Object({
   key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The same, by its other name' })),
   url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Where it is reached. With a name that there is not, it makes an OpenAI-compatible provider of that name' })),
   base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
-  verify: Type.Optional(Type.Boolean({ description: 'Ask the provider at once whether it takes the key; it is kept in either case' })),
+  verify: Type.Optional(Type.Boolean({ description: 'Test the key at once; it is stored in either case' })),
 });
 
 const setProviderKey = (deps: RoutesDeps): RouteDecl =>
@@ -22,7 +22,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
     path: '/api/providers/{name}/key',
     summary: "Set a provider's key",
     description:
-      'The key goes into the vault, encrypted, and is never given back. It stands before one in the environment. Where nobody could answer for `default`, this provider does from now on, which `switched_default` says; a second key moves nobody.\n\nWith `verify`, or `?test=true`, the provider is asked at once, and `test` says what it answered.',
+      'The key is stored encrypted in the vault and never returned. It overrides a key in the environment. If there was no default model, this provider becomes the default (`switched_default`); a second key does not change the default.\n\nWith `verify` or `?test=true`, the key is tested at once; `test` has the result.',
     audit: 'provider_key_set',
     params: Name,
     query: Type.Object({ test: Type.Optional(OneOf(['1', 'true', '0', 'false'], { description: 'As `verify` in the body' })) }),
@@ -50,7 +50,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
       if (url !== undefined) await deps.providers.setUrl(name, url, { create: true });
       const { switchedDefault } = await deps.providers.setKey(name, key);
       const test = body.verify === true || query.test === '1' || query.test === 'true' ? await runTest(deps, await shownRecord(deps.providers, name), undefined, signal) : undefined;
-      const answer = { status: 'configured', provider: name, ...(test ? { test } : {}) };
+      const answer = { status: 'configured' as const, provider: name, ...(test ? { test } : {}) };
       if (!switchedDefault) return reply(200, answer);
       return reply(200, { ...answer, switched_default: true, default_model: switchedDefault.model, message: switchedDefault.why });
     },
@@ -64,14 +64,14 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     path: '/api/providers/{name}/key',
     summary: "Delete a provider's key",
     description:
-      'Agents on this provider go on with the fallbacks that were written down for them, or fail. Where the environment of the daemon holds a key too, that one is not used from now on: `suppressed` and `message` say so, POST …/enable uses it again, and so does a new key. To remove a key twice is no error.',
+      "Agents on this provider switch to their fallback models, or fail. A key in the daemon's environment is no longer used: `suppressed` and `message` show this, and POST …/enable or a new key change it back. Removing a key twice is not an error.",
     audit: 'provider_key_removed',
     params: Name,
     errors: [404, 503],
     responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },
     handler: async ({ params: { name } }) => {
       const { suppressed, envVar } = await providers.removeKey(name);
-      const answer = { status: 'removed', provider: name };
+      const answer = { status: 'removed' as const, provider: name };
       if (!suppressed) return reply(200, answer);
       const message = `${envVar ?? 'A variable'} in the environment of the daemon holds a key too. It is not used any more, until a key is set or POST /api/providers/${name}/enable says that it counts again.`;
       return reply(200, { ...answer, suppressed, message });
@@ -85,7 +85,7 @@ const enableProvider = ({ providers }: RoutesDeps): RouteDecl =>
     method: 'POST',
     path: '/api/providers/{name}/enable',
     summary: "Use the environment's key again",
-    description: 'Takes back what DELETE …/key said of a key in the environment. Changes nothing for a provider that is not `suppressed`.',
+    description: "Uses the environment's key again after DELETE …/key. Has no effect on a provider that is not `suppressed`.",
     audit: 'provider_enabled',
     params: Name,
     errors: [404],

@@ -12,8 +12,8 @@ const listProviders = (deps: RoutesDeps): RouteDecl =>
     path: '/api/providers',
     summary: 'List providers',
     description:
-      'Whether a provider has a key is looked up, never the key. Model servers on this machine are asked whether they are there, at most once a minute; providers elsewhere are not: `reachable` and `latency_ms` are of the last test or call of PUT …/url.',
-    responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer(), default: Nullable(Default, { description: 'Who answers for `default`; null where nobody can tell' }) }) },
+      'Keys are never returned, only whether there is one. Local model servers are checked at most once a minute. Other providers are not contacted: `reachable` and `latency_ms` come from the last test or PUT …/url.',
+    responses: { 200: Type.Object({ providers: Type.Array(Provider), total: Type.Integer(), default: Nullable(Default, { description: 'The default provider; null if unknown' }) }) },
     handler: async () => {
       // Looks for local servers, so that the list tells what is on and what is off.
       await deps.local.answering();
@@ -46,10 +46,10 @@ const setDefaultProvider = ({ providers }: RoutesDeps): RouteDecl =>
     path: '/api/providers/{name}/default',
     summary: 'Set the default provider',
     description:
-      'Holds for the next call of every agent whose model is `default`, and stays until a person chooses again: no failing call moves it. What config.toml names under [default_model] stands above it, and the answer is then 409.',
+      'Applies from the next call of every agent whose model is `default`, until someone changes it. Failing calls do not change it. A setting under [default_model] in config.toml takes precedence; the status is then 409.',
     audit: 'provider_default_set',
     params: Name,
-    body: Type.Object({ model: Type.Optional(Type.String({ maxLength: 200, description: 'Its usual one when left out' })) }),
+    body: Type.Object({ model: Type.Optional(Type.String({ maxLength: 200, description: "Defaults to the provider's default model" })) }),
     bodyRule: 'optional',
     examples: { 'Its usual model': {}, 'One of its models': { model: 'claude-opus-4-7' }, 'A model of a server on this machine': { model: 'qwen3:8b' } },
     errors: [404, 409],

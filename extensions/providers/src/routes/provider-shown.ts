@@ -34,7 +34,7 @@ export const Default = Type.Object(
     model: Type.String(),
     why: Type.String(),
     chosen_by: OneOf(['config', 'person', 'key', 'start']),
-    chosen_at: Nullable(Type.String(), { description: 'When it was chosen and kept' }),
+    chosen_at: Nullable(Type.String(), { description: 'When it was chosen' }),
     problem: Nullable(Type.String(), { description: 'Why it cannot answer at the moment' }),
   },
   { 'x-name': 'DefaultModel' },

@@ -53,7 +53,7 @@ const test = (deps: RoutesDeps): RouteDecl =>
     path: '/api/providers/{name}/test',
     summary: 'Test a provider',
     description:
-      'Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.\n\nWhat a provider of your own lists is kept: it appears in GET /api/models with the source `local`, and agents can name it. Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.',
+      'Fetches its list of models with its key, for at most ten seconds. No model is called, so it is free. If the provider fails, the status is 200 with `status: error`; 400 means the test is not possible: no key, no address, or an unsupported protocol.\n\nModels listed by a custom provider are stored: they appear in GET /api/models with the source `local`, and agents can use them. The result for the key is stored as `auth_status`: `validated_key` or `invalid_key`.',
     cost: 20,
     params: Name,
     body: Type.Object({ model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A model that it should list' })) }),

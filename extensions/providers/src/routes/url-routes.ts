@@ -20,7 +20,7 @@ const setProviderUrl = ({ providers, reach }: RoutesDeps): RouteDecl =>
     path: '/api/providers/{name}/url',
     summary: "Set a provider's base URL",
     description:
-      'Holds for the next call and stands above config.toml. Slashes at the end go; a server named by its host alone gets the `/v1` of its protocol. Whether anything answers there is asked once, for at most three seconds and without the key; the address is kept in either case.\n\nA provider on this machine needs no key; one elsewhere does, under the variable `<NAME>_API_KEY` or by POST …/key.',
+      'Applies from the next call and overrides config.toml. Trailing slashes are removed; a host without a path gets the `/v1` of its protocol. The address is checked once, for at most three seconds and without the key, and stored in either case.\n\nA provider on this machine needs no key; one elsewhere does, under the variable `<NAME>_API_KEY` or by POST …/key.',
     audit: 'provider_url_set',
     params: Name,
     body: UrlBody,
@@ -38,7 +38,7 @@ const setProviderUrl = ({ providers, reach }: RoutesDeps): RouteDecl =>
         reachable: Type.Boolean({ description: 'Whether anything answered there' }),
         latency_ms: Type.Integer(),
         discovered_models: Type.Optional(Type.Array(Type.String(), { description: 'What it lists without a key' })),
-        message: Type.Optional(Type.String({ description: 'What is wrong with what answered' })),
+        message: Type.Optional(Type.String({ description: 'The error of the response' })),
       }),
     },
     handler: async ({ params: { name }, body, signal }) => {
@@ -64,7 +64,7 @@ const removeProviderUrl = ({ providers }: RoutesDeps): RouteDecl =>
     method: 'DELETE',
     path: '/api/providers/{name}/url',
     summary: "Reset a provider's base URL",
-    description: 'Takes back what PUT …/url or POST …/key saved. A provider that there was only by that address goes, with its key; agents that name it fail from then on.',
+    description: 'Removes the address saved by PUT …/url or POST …/key. A custom provider is removed with its key; agents that use it fail from then on.',
     audit: 'provider_url_removed',
     params: Name,
     errors: [404, 409, 503],

@@ -111,7 +111,7 @@ describe('the panel of models and providers', function () {
     await page.getByRole('button', { name: 'Save and test' }).click();
     await page.getByText('The test of OpenAI failed.').waitFor();
     await page.getByText('Key set, last test failed').waitFor();
-    await page.getByText(/^The key is kept\. The test took/).waitFor();
+    await page.getByText(/^Key saved\. The test took/).waitFor();
     expect(await page.locator('main').innerText()).to.not.match(/not tested|Responded in/);
     await picture(page, 'a key whose test failed');
   });
@@ -165,7 +165,7 @@ describe('the panel of models and providers', function () {
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByRole('button', { name: 'Add to catalog: house-model-7' }).click();
     await page.getByLabel('Input price').fill('half');
-    await page.getByText('A number is needed').waitFor();
+    await page.getByText('Enter a number').waitFor();
     await page.getByLabel('Input price').fill('0.5');
     await page.getByLabel('Output price').fill('2');
     await expectWellMade(page, 'a model described');
@@ -188,7 +188,7 @@ describe('the panel of models and providers', function () {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.getByText('house answers.').waitFor();
+    await page.getByText('house responds.').waitFor();
     expect(await provider(kernel, 'house')).to.include({ base_url: `${server.url}/v1`, is_custom: true, reachable: true });
     await page.getByRole('button', { name: 'Remove provider' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove provider' }).click();

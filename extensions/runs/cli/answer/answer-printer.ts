@@ -45,7 +45,7 @@ const toolLine = (data: Extract<RunEvent, { type: 'tool_result' }>['data'], out:
 };
 
 const showPhase = (data: { phase: string; detail?: string }, aside: (text: string) => void, out: Terminal): void => {
-  if (data.phase === 'queued') aside(out.dim('  … waiting for the run before this one'));
+  if (data.phase === 'queued') aside(out.dim('  … waiting for the previous run'));
   else if (data.phase === 'waiting') aside(out.yellow(`  … waits for an approval${data.detail === undefined ? '' : `: ${printable(data.detail)}`}`));
-  else if (data.phase === 'restarted') aside(out.dim('  … the daemon restarted; this step begins anew'));
+  else if (data.phase === 'restarted') aside(out.dim('  … the daemon restarted; this step starts again'));
 };

@@ -60,8 +60,8 @@ export interface Conversation {
 /** Words that are the terminal's own; every other `/word` goes to the agent. */
 export const LOCAL_COMMANDS: ReadonlyArray<{ readonly name: string; readonly summary: string; readonly hint?: string }> = [
   { name: 'exit', summary: 'Leave' },
-  { name: 'cost', summary: 'Show tokens and cost after each answer, or no more', hint: '[on|off]' },
-  { name: 'agent', summary: 'Talk with another agent', hint: 'NAME' },
+  { name: 'cost', summary: 'Show or hide tokens and cost after each answer', hint: '[on|off]' },
+  { name: 'agent', summary: 'Chat with another agent', hint: 'NAME' },
 ];
 
 const MAX_QUEUED = 20;
@@ -96,7 +96,7 @@ const submit = (deps: ConversationDeps, state: State, text: string): void => {
     return;
   }
   if (state.queue.length >= MAX_QUEUED) {
-    deps.view.note(`${MAX_QUEUED} messages wait already; this one goes back to where you typed it`);
+    deps.view.note(`${MAX_QUEUED} messages are already waiting; this one stays in the input`);
     deps.view.restore(text);
     return;
   }
@@ -206,7 +206,7 @@ const phaseText = ({ phase, detail }: { readonly phase: string; readonly detail?
   if (phase === 'queued') return 'waits for the message before it';
   if (phase === 'thinking') return detail ?? 'thinking';
   if (phase === 'waiting') return `waits for an approval${detail === undefined ? '' : `: ${detail}`}`;
-  if (phase === 'restarted') return 'the daemon restarted; this step begins anew';
+  if (phase === 'restarted') return 'the daemon restarted; this step starts again';
   return detail;
 };
 
@@ -220,9 +220,9 @@ const offerGrants = async (deps: ConversationDeps, state: State, missing: readon
   const asked = new Map(missing.map((need) => [`${need.capability} ${need.target ?? ''}`, need]));
   for (const need of asked.values()) {
     const what = need.target === undefined ? need.capability : `${need.capability}: ${need.target}`;
-    const chosen = await deps.view.choose(`${state.agent.name} was refused for want of a grant (${what}).`, [
+    const chosen = await deps.view.choose(`${state.agent.name} was refused: missing grant (${what}).`, [
       { value: 'again', label: 'Grant it and try again' },
-      { value: 'grant', label: 'Grant it', hint: 'adds it to the agent, for good' },
+      { value: 'grant', label: 'Grant it', hint: 'adds it to the agent permanently' },
       { value: 'no', label: 'No' },
     ]);
     if (chosen !== 'again' && chosen !== 'grant') continue;

@@ -27,7 +27,7 @@ const answer = async (cli: Cli, daemon: DaemonClient, agent: AgentRow, text: str
   } catch (error) {
     printer.close();
     cli.out.note(`${cli.out.red('Error')}  ${error instanceof Error ? error.message : String(error)}`);
-    if (error instanceof Failure && error.mend !== undefined) cli.out.note(`  mend  ${cli.out.cyan(typed(error.mend))}`);
+    if (error instanceof Failure && error.mend !== undefined) cli.out.note(`  fix   ${cli.out.cyan(typed(error.mend))}`);
     return false;
   }
 };

@@ -19,7 +19,7 @@ const SAID: Readonly<Record<string, { readonly verb: string; readonly of: readon
   code_search: { verb: 'Search', of: ['query', 'path'] },
   shell_exec: { verb: 'Run', of: ['command'] },
   process_start: { verb: 'Start', of: ['command'] },
-  process_poll: { verb: 'Look at process', of: ['process_id'] },
+  process_poll: { verb: 'Check process', of: ['process_id'] },
   process_write: { verb: 'Write to process', of: ['process_id'] },
   process_kill: { verb: 'End process', of: ['process_id'] },
   process_list: { verb: 'List processes', of: [] },
@@ -30,7 +30,7 @@ const SAID: Readonly<Record<string, { readonly verb: string; readonly of: readon
   agent_list: { verb: 'List agents', of: [] },
   agent_find: { verb: 'Find agents', of: ['query'] },
   agent_kill: { verb: 'Kill', of: ['agent_id'] },
-  system_time: { verb: 'Look at the clock', of: [] },
+  system_time: { verb: 'Check the time', of: [] },
 };
 
 const MAX_SUBJECT_CHARS = 200;

@@ -13,7 +13,7 @@ const runFields = {
   session_id: Uuid,
   parent_run_id: Nullable(Uuid, { description: 'The run of another agent that asked for it' }),
   status: RunStatusText,
-  channel: Type.String({ description: 'By which door the message came: rest, sse, ws, openai, agent or cli' }),
+  channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai, agent or cli' }),
   is_aside: Type.Boolean({ description: 'It stands beside the conversation: a side question, an incognito message, or a request that brought its own history' }),
   started_at: Type.String({ format: 'date-time', description: 'When its message was accepted' }),
   ended_at: Nullable(Type.String({ format: 'date-time' })),
@@ -27,14 +27,14 @@ const runFields = {
       code: Type.String(),
       message: Type.String(),
       hint: Type.Optional(Type.String()),
-      retry: Type.Boolean({ description: 'Whether the same message can succeed later' }),
+      retry: Type.Boolean({ description: 'Whether you can send the same message again' }),
     }),
     { description: 'Why it failed or was cancelled' },
   ),
   waiting: Nullable(Type.Object({ reason: Type.String(), approval_id: Type.String(), until: Nullable(Type.String({ format: 'date-time' })) }), { description: 'What it waits for' }),
 };
 
-export const ListedRun = Type.Object({ ...runFields, agent_name: Nullable(Type.String(), { description: 'null where the agent is gone' }) }, { 'x-name': 'ListedRun' });
+export const ListedRun = Type.Object({ ...runFields, agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }) }, { 'x-name': 'ListedRun' });
 export const SessionRun = Type.Object({ ...runFields, steps: Type.Array(RunStep) }, { 'x-name': 'SessionRun' });
 
 type RunFields = Omit<Static<typeof ListedRun>, 'agent_name'>;

@@ -23,8 +23,7 @@ const getRun = ({ agents, journal }: OneRunDeps): RouteDecl =>
     method: 'GET',
     path: '/api/runs/{id}',
     summary: 'Get a run',
-    description:
-      'As in the list, with each call of a model and of a tool: when it began and ended, what it used, how it ended. What tools were called with is in `GET /api/agents/{id}/traces?run_id=`.',
+    description: 'The fields of the list, plus every model and tool call with start, end, usage and result. For tool inputs, see `GET /api/agents/{id}/traces?run_id=`.',
     cost: 2,
     params: RunPath,
     responses: { 200: OneRun },
@@ -42,7 +41,7 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
     path: '/api/runs/{id}/stop',
     summary: 'Stop a run',
     description:
-      'Cancels it where it goes on, waits or is queued, with the runs of other agents that it began. Other runs of its agent go on. What was said until then stays in the session. One that is over stays as it is: `stopped` is 0.',
+      "Cancels an active or queued run, with the runs it started on other agents. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0.",
     permission: 'runs.send',
     cost: 5,
     params: RunPath,

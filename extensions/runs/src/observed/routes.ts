@@ -96,7 +96,7 @@ const Receipt = Type.Object(
   {
     message_id: Uuid,
     direction: OneOf(['inbound', 'outbound']),
-    channel: Type.String({ description: 'By which door it came: rest, sse, ws, openai, agent or cli' }),
+    channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai, agent or cli' }),
     recipient: Type.String({ description: "The agent's name" }),
     session_id: Uuid,
     status: OneOf(['sent', 'delivered', 'failed', 'best_effort'], { description: '`sent`: accepted and queued; `delivered`: the agent works on it, or has; `failed`: its run failed or was stopped' }),

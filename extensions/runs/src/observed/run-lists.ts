@@ -25,13 +25,13 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
     path: '/api/runs',
     summary: 'List runs, newest first',
     description:
-      'Each message that was accepted began one: of all agents that you may see, or of one agent or session, in one state, from a time on. A row says how far the run is, what it used so far, why it failed and what it waits for. ' +
+      "Every accepted message starts a run. Filter by agent, session, state or time. Each row has the run's progress, usage, error and what it waits for. " +
       'Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.',
     cost: 2,
     query: Type.Object({
       agent_id: Type.Optional(UuidText('Only of this agent')),
       session_id: Type.Optional(UuidText('Only of this session')),
-      status: Type.Optional({ ...RunStatusText, description: 'Only those that stand so' }),
+      status: Type.Optional({ ...RunStatusText, description: 'Only runs in this state' }),
       since: Type.Optional(Type.String({ maxLength: 40, description: 'Accepted at this time or later: a day, or a time in ISO 8601' })),
       before: Before,
       limit: Type.Optional(Type.Integer({ minimum: 1, default: DEFAULT_RUNS, description: `How many at most; more than ${MAX_RUNS} is ${MAX_RUNS}` })),

@@ -51,7 +51,7 @@ export const TracedRun = Type.Object(
     run_id: Uuid,
     session_id: Uuid,
     status: Type.String(),
-    channel: Type.String({ description: 'By which door the message came: rest, sse, ws, openai, agent or cli' }),
+    channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai, agent or cli' }),
     started_at: Type.String({ format: 'date-time' }),
     ended_at: Nullable(Type.String({ format: 'date-time' })),
     error: Nullable(Type.String()),

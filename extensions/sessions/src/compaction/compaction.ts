@@ -222,7 +222,7 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
   try {
     const agent = await deps.agents.get(actor, input.agentId);
     const { provider } = await llm.resolve(agent.manifest.model);
-    if (provider === 'builtin' && input.isAsked) throw noModel('The built-in stand-in cannot summarise.');
+    if (provider === 'builtin' && input.isAsked) throw noModel('The built-in mock provider cannot summarise.');
     if (provider === 'builtin') return dropped;
     const request = requestOf(agent, before === '' ? piece.text : `Earlier: ${before}\n${piece.text}`);
     const { text, usage, settle } = await llm.complete(request, { actor, agentId: agent.id, runId: run.id, purpose: 'compaction' }, { signal: run.signal });

@@ -15,7 +15,7 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     path: '/api/agents/{id}/session/compact',
     summary: 'Compact the conversation',
     description:
-      "The agent's own model summarises all but the newest 20 messages, and reads the summary in their place from then on. Nothing is taken out of the history. It happens by itself when a conversation has more than 80 messages, or fills seven tenths of the model's window. Where there is little to summarise, nothing changes and `status` is `ok`; where no model can be reached, nothing changes and it is an error.",
+      "The agent's model summarises all but the newest 20 messages and reads the summary instead from then on. The history stays complete. This happens automatically when a conversation has more than 80 messages or fills 70% of the model's window. If there is little to summarise, nothing changes and `status` is `ok`; if no model is available, the request fails.",
     cost: 30,
     audit: 'session_compacted',
     params: AgentPath,

@@ -5,7 +5,7 @@ import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
 import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
-import { AgentPath, checkedId, checkedLabel, LabelText, limitOf, Paging, SessionList, SessionQuery, summaryOf } from './shapes.js';
+import { AgentPath, checkedId, checkedLabel, LabelText, SessionQuery, SessionsOfAgent, summaryOf } from './shapes.js';
 
 export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
 
@@ -16,7 +16,7 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
     path: '/api/agents/{id}/session',
     summary: "Get the agent's current conversation",
     description:
-      'What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and no more of them than 8 MiB; `message_count` counts all. A session in which nothing was said yet is empty.',
+      'The conversation as people read it: tool calls belong to the message that made them. `compacted_summary` is what a model reads instead of the older messages, which are still included. At most the newest 5,000 entries or 8 MiB are returned; `message_count` counts all. A new session is empty.',
     cost: 2,
     params: AgentPath,
     query: SessionQuery,
@@ -50,7 +50,7 @@ const context = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/agents/{id}/session/context',
     summary: 'Show context window usage',
-    description: 'An estimate of four characters to a token. From seven tenths of the window on, the older messages are summarised by themselves.',
+    description: 'Estimated at four characters per token. Above 70% of the window, older messages are summarised automatically.',
     cost: 2,
     params: AgentPath,
     query: SessionQuery,
@@ -69,26 +69,24 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/agents/{id}/sessions',
     summary: 'List the sessions of an agent',
-    description: 'The newest first. A session is listed from its first message on, or from when it was begun with `POST`. `is_canonical` marks the one that messages without a session id go to.',
+    description: 'Newest first. A session appears with its first message, or when created with `POST`. `is_canonical` marks the current one, which receives messages without a session id.',
     cost: 2,
     params: AgentPath,
-    query: Type.Object(Paging),
+    query: SessionsOfAgent.query,
     errors: [404],
-    responses: { 200: SessionList },
-    handler: async ({ actor, params, query: { limit: asked, offset = 0 } }) => {
-      const limit = limitOf(asked);
+    responses: { 200: SessionsOfAgent.answer },
+    handler: async ({ actor, params, query }) => {
       const agent = await agents.get(actor, params.id);
       await catalogue.catchUp(BATCHES_FIRST);
-      const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId: agent.id, limit, offset }), listing.active(actor, agent.id)]);
-      const items = sessions.map((session) => summaryOf(session, agent, active));
-      return reply(200, { sessions: items, items, total, offset, limit });
+      const [found, active] = await Promise.all([listing.page(actor, SessionsOfAgent, query, agent.id), listing.active(actor, agent.id)]);
+      return SessionsOfAgent.reply(query, { ...found, rows: found.rows.map((session) => summaryOf(session, agent, active)) });
     },
   });
 
 const CreateBody = Type.Object({
   label: Type.Optional(Nullable(LabelText, { description: 'What to call it. Several sessions may have one label' })),
   session_id: Type.Optional(Type.String({ format: 'uuid', description: 'Its id, chosen by the client: the same request sent again gives the same session' })),
-  activate: Type.Optional(Type.Boolean({ description: 'Whether messages without a session id go there from now on; default true' })),
+  activate: Type.Optional(Type.Boolean({ description: 'Make it the current session, which receives messages without a session id; default true' })),
 });
 
 const create = ({ agents, sessions, store, commit }: SessionRouteDeps): RouteDecl =>
@@ -98,7 +96,7 @@ const create = ({ agents, sessions, store, commit }: SessionRouteDeps): RouteDec
     path: '/api/agents/{id}/sessions',
     summary: 'Begin a session',
     description:
-      'It is empty, and from now on the one that messages without a session id go to, unless `activate` is false. The one before stays as it is. A run that is going on goes on where it began.',
+      'The new session is empty and becomes the current one, which receives messages without a session id, unless `activate` is false. The previous one stays. An active run continues where it started.',
     audit: 'session_created',
     params: AgentPath,
     body: CreateBody,
@@ -126,7 +124,7 @@ const switchTo = ({ agents, sessions, closingStore, commit }: SessionRouteDeps):
     method: 'POST',
     path: '/api/agents/{id}/sessions/{session_id}/switch',
     summary: 'Switch to a session',
-    description: 'Messages without a session id go there from now on. A run that is going on goes on where it began.',
+    description: 'The session becomes the current one, which receives messages without a session id. An active run continues where it started.',
     audit: 'session_switched',
     params: Type.Object({ id: UuidText('Agent id'), session_id: UuidText('A session of the agent') }),
     errors: [404, 409],
@@ -146,7 +144,7 @@ const byLabel = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/agents/{id}/sessions/by-label/{label}',
     summary: 'Find a session by its label',
-    description: 'The newest with exactly this label; the agent may be named instead of given by id. What a list shows of a session without a label is not one.',
+    description: 'The newest session with exactly this label. You can give the agent by id or name. Titles taken from the first message are not labels.',
     cost: 2,
     params: Type.Object({ id: Type.String({ description: 'Agent id or name', maxLength: 256, examples: ['librarian'] }), label: { ...LabelText, examples: ['Holiday plans'] } }),
     errors: [404],

@@ -20,7 +20,7 @@ export const branchRoute = ({ listing, branch }: SessionRouteDeps): RouteDecl =>
     path: '/api/sessions/{id}/branch',
     summary: 'Branch a session',
     description:
-      'The new session belongs to the same agent and begins with what was said here until the place that is named (`seq` of a message), attachments included; without a place, with all of it. This session stays as it is, and so does the current one of the agent: name the new one with the next message. ' +
+      "The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. " +
       'An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. ' +
       'What was taken along has its costs, and is found by searches, in the session where it was said.',
     audit: 'session_branched',

@@ -18,17 +18,15 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     summary: 'List all sessions',
     description: 'Of all agents that you may see, the newest first.',
     cost: 2,
-    query: Type.Object({ ...Paging, agent_id: Type.Optional(UuidText('Only of this agent')) }),
+    query: SessionList.query,
     errors: [404],
-    responses: { 200: SessionList },
-    handler: async ({ actor, query: { limit: asked, offset = 0, agent_id: of } }) => {
-      const limit = limitOf(asked);
-      const agentId = of === undefined ? undefined : (await agents.get(actor, of)).id;
+    responses: { 200: SessionList.answer },
+    handler: async ({ actor, query }) => {
+      const agentId = query.agent_id === undefined ? undefined : (await agents.get(actor, query.agent_id)).id;
       await catalogue.catchUp(BATCHES_FIRST);
-      const [{ sessions, total }, active] = await Promise.all([listing.page(actor, { agentId, limit, offset }), listing.active(actor, agentId)]);
-      const briefs = await agents.briefs(actor, [...new Set(sessions.map((session) => session.agentId))]);
-      const items = sessions.map((session) => summaryOf(session, briefs[session.agentId], active));
-      return reply(200, { sessions: items, items, total, offset, limit });
+      const [found, active] = await Promise.all([listing.page(actor, SessionList, query, agentId), listing.active(actor, agentId)]);
+      const briefs = await agents.briefs(actor, [...new Set(found.rows.map((session) => session.agentId))]);
+      return SessionList.reply(query, { ...found, rows: found.rows.map((session) => summaryOf(session, briefs[session.agentId], active)) });
     },
   });
 
@@ -43,7 +41,7 @@ const Hit = Type.Object(
     timestamp: Type.String(),
     snippet: Type.String({ description: 'The text around the first word that fits' }),
     rank: Type.Number({ description: 'Lower is better; 0 beyond the hundred newest, which stand by their time' }),
-    active: Type.Boolean({ description: 'A run is going on in the session' }),
+    active: Type.Boolean({ description: 'The session has an active run' }),
   },
   { 'x-name': 'SessionHit' },
 );
@@ -55,7 +53,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
     path: '/api/sessions/search',
     summary: 'Search messages',
     description:
-      'Finds messages of people and answers of models that hold every word of `q`, in your own sessions, or in those of the agent that you name. Case and accents make no difference; parts of Chinese, Japanese, Korean and Thai text are found at any length; there are no operators. The hundred newest that fit come first, ordered by how well; then the others by their time. What tools returned is not searched.',
+      'Finds messages and answers that contain every word of `q`, in your sessions or those of one agent. Ignores case and accents; matches any part of Chinese, Japanese, Korean and Thai text; has no operators. The hundred newest matches come first, by relevance; then the others, by time. Tool results are not searched.',
     cost: 5,
     query: Type.Object({
       q: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words that a message must all hold, one at least and 32 at most' })),
@@ -124,7 +122,7 @@ const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
     path: '/api/sessions/cleanup',
     summary: 'Clean up sessions',
     description:
-      'Sessions of agents that are gone, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. One in which a run is going on stays. The same happens by itself every `cleanup_interval_hours` where either of the two is set.',
+      'Deletes sessions of deleted agents, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. Sessions with an active run stay. If either setting is set, this also runs every `cleanup_interval_hours`.',
     permission: 'sessions.admin',
     cost: 30,
     audit: 'sessions_pruned',
@@ -180,7 +178,7 @@ const remove = ({ listing, closing }: SessionRouteDeps): RouteDecl =>
     path: '/api/sessions/{id}',
     summary: 'Delete a session',
     description:
-      'With everything that was said in it, here and in every area. A run that is going on in it is stopped first, and what it still says is kept nowhere. Where it was the current one of its agent, a new, empty one is. Its id is not used again. Usage and cost stay on the books.',
+      "Deletes the session with all its messages, in every extension. An active run is stopped first, and its remaining output is discarded. If it was the agent's current session, a new, empty one replaces it. Its id is not reused. Usage and cost records stay.",
     audit: 'session_deleted',
     params: SessionPath,
     errors: [404],
@@ -198,7 +196,7 @@ const label = ({ listing, closingStore, told, commit }: SessionRouteDeps): Route
     method: 'PUT',
     path: '/api/sessions/{id}/label',
     summary: 'Label a session',
-    description: 'null takes the label away; lists then show how the conversation began. Several sessions may have one label.',
+    description: 'null removes the label; lists then show the start of the conversation. Several sessions can have the same label.',
     audit: 'session_labelled',
     params: SessionPath,
     body: Type.Object({ label: Nullable(LabelText) }),

@@ -1,5 +1,5 @@
 /** What several operations of sessions answer or take. */
-import { Nullable, Type, Uuid, UuidText, isUuid } from '@svc/api';
+import { defineList, Nullable, Type, Uuid, UuidText, isUuid } from '@svc/api';
 import type { AgentBrief } from '@svc/ext-agents/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
@@ -25,7 +25,7 @@ export const SessionSummary = Type.Object(
     id: Uuid,
     session_id: Uuid,
     agent_id: Uuid,
-    agent_name: Nullable(Type.String(), { description: 'null where the agent is gone' }),
+    agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }),
     label: Nullable(Type.String(), { description: 'As it was given, else the first 60 characters of what a person said first' }),
     is_labelled: Type.Boolean({ description: 'Whether the label was given' }),
     message_count: Type.Integer({ description: 'As `GET /api/agents/{id}/session` shows them' }),
@@ -37,23 +37,16 @@ export const SessionSummary = Type.Object(
     created_at: Type.String(),
     last_message_at: Nullable(Type.String()),
     duration_ms: Nullable(Type.Integer(), { description: 'From the first to the last message' }),
-    active: Type.Boolean({ description: 'A run is going on, waits or is queued in it' }),
+    active: Type.Boolean({ description: 'It has an active or queued run' }),
     is_canonical: Type.Boolean({ description: "It is the agent's current one" }),
     branched_from: Nullable(Uuid, { description: 'The session that it goes on from; that may be gone' }),
   },
   { 'x-name': 'SessionSummary' },
 );
 
-export const SessionList = Type.Object(
-  {
-    sessions: Type.Array(SessionSummary),
-    items: Type.Array(SessionSummary, { description: 'The same by the name that lists share' }),
-    total: Type.Integer(),
-    offset: Type.Integer(),
-    limit: Type.Integer(),
-  },
-  { 'x-name': 'SessionList' },
-);
+const LIST = { item: SessionSummary, as: ['sessions', 'items'], sort: ['created_at'], limit: { default: DEFAULT_PAGE, max: MAX_PAGE }, name: 'SessionList' } as const;
+export const SessionsOfAgent = defineList(LIST);
+export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent') } });
 
 export const LabelText = Type.String({ minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
 

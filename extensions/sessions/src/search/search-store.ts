@@ -5,7 +5,7 @@ export interface SaidRow {
   readonly id: number;
   readonly session_id: string;
   readonly seq: number;
-  readonly role: string;
+  readonly role: 'user' | 'assistant';
   readonly at: string;
   readonly text: string;
 }

@@ -24,7 +24,7 @@ export interface SearchQuery extends Period {
 export interface Hit {
   readonly session: FoundSession;
   readonly seq: number;
-  readonly role: string;
+  readonly role: SaidRow['role'];
   readonly at: string;
   readonly snippet: string;
   /** Lower is better. */

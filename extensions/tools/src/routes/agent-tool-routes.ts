@@ -18,21 +18,21 @@ const Lists = {
 
 const Shown = {
   ...Lists,
-  disabled: Type.Boolean({ description: 'True: it has no tools at all (`tools_disabled`)' }),
-  mode: OneOf(['all', 'allowlist', 'none'], { description: 'What the lists come to: nothing is kept from it by name, only some are left, or no tools at all' }),
+  disabled: Type.Boolean({ description: 'True: the agent has no tools (`tools_disabled`)' }),
+  mode: OneOf(['all', 'allowlist', 'none'], { description: 'Result of the lists: no restriction by name, only some tools, or none' }),
 };
 const AgentTools = Type.Object(Shown, { 'x-name': 'AgentTools' });
 const ChangedTools = Type.Object(
-  { ...Shown, warnings: Type.Optional(Type.Array(Type.String(), { description: 'Entries that do nothing, and grants that are worth more than they look' })) },
+  { ...Shown, warnings: Type.Optional(Type.Array(Type.String(), { description: 'Entries without effect, and grants that allow more than they seem to' })) },
   { 'x-name': 'ChangedAgentTools' },
 );
 const Change = Type.Object(
   {
     ...Type.Partial(Type.Object(Lists)).properties,
     tools: Type.Optional(Patterns('Another name of `capabilities_tools`')),
-    disabled: Type.Optional(Type.Boolean({ description: 'True takes all tools away, and keeps the lists' })),
+    disabled: Type.Optional(Type.Boolean({ description: 'True disables all tools and keeps the lists' })),
   },
-  { description: 'What is left out stays as it is' },
+  { description: 'Fields that are left out stay' },
 );
 
 const AgentParams = Type.Object({ id: UuidText('Agent id') });
@@ -51,7 +51,7 @@ const getAgentTools = ({ agents }: AgentToolDeps): RouteDecl =>
     path: '/api/agents/{id}/tools',
     summary: "Get an agent's tools",
     description:
-      'The lists of its manifest. A tool is offered where `capabilities_tools` grants it, `tool_allowlist` (if it names any) names it, and `tool_blocklist` does not. Beside its name a tool may need a grant of another kind: `shell`, `network`, `file_system`.',
+      'The tool lists of the manifest. A tool is available if `capabilities_tools` grants it, `tool_allowlist` is empty or contains it, and `tool_blocklist` does not contain it. A tool may also need another capability: `shell`, `network` or `file_system`.',
     params: AgentParams,
     responses: { 200: AgentTools },
     handler: async ({ actor, params }) => reply(200, toolsOf((await agents.get(actor, params.id)).manifest)),
@@ -64,7 +64,7 @@ const setAgentTools = ({ agents, registry }: AgentToolDeps): RouteDecl =>
     path: '/api/agents/{id}/tools',
     summary: "Update an agent's tools",
     description:
-      'Each list that is sent replaces the one that was there, and one that is left out stays. It holds from the next call of a tool on, also in a run that goes on. Nobody gives an agent more than the role of its owner may grant, nor a child more than its parent has: that is 403, and nothing is changed. Names that no tool has now are kept and warned of: their area may come later.',
+      "Each list in the request replaces the current one; lists that are left out stay. Applies from the next tool call, including active runs. You cannot grant an agent more than its owner's role allows, or a child more than its parent has: 403, and nothing changes. Unknown tool names are stored with a warning, since their extension may be installed later.",
     cost: 10,
     audit: 'agent_tools_changed',
     params: AgentParams,
@@ -99,7 +99,8 @@ type ToolLists = Pick<AgentManifest, 'capabilities' | 'tool_allowlist' | 'tool_b
 
 const toolsOf = ({ capabilities, tool_allowlist, tool_blocklist, tools_disabled }: ToolLists) => {
   const isNarrowed = (capabilities.tools.length > 0 && !capabilities.tools.includes('*')) || tool_allowlist.length > 0 || tool_blocklist.length > 0;
-  return { capabilities_tools: capabilities.tools, tool_allowlist, tool_blocklist, disabled: tools_disabled, mode: tools_disabled ? 'none' : isNarrowed ? 'allowlist' : 'all' };
+  const mode = tools_disabled ? 'none' : isNarrowed ? 'allowlist' : 'all';
+  return { capabilities_tools: capabilities.tools, tool_allowlist, tool_blocklist, disabled: tools_disabled, mode } as const;
 };
 
 const MAX_WARNINGS = 20;

@@ -1,4 +1,4 @@
-import { OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import { ErrorBody, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import type { ToolInfo, ToolResult, ToolsService } from '../contract.js';
 import { callDirectly, type DirectDeps } from '../direct-call.js';
 import { toolErrors } from '../errors.js';
@@ -14,7 +14,7 @@ const INVOKE_COST = 10;
 const Tool = Type.Object(
   {
     name: Type.String(),
-    description: Type.String({ description: 'What the model is told of it' }),
+    description: Type.String({ description: 'Description for the model' }),
     input_schema: Type.Unknown({ description: 'JSON Schema of the arguments' }),
     source: Type.String({ description: '`builtin`, `mcp`, or the extension it comes from' }),
     risk: OneOf(['read', 'write', 'network', 'exec', 'agent'], { description: '`exec` needs a grant of `shell`, `network` one of `network`' }),
@@ -35,6 +35,9 @@ const InvokeResult = Type.Object(
   { 'x-name': 'ToolResult' },
 );
 
+/** A tool that ran and failed: what it said, beside the fields of an error. */
+const InvokeFailure = Type.Object({ ...ErrorBody.properties, ...InvokeResult.properties }, { 'x-name': 'ToolFailure' });
+
 const NameParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: 'Name of the tool', examples: ['file_read'] }) });
 
 export type ToolRouteDeps = DirectDeps & { readonly tools: ToolsService };
@@ -48,7 +51,7 @@ const listTools = ({ tools }: ToolRouteDeps): RouteDecl =>
     path: '/api/tools',
     summary: 'List tools',
     description:
-      'All tools that the daemon has now, in order of their names: its own, and those of extensions that are on. Which of them an agent is shown is decided by its manifest: `GET /api/agents/{id}/tools`. A tool that lacks its surroundings is not listed: `web_search` comes when a search provider is configured under `[web]`.',
+      "All available tools by name: built-in ones and those of extensions that are on. An agent's manifest decides which of them it can use: `GET /api/agents/{id}/tools`. Tools that need setup are listed once they are configured: `web_search` needs a search provider under `[web]`.",
     responses: { 200: Type.Object({ tools: Type.Array(Tool), total: Type.Integer() }) },
     handler: async () => {
       const found = await tools.all();
@@ -84,7 +87,7 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
       'Calls a tool without a model. The body is the input of the tool: `GET /api/tools/{name}` gives its schema. Only owners and admins may, and only tools that `[tool_invoke]` of config.toml names:',
       '```toml\n[tool_invoke]\nenabled = true\nallowlist = ["system_time", "file_*"]\n```',
       "With `agent_id` the call has that agent's capabilities and runs in its folder. Without it the call has what your role may grant, runs in the folder that holds those of all agents, and tools whose work belongs to an agent (processes) refuse it.",
-      'The call is judged like one of a run, and ends when you hang up. What a person would have to approve is refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.',
+      'The same policies apply as in a run, and the call ends when you disconnect. Calls that need approval are refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.',
     ].join('\n\n'),
     permission: 'tools.admin',
     cost: INVOKE_COST,
@@ -100,7 +103,7 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
     },
     maxBodyBytes: MAX_INPUT_BYTES,
     errors: [403, 404, 429, 502],
-    responses: { 200: InvokeResult },
+    responses: { 200: InvokeResult, 400: Type.Union([InvokeFailure, ErrorBody]) },
     handler: async ({ actor, params: { name }, query, body, signal, log, id }) => {
       const result = await callDirectly(deps, { actor, name, args: body, agentId: query.agent_id, signal, log });
       const shown = resultOf(name, result);

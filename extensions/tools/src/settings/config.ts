@@ -3,7 +3,7 @@ import { type Plain, Type, defineConfig } from '@svc/api';
 
 export const ToolInvoke = Type.Object(
   {
-    enabled: Type.Boolean({ default: false, description: 'Whether POST /api/tools/{name}/invoke calls anything' }),
+    enabled: Type.Boolean({ default: false, description: 'Whether POST /api/tools/{name}/invoke is enabled' }),
     allowlist: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { default: [], maxItems: 500, description: 'Names of tools that may be called directly; `*` stands for any text' }),
   },
   { additionalProperties: false, default: {}, 'x-by-hand': 'it says which tools are called without an agent whose grants would bound them' },

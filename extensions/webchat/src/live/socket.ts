@@ -17,7 +17,7 @@ export const liveSocket = (ring: Ring, feed: Feed): SocketDecl =>
     }),
     summary: 'Listen for changes',
     description:
-      'One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
+      'One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It names what to reload and contains no data; you only receive changes of what you can read. Changes of the same thing in quick succession are combined. After a lost connection, `after` returns what you missed; on `gap`, reload what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
     auth: 'bearer',
     permission: 'webchat.read',
     cost: 1,

@@ -101,7 +101,7 @@ const getRoute = <F extends TObject>({ spec, item }: Collection<F>, rows: Collec
       method: 'GET',
       path: `${spec.path}/{id}`,
       params: ItemPath,
-      responses: { 200: item },
+      responses: { 200: item as TSchema },
       handler: async ({ actor, params }) => {
         const found = await rows.get(actor, params.id);
         return reply(200, found, etag(found));
@@ -120,7 +120,7 @@ const updateRoute = <F extends TObject>({ spec, change, item }: Collection<F>, r
       audit: `${snakeCase(spec.one)}_updated`,
       body: change,
       errors: [...head.errors, 409, 412],
-      responses: { 200: item },
+      responses: { 200: item as TSchema },
       handler: async (req) => {
         const revision = revisionOf(req);
         const made = await rows.update(req.actor, req.params.id, req.body as Change<F>, revision === undefined ? {} : { revision });

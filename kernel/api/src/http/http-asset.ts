@@ -1,7 +1,7 @@
 /** A static file as an answer, in the best coding that its build wrote beside it: `x.js`, `x.js.br`, `x.js.gz`. */
 import type { Assets } from '../doors.js';
 import { sendFile } from './http-file.js';
-import type { Headers, Reply } from './reply.js';
+import type { Headers, MediaReply } from './reply.js';
 
 interface AssetRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -16,7 +16,7 @@ function codingFor(accepted = ''): string {
 }
 
 /** With an ETag. Rejects with `served_file_missing`. */
-export const sendAsset = (req: AssetRequest, assets: Assets, name: string, contentType: string, headers: Headers = {}): Promise<Reply> => {
+export const sendAsset = (req: AssetRequest, assets: Assets, name: string, contentType: string, headers: Headers = {}): Promise<MediaReply> => {
   const coding = codingFor(req.headers['accept-encoding']);
   // No ranges: a part of one coding would be put together with a part of another.
   const { range: _range, ...asked } = req.headers;

@@ -2,7 +2,7 @@
 import type { Dir, DirEntry } from '../doors.js';
 import { defineErrors } from '../errors.js';
 import { bytes, stream } from './http.js';
-import type { Headers, Reply } from './reply.js';
+import type { Headers, MediaReply } from './reply.js';
 
 export const servedErrors = defineErrors('served', {
   file_missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },
@@ -19,7 +19,7 @@ interface FileRequest {
  * Answers with the file, or the part that `Range` asks for (206), or 304 where the caller has it, or 416.
  * Several ranges at once are answered with the whole file. Rejects with `served_file_missing`.
  */
-export const sendFile = async (req: FileRequest, dir: Pick<Dir, 'stat' | 'readStream'>, path: string, contentType: string, headers: Headers = {}): Promise<Reply> => {
+export const sendFile = async (req: FileRequest, dir: Pick<Dir, 'stat' | 'readStream'>, path: string, contentType: string, headers: Headers = {}): Promise<MediaReply> => {
   const info = await dir.stat(path);
   if (info?.kind !== 'file') throw servedErrors.file_missing(path);
   const tag = `"${fileRev(info)}"`;

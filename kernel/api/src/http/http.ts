@@ -4,9 +4,9 @@ import type { AtOnce } from '../at-once.js';
 import type { Logger } from '../doors.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
-import type { Headers, LateReply, Reply } from './reply.js';
+import type { Headers, JsonReply, LateReply, MediaReply, Reply } from './reply.js';
 import type { SendingPage } from './sending-page.js';
-import type { ErrorBody, Infer, TObject, TSchema } from '../schema/schema.js';
+import type { ErrorBody, Infer, Static, TObject, TSchema } from '../schema/schema.js';
 import type { Write } from '../storage.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,16 +37,17 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   readonly log: Logger;
 }
 
-export const reply = (status: number, body: unknown, headers: Headers = {}): Reply => ({ kind: 'json', status, body, headers });
+/** One JSON value. In a route's handler it fits what `responses` declares for its status. */
+export const reply = <const S extends number, const B>(status: S, body: B, headers: Headers = {}): JsonReply<S, B> => ({ kind: 'json', status, body, headers });
 
-export const bytes = (status: number, contentType: string, body: string | Uint8Array, headers: Headers = {}): Reply => ({ kind: 'bytes', status, contentType, body, headers });
+export const bytes = (status: number, contentType: string, body: string | Uint8Array, headers: Headers = {}): MediaReply => ({ kind: 'bytes', status, contentType, body, headers });
 
 /**
  * Answers with the bytes of `source` as fast as the client takes them, and ends `source` when the client leaves or takes nothing for a while.
  * It holds the generation: a reload waits up to `drainMs` for its end and then, as a stop of the daemon does, hangs up, so that half an answer never looks like a whole one.
  * What `source` throws before its first byte is an error answer; later it hangs up too. A `content-length` among the headers is kept to.
  */
-export const stream = (status: number, contentType: string, source: AsyncIterable<Uint8Array>, headers: Headers = {}): Reply => ({ kind: 'stream', status, contentType, source, headers });
+export const stream = (status: number, contentType: string, source: AsyncIterable<Uint8Array>, headers: Headers = {}): MediaReply => ({ kind: 'stream', status, contentType, source, headers });
 
 /** Answers with the frames of a topic as they come. The stream belongs to the platform: it survives a reload of the area that answered. */
 export const follow = <D extends FramesDecl, A extends TSchema>(
@@ -57,7 +58,12 @@ export const follow = <D extends FramesDecl, A extends TSchema>(
 ): Extract<Reply, { kind: 'follow' }> => ({ kind: 'follow', topic, projection: declaredAs(projection), args, after: options.after ?? 0, headers: options.headers ?? {} });
 
 /** Answers when the topic's final frame comes, or an earlier one that the projection takes, or with `late` when none did in time; holds no generation meanwhile. */
-export const waitFor = <D extends FramesDecl, A extends TSchema>(topic: string, projection: AnswerProjection<D, A>, args: Plain<A>, options: { headers?: Headers; late?: LateReply } = {}): Reply => ({
+export const waitFor = <D extends FramesDecl, A extends TSchema>(
+  topic: string,
+  projection: AnswerProjection<D, A>,
+  args: Plain<A>,
+  options: { headers?: Headers; late?: LateReply } = {},
+): MediaReply => ({
   kind: 'wait',
   topic,
   projection: declaredAs(projection),
@@ -133,14 +139,31 @@ export interface RouteDecl {
   readonly handler: (req: Req<never, never, never>) => AtOnce<Reply>;
 }
 
-export interface RouteSpec<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> extends Omit<RouteDecl, 'params' | 'query' | 'body' | 'handler'> {
+export type Responses = RouteDecl['responses'];
+
+/** What a value of a schema is before it becomes JSON: what is optional may be undefined as well, which JSON leaves out. */
+export type BodyOf<T> = T extends (infer Item)[] ? readonly BodyOf<Item>[] : T extends object ? { readonly [K in keyof T]: object extends Pick<T, K> ? BodyOf<T[K]> | undefined : BodyOf<T[K]> } : T;
+
+/** A status without a body, such as 304, is declared as null and answered with nothing. */
+type Sent<T> = [T] extends [null] ? null | undefined : BodyOf<T>;
+
+type JsonReplies<R extends Responses> = { readonly [S in keyof R & number]: R[S] extends TSchema ? JsonReply<S, Sent<Static<R[S]>>> : never };
+
+/** What a handler of a route with these responses may answer: JSON of a declared status and shape, or no JSON. */
+export type RouteReply<R extends Responses> = (number extends keyof R ? JsonReply : JsonReplies<R>[keyof R & number]) | MediaReply;
+
+export interface RouteSpec<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined, R extends Responses = Responses>
+  extends Omit<RouteDecl, 'params' | 'query' | 'body' | 'responses' | 'handler'> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  readonly handler: (req: Req<Infer<P>, Infer<Q>, Infer<B>>) => AtOnce<Reply>;
+  readonly responses: R;
+  readonly handler: (req: Req<Infer<P>, Infer<Q>, Infer<B>>) => AtOnce<RouteReply<NoInfer<R>>>;
 }
 
-export const defineRoute = <P extends TObject | undefined = undefined, Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>(spec: RouteSpec<P, Q, B>): RouteDecl =>
+export const defineRoute = <P extends TObject | undefined = undefined, Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined, R extends Responses = Responses>(
+  spec: RouteSpec<P, Q, B, R>,
+): RouteDecl =>
   // The pipeline hands the handler exactly what params, query and body validated.
   spec as unknown as RouteDecl;
 

@@ -2,9 +2,18 @@
 
 export type Headers = Readonly<Record<string, string>>;
 
+export interface JsonReply<S extends number = number, B = unknown> {
+  readonly kind: 'json';
+  readonly status: S;
+  readonly body: B;
+  readonly headers: Headers;
+}
+
 /** Plain data: what code it needs is named. */
-export type Reply =
-  | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers: Headers }
+export type Reply = JsonReply | MediaReply;
+
+/** An answer that is not one JSON value, or not there yet. */
+export type MediaReply =
   | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
   | { readonly kind: 'stream'; readonly status: number; readonly contentType: string; readonly source: AsyncIterable<Uint8Array>; readonly headers: Headers }
   | { readonly kind: 'follow'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly after: string | number; readonly headers: Headers }

@@ -1,5 +1,5 @@
 /** Routes of one area have most things in common; here those are said once. */
-import { type RouteDecl, type RouteSpec, defineRoute } from './http.js';
+import { type Responses, type RouteDecl, type RouteSpec, defineRoute } from './http.js';
 import { ErrorBody, type TObject, type TSchema } from '../schema/schema.js';
 
 /** What routes of a group need not say: each may say otherwise. */
@@ -12,9 +12,9 @@ export interface RouteDefaults {
 
 type Filled = 'auth' | 'permission' | 'cost';
 
-export interface GroupedRoute<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined>
-  extends Omit<RouteSpec<P, Q, B>, Filled>,
-    Partial<Pick<RouteSpec<P, Q, B>, Filled>> {
+export interface GroupedRoute<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined, R extends Responses = Responses>
+  extends Omit<RouteSpec<P, Q, B, R>, Filled>,
+    Partial<Pick<RouteSpec<P, Q, B, R>, Filled>> {
   /** Beside those of the group. */
   readonly errors?: readonly number[];
 }
@@ -26,8 +26,13 @@ const WRITE_COST = 5;
 /** Gives a `defineRoute` with the defaults in place: a bearer, the area's permission, the usual cost, its errors. */
 export const routeGroup =
   ({ area, errors: common = [] }: RouteDefaults) =>
-  <P extends TObject | undefined = undefined, Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>({ errors = [], ...spec }: GroupedRoute<P, Q, B>): RouteDecl => {
+  <P extends TObject | undefined = undefined, Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined, R extends Responses = Responses>({
+    errors = [],
+    ...spec
+  }: GroupedRoute<P, Q, B, R>): RouteDecl => {
     const isRead = spec.method === 'GET';
     const failures = Object.fromEntries([...common, ...errors, ...(spec.params || spec.query || spec.body ? [400] : []), ...(spec.idempotent ? [409] : [])].map((status) => [status, ErrorBody]));
-    return defineRoute<P, Q, B>({ auth: 'bearer', permission: `${area}.${isRead ? 'read' : 'write'}`, cost: isRead ? READ_COST : WRITE_COST, ...spec, responses: { ...failures, ...spec.responses } });
+    const whole = { auth: 'bearer', permission: `${area}.${isRead ? 'read' : 'write'}`, cost: isRead ? READ_COST : WRITE_COST, ...spec, responses: { ...failures, ...spec.responses } };
+    // The handler was checked against the responses that it declares itself, which are among these.
+    return defineRoute(whole as RouteSpec<P, Q, B, Responses>);
   };

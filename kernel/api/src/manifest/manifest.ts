@@ -1,6 +1,7 @@
 /** extension.json: what the daemon needs to know before it runs a line of an extension. Identity stands in package.json. */
 import { CAPABILITY_NAME, type CapabilityDecl } from '../declare/capability.js';
 import { GRANT_KINDS, GRANT_PATTERN } from './grants.js';
+import type { CollectionView } from '../declare/collection-view.js';
 import { Panel } from './panel.js';
 import { type Static, Type } from '../schema/schema.js';
 
@@ -87,6 +88,8 @@ export interface Contributions {
   readonly capabilities: readonly CapabilityDecl[];
   /** First words of its commands. */
   readonly commandWords?: readonly string[];
+  /** Collections as the page draws them. */
+  readonly collections?: readonly CollectionView[];
   /** By service: what extensions from elsewhere can do by it, in words. */
   readonly services?: Readonly<Record<string, readonly string[]>>;
 }

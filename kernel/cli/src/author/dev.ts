@@ -18,12 +18,12 @@ export const dev = async (cli: Cli, folder: string, isOnce: boolean): Outcome =>
   if (!(await isKnown(daemon, manifest.id))) {
     await daemon.call('installExtension', { body: { path: dir, link: true, grants: 'all', enable: true } }, { timeoutMs: CHANGE_WAIT_MS });
     const granted = (manifest.grants ?? []).map(({ grant }) => grant).join(', ');
-    if (!cli.json) cli.out.line(`${cli.out.green('✓')} ${manifest.id} is linked${granted === '' ? '' : `, and may do what it asks for: ${granted}`}`);
+    if (!cli.json) cli.out.line(`${cli.out.green('✓')} ${manifest.id} is linked${granted === '' ? '' : `, with these permissions: ${granted}`}`);
   }
   if (isOnce) return (await round(cli, daemon, dir, bundler)) ? EXIT.ok : EXIT.failed;
   const sources = watchSources(dir, async () => void (await round(cli, daemon, dir, bundler)));
   await round(cli, daemon, dir, bundler);
-  cli.out.note(cli.out.dim(`Watching ${folder}; Ctrl-C ends it.`));
+  cli.out.note(cli.out.dim(`Watching ${folder}; Ctrl-C to stop.`));
   await once(process, 'SIGINT');
   sources.close();
   return EXIT.ok;

@@ -14,7 +14,7 @@ const HOW: Readonly<Record<string, string>> = {
 export const define = (program: Command, action: Action, whole: () => Promise<Command>): void => {
   program
     .command('completion')
-    .description('Print what makes Tab complete commands, options and names of agents. For bash: source <(svc completion bash)')
+    .description('Print a completion script for commands, options and agent names. For bash: source <(svc completion bash)')
     .argument('<shell>', 'bash, zsh or fish')
     .action(action((cli, shell: string) => completion(cli, shell, whole)));
 };
@@ -31,7 +31,7 @@ const completion = async (cli: Cli, shell: string, whole: () => Promise<Command>
   const { commandTree } = await import('../completion/command-tree.js');
   const { SCRIPTS } = await import('../completion/scripts.js');
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-  if (script === undefined) throw usageFailure(`There is no completion for "${shell}": bash, zsh and fish have one.`, 'svc completion bash');
+  if (script === undefined) throw usageFailure(`There is no completion for "${shell}"; use bash, zsh or fish.`, 'svc completion bash');
   const text = script(commandTree(await whole()));
   if (cli.json) cli.out.json({ shell, script: text });
   else cli.out.write(text);

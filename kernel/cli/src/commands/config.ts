@@ -9,12 +9,12 @@ import { wrap } from '../terminal/layout.js';
 import { type LocalConfig, readLocalConfig } from '../local-config.js';
 
 export const define = (program: Command, action: Action): void => {
-  const config = program.command('config').description('The settings in config.toml').helpCommand(false);
+  const config = program.command('config').description('Read and change settings').helpCommand(false);
   config
     .command('show')
     .argument('[section]', 'a section, such as api')
-    .description('Every setting with its value and where it comes from: default, line of the file, variable')
-    .option('--changed', 'leave out what is at its default')
+    .description('List settings with their values and sources: default, line of the file, variable')
+    .option('--changed', 'leave out settings with their default value')
     .action(action(async (cli, section: string | undefined, flags: { changed?: boolean }) => (await import('../config/show.js')).show(cli, section, flags.changed === true)));
   config
     .command('get')
@@ -25,16 +25,16 @@ export const define = (program: Command, action: Action): void => {
     .command('set')
     .argument('<setting>', 'its path, such as log.level')
     .argument('<value>', 'text, number, true, or a list as in TOML: \'["a", "b"]\'')
-    .description('Change one setting in config.toml, in place; nothing else in the file changes')
+    .description('Change one setting in config.toml; the rest of the file stays')
     .action(action(async (cli, setting: string, value: string) => (await import('../config/show.js')).set(cli, setting, value)));
   config
     .command('unset')
     .argument('<setting>', 'its path, such as log.level')
-    .description('Take one setting out of config.toml, so that its default holds')
+    .description('Remove one setting from config.toml, so that its default applies')
     .action(action(async (cli, setting: string) => (await import('../config/show.js')).set(cli, setting, null)));
   config
     .command('edit')
-    .description('Open a copy of config.toml in $VISUAL or $EDITOR; it takes the place of the file once it is right')
+    .description('Edit config.toml in $VISUAL or $EDITOR; svc validates it before it replaces the file')
     .action(action(async (cli) => (await import('../config/edit-file.js')).edit(cli, (local) => report(cli, local))));
   config
     .command('schema')
@@ -42,15 +42,15 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => schema(cli)));
   config
     .command('check')
-    .description('Judge config.toml and the SVC__ variables as the daemon does; exit code 1 when something in them does not hold')
+    .description('Validate config.toml and the SVC__ variables; exit code 1 if something is invalid')
     .action(action((cli) => check(cli)));
   config
     .command('path')
-    .description('Print where config.toml is, or would be')
+    .description('Print the path of config.toml')
     .action(action((cli) => where(cli)));
   config
     .command('reload')
-    .description('Have the running daemon read config.toml now; it does so by itself when the file is saved')
+    .description('Reload config.toml now; the running daemon also does this when you save the file')
     .action(action((cli) => reload(cli)));
 };
 
@@ -75,12 +75,12 @@ const where = async (cli: Cli): Outcome => {
 
 const reload = async (cli: Cli): Outcome => {
   const file = cli.settings.daemonFile();
-  if (file === undefined) throw notRunning(await cli.settings.url(), 'no daemon has written down that it runs in this home');
+  if (file === undefined) throw notRunning(await cli.settings.url(), 'no daemon runs in this home');
   const local = await readLocalConfig(cli.settings, cli.distDir);
   try {
     process.kill(file.pid, 'SIGHUP');
   } catch (error) {
-    throw new Failure('The daemon cannot be told.', {
+    throw new Failure('The daemon could not be notified.', {
       code: 'cli_not_allowed',
       exit: EXIT.refused,
       why: errnoOf(error) ?? String(error),
@@ -90,7 +90,7 @@ const reload = async (cli: Cli): Outcome => {
   if (cli.json) cli.out.json({ status: 'reloading', pid: file.pid, ...asJson(cli, local) });
   else {
     report(cli, local);
-    cli.out.line(local.problems.length === 0 ? 'The daemon reads it now.' : 'The daemon reads it now; what does not hold keeps its last good value.');
+    cli.out.line(local.problems.length === 0 ? 'The daemon reloads it now.' : 'The daemon reloads it now; invalid settings keep their last valid value.');
   }
   return exitOf(local);
 };

@@ -13,7 +13,7 @@ const PROOF_WAIT_MS = 60_000;
 export const defineExtensionDoctor = (ext: Command, action: Action): void => {
   ext
     .command('doctor')
-    .description('Are extensions of others kept apart? Tries to get out of each isolation')
+    .description('Test the isolation of third-party extensions by trying to escape it')
     .action(action((cli) => doctor(cli)));
 };
 
@@ -38,6 +38,6 @@ export const reportLines = ({ fault, isolation, proofs }: IsolationReport, out: 
     if (row < 0 || column === 2) return out.dim(text);
     return column === 1 ? paint[proofs[row]?.outcome ?? 'open'](text) : text;
   });
-  const note = proofs.some(({ outcome }) => outcome === 'not sure') ? [out.dim('not sure: nothing in plain sight, and Node alone does not keep it so. [extensions] isolation = "walled" does.')] : [];
+  const note = proofs.some(({ outcome }) => outcome === 'not sure') ? [out.dim('not sure: nothing was found, but Node alone does not enforce it. [extensions] isolation = "walled" does.')] : [];
   return [out.bold(isolation), ...lines, ...note, ''];
 };

@@ -24,19 +24,19 @@ const PLAN_WAIT_MS = 8_000;
 type Change = ExtensionPlan['action'];
 
 export const define = (program: Command, action: Action): void => {
-  const ext = program.command('ext').description('The extensions: every area of the daemon is one').helpCommand(false);
+  const ext = program.command('ext').description('List, switch and install extensions').helpCommand(false);
   const one = (name: string, description: string, work: (cli: Cli, id: string, flags: { force?: boolean }) => Outcome): Command =>
     ext.command(name).description(description).argument('<id>').action(action(work));
   ext
     .command('list')
-    .description('Every extension with its state')
+    .description('List extensions with their states')
     .action(action((cli) => list(cli)));
-  one('info', 'What one is, provides, needs and holds', (cli, id) => show(cli, id, infoLines));
-  one('why', 'Why it is in its state: who decided, and what it waits for', (cli, id) => show(cli, id, whyLines));
-  one('enable', 'Switch on, and remember that', (cli, id) => change(cli, 'enable', id, false));
-  one('disable', 'Switch off, and remember that', (cli, id, flags) => change(cli, 'disable', id, flags.force === true)).option('--force', 'do not wait for what it is doing');
-  one('reset', 'Forget your choice: config.toml, else the preset decides again', (cli, id) => change(cli, 'reset', id, false));
-  one('reload', 'Load its code anew; no request fails, no stream is cut', (cli, id) => change(cli, 'reload', id, false));
+  one('info', "Show an extension's details", (cli, id) => show(cli, id, infoLines));
+  one('why', "Explain an extension's state", (cli, id) => show(cli, id, whyLines));
+  one('enable', 'Switch an extension on permanently', (cli, id) => change(cli, 'enable', id, false));
+  one('disable', 'Switch an extension off permanently', (cli, id, flags) => change(cli, 'disable', id, flags.force === true)).option('--force', 'do not wait for running work');
+  one('reset', 'Reset your choice, so that config.toml or the preset decides again', (cli, id) => change(cli, 'reset', id, false));
+  one('reload', "Reload an extension's code without failing requests or cutting streams", (cli, id) => change(cli, 'reload', id, false));
   ext
     .command('graph')
     .description('Get the dependency graph')

@@ -15,30 +15,33 @@ const KEY_BYTES = 32;
 const SEND_IT = 'The svc command cannot send a hash: SVC_API_KEY=<the key> svc …';
 
 export const define = (program: Command, action: Action): void => {
-  const key = program.command('key').description('The key of this daemon: config.toml needs only its hash').helpCommand(false);
+  const key = program.command('key').description("Manage this daemon's API key").helpCommand(false);
   key
     .command('hash')
-    .description('Print the hash of a key, for api_key_hash; it is asked for without showing it, or read from a pipe')
-    .option('--write', 'take the api_key out of config.toml and leave its hash in its place')
+    .description('Print the hash of a key, for api_key_hash; asks for the key without showing it, or reads it from a pipe')
+    .option('--write', 'replace api_key in config.toml with its hash')
     .action(action((cli, flags: { write?: boolean }) => (flags.write === true ? hashInPlace(cli) : printHash(cli))));
   key
     .command('new')
-    .description('Make a key; it is shown once')
-    .option('--write', 'put its hash into config.toml, in place of the key before')
+    .description('Create a key; it is shown once')
+    .option('--write', 'store its hash in config.toml, replacing the previous key')
     .action(action((cli, flags: { write?: boolean }) => newKey(cli, flags.write === true)));
-  key.command('show').description('Print the key that the daemon made for you (owner.key)').action(action(showKey));
+  key.command('show').description('Print the key that the daemon created for you (owner.key)').action(action(showKey));
 };
 
 const showKey = async (cli: Cli): Outcome => {
   const file = ownerKeyFile(cli.settings.home);
   const found = await readOwnerKey(file);
   if (found.kind === 'none')
-    throw new Failure('The daemon has made no key in this home.', { code: 'cli_no_owner_key', mend: 'It makes one before it starts a program that could reach its port; svc key new makes one now.' });
-  if (found.kind === 'unusable') throw new Failure(`${file} cannot be used: ${found.why}.`, { code: 'cli_owner_key_unusable', mend: 'Start the daemon again: it makes another key.' });
+    throw new Failure('The daemon has not created a key in this home.', {
+      code: 'cli_no_owner_key',
+      mend: 'It creates one before it starts a program that could reach its port. To create one now, run svc key new.',
+    });
+  if (found.kind === 'unusable') throw new Failure(`${file} cannot be used: ${found.why}.`, { code: 'cli_owner_key_unusable', mend: 'Restart the daemon to create another key.' });
   if (cli.json) cli.out.json({ key: found.key, file });
   else {
     cli.out.line(found.key);
-    cli.out.note('It holds while no other key is set. The svc command sends it by itself; svc open opens the page with it.');
+    cli.out.note('It is valid while no other key is set. The svc command sends it automatically; svc open logs you in with it.');
   }
   return EXIT.ok;
 };
@@ -72,7 +75,7 @@ const newKey = async (cli: Cli, isWrite: boolean): Outcome => {
   if (cli.json) cli.out.json({ key, hash, ...(isWrite ? { file } : {}) });
   else {
     cli.out.line(key);
-    cli.out.note(isWrite ? `Its hash is in ${file}; a daemon that runs reads it by itself.` : `For config.toml: api_key_hash = "${hash}"`);
+    cli.out.note(isWrite ? `Its hash is in ${file}; a running daemon reloads it.` : `For config.toml: api_key_hash = "${hash}"`);
     cli.out.note(`It is shown this once. ${SEND_IT}`);
   }
   return EXIT.ok;

@@ -43,7 +43,7 @@ const edited = async (cli: Cli, copy: string, report: (local: LocalConfig) => vo
     await runEditor(cli, copy, 'svc config edit');
     const text = (await readFile(copy, 'utf8')).replace(/^\uFEFF/, '');
     const local = await judgeLocally(cli.settings, cli.distDir, { text, unreadable: undefined });
-    const refusal = local.problems.some(({ severity }) => severity === 'error') ? 'What you wrote does not hold.' : await startRefused(cli, local);
+    const refusal = local.problems.some(({ severity }) => severity === 'error') ? 'Your changes are invalid.' : await startRefused(cli, local);
     if (refusal === undefined) {
       if (local.problems.length > 0 && !cli.json) report(local);
       return text;

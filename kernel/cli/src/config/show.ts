@@ -39,12 +39,12 @@ export const set = (cli: Cli, path: string, text: string | null): Outcome =>
     if (cli.json) cli.out.json(outcome);
     else said(cli, source, outcome, value);
     if (outcome.status !== 'saved_reload_failed') return EXIT.ok;
-    throw new Failure(`${outcome.path} is written, and the daemon could not take it up.`, { code: 'cli_reload_failed', why: outcome.reload_error, mend: 'svc doctor' });
+    throw new Failure(`${outcome.path} is written, but the daemon could not apply it.`, { code: 'cli_reload_failed', why: outcome.reload_error, mend: 'svc doctor' });
   });
 
 const said = (cli: Cli, source: SettingsSource, { path, waits_for, warnings }: SetOutcome, value: unknown): void => {
   const where = value !== null && source.where === 'file' ? ' in the file' : '';
-  const what = value === null ? `${path} is out of the file; its default holds` : `${path} is ${shown(value)}${where}`;
+  const what = value === null ? `${path} was removed from the file; its default applies` : `${path} is ${shown(value)}${where}`;
   const from = waits_for !== undefined ? `; it waits for ${waits_for}` : source.where === 'daemon' ? ' from now on' : '';
   cli.out.line(`${cli.out.green('✓')} ${what}${from}`);
   for (const warning of warnings) cli.out.note(cli.out.yellow(warning));
@@ -54,7 +54,7 @@ const said = (cli: Cli, source: SettingsSource, { path, waits_for, warnings }: S
 const typedValue = async (source: SettingsSource, path: string, text: string): Promise<unknown> => {
   const [{ envValue }, { loadToml }] = await Promise.all([import('@svc/platform/config/environment/env-layer'), import('@svc/platform/config/file/toml-parse')]);
   const schema = schemaAt(await source.schema(), path.replace(/^\//, '').split('.'));
-  if (text === '' && schema?.type !== 'string') throw usageFailure(`No value for ${path}.`, `svc config unset ${path}   takes it out of the file`);
+  if (text === '' && schema?.type !== 'string') throw usageFailure(`No value for ${path}.`, `svc config unset ${path}   removes it from the file`);
   return envValue(text, schema, await loadToml());
 };
 

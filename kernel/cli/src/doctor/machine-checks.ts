@@ -52,10 +52,10 @@ const databaseCheck = async ({ dataDir }: Settings): Promise<Check> => {
   try {
     files = (await readdir(dataDir)).filter((name) => /\.(db|sqlite3?)$/.test(name));
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return pass('database', 'made at the first start');
+    if (errnoOf(error) === 'ENOENT') return pass('database', 'created at the first start');
     return fail('database', `${dataDir} cannot be read`, 'make the folder yours');
   }
-  if (files.length === 0) return pass('database', 'made at the first start');
+  if (files.length === 0) return pass('database', 'created at the first start');
   for (const name of files) {
     const problem = await fileProblem(path.join(dataDir, name));
     if (problem !== undefined) return fail('database', `${name} ${problem}`, 'stop the daemon and put a backup of the file in its place');
@@ -99,7 +99,7 @@ const discoveryCheck = async ({ home }: Settings): Promise<Check> => {
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    return pass('stale_daemon_json', 'none, as it should be without a daemon'); // the usual case
+    return pass('stale_daemon_json', 'none, as expected without a daemon'); // the usual case
   }
   const pid = /"pid":\s*(\d+)/.exec(text)?.[1];
   if (pid !== undefined && isAlive(Number(pid))) return pass('stale_daemon_json', `names process ${pid}`);

@@ -63,11 +63,11 @@ export const upgrade = async (cli: Cli, id: string, flags: UpgradeFlags): Outcom
   if (!done) return EXIT.ok;
   const { offer, status, version } = done;
   if (cli.json) cli.out.json({ status, version, offer, from: operator.isRunning ? 'now' : 'next_start' });
-  else if (status === 'same') cli.out.line(`${cli.out.green('✓')} ${id} is at ${version}: there is nothing newer where it came from.`);
+  else if (status === 'same') cli.out.line(`${cli.out.green('✓')} ${id} is at ${version}: no newer version at its source.`);
   else if (status === 'offered') {
     for (const line of offerLines(offer, cli.out)) cli.out.line(line);
     cli.out.line('Nothing was changed.');
-  } else cli.out.line(`${cli.out.green('✓')} ${id} is at ${version}${operator.isRunning ? '' : ' from the next start on'}. Back again: svc ext rollback ${id}`);
+  } else cli.out.line(`${cli.out.green('✓')} ${id} is at ${version}${operator.isRunning ? '' : ' from the next start on'}. To go back: svc ext rollback ${id}`);
   return EXIT.ok;
 };
 
@@ -87,17 +87,19 @@ export interface RemoveFlags {
 export const remove = async (cli: Cli, id: string, { confirm: typed, purge = false }: RemoveFlags): Outcome => {
   const operator = await operatorOf(cli);
   if (purge && typed !== id) await confirmPurge(cli, id);
-  else if (!purge && !(await agreesAtTerminal(cli, `Remove ${id}? What it stored stays.`))) return EXIT.ok;
+  else if (!purge && !(await agreesAtTerminal(cli, `Remove ${id}? Its stored data is kept.`))) return EXIT.ok;
   await operator.remove(id, purge);
   if (cli.json) cli.out.json({ status: 'uninstalled', name: id, purged: purge });
-  else cli.out.line(`${cli.out.green('✓')} ${id} is removed${purge ? ', with all that it stored' : '; what it stored is kept for the case that it comes back'}.`);
+  else cli.out.line(`${cli.out.green('✓')} ${id} is removed${purge ? ', with all its stored data' : '; its stored data is kept in case you install it again'}.`);
   return EXIT.ok;
 };
 
 /** Rows and secrets do not come back: the id is typed, by a person or in the script. */
 const confirmPurge = async (cli: Cli, id: string): Promise<void> => {
-  if (!cli.out.canAsk || cli.json) throw usageFailure(`--purge takes the tables, files and secrets of ${id} away for good.`, `svc ext remove ${id} --purge --confirm ${id}`);
-  const answer = await askText(`This takes the tables, files and secrets of ${id} away for good. Type its id to go on`, '', (text) => (text === id || text === '' ? undefined : 'That is not its id.'));
+  if (!cli.out.canAsk || cli.json) throw usageFailure(`--purge deletes the tables, files and secrets of ${id} away for good.`, `svc ext remove ${id} --purge --confirm ${id}`);
+  const answer = await askText(`This deletes the tables, files and secrets of ${id} permanently. Type its id to continue`, '', (text) =>
+    text === id || text === '' ? undefined : 'The id does not match.',
+  );
   if (answer !== id) throw new Failure('Nothing was changed.', { code: 'cli_interrupted', exit: EXIT.interrupted });
 };
 
@@ -130,7 +132,7 @@ const inScript = (error: Failure, offer: PackageOffer): Failure => {
   const flags = `--grant all${offer.key?.standing === 'unknown' ? ' --trust-key' : ''}`;
   return new Failure(error.message, {
     code: error.code,
-    mend: `read what it asks for (--json shows it), then the same command with ${flags}`,
+    mend: `review its permissions (--json shows them), then repeat the command with ${flags}`,
     details: offer,
     ...(error.status === undefined ? {} : { status: error.status }),
   });

@@ -11,20 +11,20 @@ export const offerOf = (details: unknown): PackageOffer | undefined =>
   isTable(details) && typeof details.digest === 'string' && Array.isArray(details.grants) && Array.isArray(details.not_kept) ? (details as unknown as PackageOffer) : undefined;
 
 const SIGNED = {
-  known: 'which is trusted here',
-  'handed-on': 'which the key before handed it on to',
-  unknown: 'which is not known here: agreeing trusts it, and from then on only it may sign this extension',
+  known: 'trusted here',
+  'handed-on': 'confirmed by the previous key',
+  unknown: 'not trusted yet: if you agree, only this key can sign this extension from then on',
 } as const;
 
 const signedBy = ({ key, trust }: PackageOffer): string => {
   if (trust === 'linked') return 'no: a folder in development';
-  if (!key) return 'no: nothing says whose it is';
+  if (!key) return 'no';
   return `with ${key.id}${key.name === '' ? '' : ` (${oneLine(key.name, 80)})`}, ${SIGNED[key.standing]}`;
 };
 
 const RUNS = {
-  isolated: 'isolated: in a process of its own, without files, programs and secrets that it was not granted',
-  walled: 'walled: in a process of its own, cut off from files and network by the operating system',
+  isolated: 'isolated: in its own process, without files, programs and secrets that were not granted',
+  walled: 'walled: in its own process, blocked from files and network by the operating system',
   'in-process': 'inside the daemon',
 } as const;
 
@@ -47,10 +47,10 @@ export const offerLines = (offer: PackageOffer, out: Terminal): string[] => {
 };
 
 const grantLines = ({ grants, replaces }: PackageOffer, out: Terminal): string[] => {
-  if (grants.length === 0) return ['It asks for nothing beyond its own rows, routes and tools.'];
+  if (grants.length === 0) return ['It needs no permissions beyond its own rows, routes and tools.'];
   const marked = (one: PackageOffer['grants'][number]): string => `${oneLine(one.grant, MAX_WORDS)}${one.optional ? ' (optional)' : ''}${replaces && one.new ? ' (new)' : ''}`;
   return [
-    'It asks for:',
+    'Requested permissions:',
     ...grants.flatMap((one) => [
       `  ${replaces && one.new ? out.yellow(marked(one)) : out.cyan(marked(one))}`,
       ...facts([['lets it', one.what], ...(one.why === '' ? [] : ([['because', `"${oneLine(one.why, MAX_WORDS)}"`]] satisfies Array<[string, string]>))], out.width).map((line) => `  ${line}`),

@@ -76,8 +76,7 @@ const local = (cli: Cli): Operator => {
       }),
     rollback: (id) => run(async (installer) => (await installer.rollback(id)).version),
     remove: (id, purge) => {
-      if (purge)
-        throw new Failure('Rows and secrets are taken away by the daemon, which does not run.', { code: 'cli_daemon_not_running', mend: 'svc start, then the same again; or leave --purge out' });
+      if (purge) throw new Failure('Only a running daemon can delete rows and secrets.', { code: 'cli_daemon_not_running', mend: 'run svc start and repeat; or leave --purge out' });
       return run((installer) => installer.remove(id, { purge: false }));
     },
   };

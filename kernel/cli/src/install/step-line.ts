@@ -3,7 +3,7 @@ import { bytesText } from '../terminal/layout.js';
 import { oneLine, type Terminal } from '../terminal/terminal.js';
 import type { Step } from './follow-steps.js';
 
-const WORDS: Readonly<Record<string, string>> = { resolve: 'looking for', fetch: 'fetching', unpack: 'unpacking', judge: 'judging', store: 'keeping' };
+const WORDS: Readonly<Record<string, string>> = { resolve: 'finding', fetch: 'fetching', unpack: 'unpacking', judge: 'judging', store: 'keeping' };
 /** As often as an eye follows. */
 const REDRAW_MS = 100;
 

@@ -14,10 +14,10 @@ export const keygen = async (cli: Cli, given: string | undefined): Outcome => {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   await writeKey(file, key).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
-    throw new Failure(`${file} is there already.`, {
+    throw new Failure(`${file} already exists.`, {
       code: 'cli_key_exists',
-      why: 'a key that signed something is needed for its next version too',
-      mend: 'svc ext keygen FILE   makes another one elsewhere',
+      why: 'you need the key for the next version of what it signed',
+      mend: 'svc ext keygen FILE   creates another one elsewhere',
     });
   });
   if (cli.json) cli.out.json({ file, key_id: key.keyId, public: key.publicKey });
@@ -27,9 +27,9 @@ export const keygen = async (cli: Cli, given: string | undefined): Outcome => {
       ['key id', key.keyId],
       ['public', key.publicKey],
     ];
-    cli.out.line(`${cli.out.green('✓')} A key was made.`);
+    cli.out.line(`${cli.out.green('✓')} Key created.`);
     for (const line of facts(pairs, cli.out.width)) cli.out.line(line);
-    cli.out.line('Keep the private file to yourself, and a copy of it. Tell people the public key where they can trust that it is yours.');
+    cli.out.line('Keep the private key secret and make a backup. Publish the public key where people can trust that it is yours.');
   }
   return EXIT.ok;
 };

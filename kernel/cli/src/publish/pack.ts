@@ -33,7 +33,7 @@ export const pack = async (cli: Cli, folder: string, flags: PackFlags): Outcome 
     const pairs: Array<[string, string]> = [
       ['file', `${file} (${bytesText(bytes.length)}, ${files.length} files)`],
       ['sha256', sha256],
-      ['signed', signature ? `with ${signature.keyId}` : 'no: most daemons take signed extensions alone. svc ext pack --key FILE'],
+      ['signed', signature ? `with ${signature.keyId}` : 'no: most daemons only accept signed extensions. svc ext pack --key FILE'],
       ['install', `svc ext install ${file}`],
     ];
     for (const line of facts(pairs, cli.out.width, (text, label) => (label === 'signed' && !signature ? cli.out.yellow(text) : text))) cli.out.line(line);

@@ -27,6 +27,6 @@ export const signed = async (cli: Cli, folder: string, flags: SignFlags): Promis
 export const sign = async (cli: Cli, folder: string, flags: SignFlags): Outcome => {
   const { files, id, keyId, version } = await signed(cli, folder, flags);
   if (cli.json) cli.out.json({ id, version, key_id: keyId, files });
-  else cli.out.line(`${cli.out.green('✓')} ${id} ${version} is signed with ${keyId}: ${files} files. What is changed from now on has to be signed again.`);
+  else cli.out.line(`${cli.out.green('✓')} ${id} ${version} is signed with ${keyId}: ${files} files. Sign again after any change.`);
   return EXIT.ok;
 };

@@ -36,7 +36,7 @@ const shown = ({ allow, id, isolation, name, public: publicKey, revoked, since }
 export const trustList = async (cli: Cli): Outcome => {
   const keys = await trustedKeys(cli);
   if (cli.json) cli.out.json({ keys: keys.map(shown) });
-  else if (keys.length === 0) cli.out.line('No key is trusted yet. Installing a signed extension asks for its key; svc ext trust add names one before.');
+  else if (keys.length === 0) cli.out.line('No keys are trusted yet. Installing a signed extension asks whether to trust its key; svc ext trust add does it in advance.');
   else {
     const rows = keys.map(({ allow, id, isolation, name, revoked }) => [
       id,
@@ -60,14 +60,15 @@ export interface TrustFlags {
 export const trustAdd = async (cli: Cli, publicKey: string, flags: TrustFlags): Outcome => {
   const { allow = [], name } = flags;
   if (!isPublicKey(publicKey)) throw usageFailure('A public key is 64 hex digits.', 'svc ext verify FILE.tgz   shows the one of a package');
-  if (allow.length === 0) throw usageFailure('Say which extensions this key may sign.', 'svc ext trust add KEY --allow publisher-name   or --allow "publisher-*"');
+  if (allow.length === 0) throw usageFailure('Choose which extensions this key can sign.', 'svc ext trust add KEY --allow publisher-name   or --allow "publisher-*"');
   const isolation = isolationOf(flags.isolation);
-  const question = 'Its code will run inside the daemon: it can read every file and secret that the daemon can. Trust it so far?';
+  const question = 'Its code will run inside the daemon and can read all its files and secrets. Trust it?';
   if (isolation === 'in-process' && !(await agreesAtTerminal(cli, question))) return EXIT.ok;
   const id = keyIdOf(publicKey);
   const keys = await changeKeys(cli, (before) => {
     const known = before.find((key) => key.id === id);
-    if (known?.revoked !== undefined) throw new Failure(`${id} was revoked ${known.revoked}.`, { code: 'cli_key_revoked', mend: `svc ext trust remove ${id}   forgets that; then it can be added` });
+    if (known?.revoked !== undefined)
+      throw new Failure(`${id} was revoked ${known.revoked}.`, { code: 'cli_key_revoked', mend: `svc ext trust remove ${id}   removes the key; then you can add it again` });
     const next: TrustedKey = {
       ...(known ?? { id, name: '', public: publicKey, since: new Date().toISOString() }),
       ...(name === undefined ? {} : { name }),
@@ -89,7 +90,7 @@ export const trustRevoke = async (cli: Cli, id: string): Outcome => {
     known(before, id);
     return before.map((key) => (key.id === id && key.revoked === undefined ? { ...key, revoked: new Date().toISOString() } : key));
   });
-  return said(cli, keys, id, 'is revoked: nothing that it signed is installed, or started from the next start on. What runs is stopped by svc ext disable');
+  return said(cli, keys, id, 'is revoked: what it signed can no longer be installed, or started after the next start. To stop what runs: svc ext disable');
 };
 
 export const trustRemove = async (cli: Cli, id: string): Outcome => {
@@ -98,7 +99,7 @@ export const trustRemove = async (cli: Cli, id: string): Outcome => {
     return before.filter((key) => key.id !== id);
   });
   if (cli.json) cli.out.json({ removed: id });
-  else cli.out.line(`${cli.out.green('✓')} ${id} is forgotten. What it signed does not start any more, until somebody trusts it again.`);
+  else cli.out.line(`${cli.out.green('✓')} ${id} is removed. What it signed no longer starts, unless you trust the key again.`);
   return EXIT.ok;
 };
 

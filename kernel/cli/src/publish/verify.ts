@@ -43,18 +43,18 @@ const verified = async (cli: Cli, given: string, work: string): Promise<Verified
 
 const WORTH: Readonly<Record<KeyStanding, string>> = {
   known: 'this daemon trusts the key for this extension',
-  'handed-on': 'the key that this daemon trusts for this extension handed it on to this one',
+  'handed-on': 'the key trusted for this extension confirms this one',
   unknown: 'this daemon does not know the key; installing asks whether to trust it',
 };
 
 const verifiedLines = ({ out }: Cli, { content, signature, standing }: Verified): string[] => {
   const title = `${content.manifest.id} ${content.package.version}`;
-  if (!signature || standing === undefined) return [`${out.yellow('!')} ${title} is not signed: nothing says whose it is, or that it is whole.`];
+  if (!signature || standing === undefined) return [`${out.yellow('!')} ${title} is not signed: its origin and integrity are unknown.`];
   const pairs: Array<[string, string]> = [
     ['key id', signature.keyId],
     ['public', signature.publicKey],
     ['signed', `${signature.createdAt}, ${Object.keys(signature.files).length} files`],
     ['trust', WORTH[standing]],
   ];
-  return [`${out.green('✓')} ${title} is what was signed: nothing was changed, added or taken away.`, ...facts(pairs, out.width)];
+  return [`${out.green('✓')} ${title} matches its signature.`, ...facts(pairs, out.width)];
 };

@@ -9,7 +9,7 @@ const interrupted = (): Failure => new Failure('Nothing was changed.', { code: '
 /** True when the person agrees, or --yes already did. Refuses to guess where nobody can answer. */
 export const confirm = async (cli: Cli, question: string): Promise<boolean> => {
   if (cli.yes) return true;
-  if (!cli.out.canAsk || cli.json) throw usageFailure(`${question} Nobody is here to answer.`, 'the same command with --yes');
+  if (!cli.out.canAsk || cli.json) throw usageFailure(`${question} No terminal to answer the question.`, 'repeat the command with --yes');
   const prompts = await import('@clack/prompts');
   const answer = await prompts.confirm({ message: question, initialValue: false });
   if (prompts.isCancel(answer)) throw interrupted();
@@ -27,7 +27,7 @@ export const askSecret = async (cli: Cli, question: string): Promise<string> => 
 
 /** A secret from a pipe, without the blanks around it. */
 export const pipedSecret = async (): Promise<string> => {
-  if (process.stdin.isTTY === true) throw new Failure('--stdin reads a pipe, and there is none.', { code: 'cli_usage', exit: EXIT.usage, mend: 'leave --stdin out: you will be asked' });
+  if (process.stdin.isTTY === true) throw new Failure('--stdin needs a pipe.', { code: 'cli_usage', exit: EXIT.usage, mend: 'leave --stdin out: you will be asked' });
   return (await readStdin()).trim();
 };
 
@@ -43,7 +43,7 @@ export const choose = async <T>(question: string, options: ReadonlyArray<{ value
     if (prompts.isCancel(answer)) throw interrupted();
     const chosen = typeof answer === 'string' ? options[Number(answer)] : undefined;
     if (chosen) return chosen.value;
-    prompts.log.warn('Nothing fits what you typed. Choose one of the list, or press Ctrl-C.');
+    prompts.log.warn('No matches. Choose one of the list, or press Ctrl-C.');
   }
 };
 

@@ -22,7 +22,7 @@ const complain = (flags: Pick<GlobalFlags, 'json' | 'color'>, error: unknown): E
   }
   out.note(`${out.red('Error')}  ${typed(failure.message)}`);
   if (failure.why !== undefined) out.note(`  why   ${typed(failure.why)}`);
-  if (failure.mend !== undefined) out.note(`  mend  ${out.cyan(typed(failure.mend))}`);
+  if (failure.mend !== undefined) out.note(`  fix   ${out.cyan(typed(failure.mend))}`);
   if (failure.requestId !== undefined && failure.mend?.includes(failure.requestId) !== true) out.note(out.dim(typed(`  log   svc logs --request ${failure.requestId}`)));
   return failure.exit;
 };

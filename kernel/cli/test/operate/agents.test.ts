@@ -111,7 +111,7 @@ describe('svc agent with the real daemon', function () {
       const dry = await agent('apply', at, '--dry-run');
       expect([dry.code, dry.stdout]).to.satisfy(([code, text]: [number, string]) => code === 0 && text.includes('-temperature = 0.2\n+temperature = 0.7\n') && text.endsWith('clerk would change\n'));
       const asked = await agent('apply', at);
-      expect([asked.code, asked.stderr]).to.satisfy(([code, text]: [number, string]) => code === 2 && text.includes('Nobody is here to answer'));
+      expect([asked.code, asked.stderr]).to.satisfy(([code, text]: [number, string]) => code === 2 && text.includes('No terminal to answer'));
       expect(await toml('clerk')).to.contain('0.2');
       const done = await agent('apply', at, '--yes');
       expect([done.code, done.stdout]).to.satisfy(([code, text]: [number, string]) => code === 0 && text.includes('+temperature = 0.7') && text.includes('clerk is at revision 1'));

@@ -47,7 +47,7 @@ describe('svc ext install', function () {
       const { code, body } = await json('install', await packed('one', ASKS));
       expect([code, body.code]).to.deep.equal([1, 'install_unknown_key']);
       expect(body.details.grants[0]).to.include({ grant: 'env:WEATHER_KEY', what: 'reads this environment variable' });
-      expect(body.mend).to.include('--grant all --trust-key');
+      expect(body.fix).to.include('--grant all --trust-key');
       expect(readdirSync(path.join(bench.home, 'data/extensions'), { recursive: true })).to.deep.equal(['staging']);
     });
 
@@ -106,7 +106,7 @@ describe('svc ext install', function () {
       for (const words of [
         'acme-weather 1.0.0  Tells the weather.',
         'not trusted here',
-        'isolated: in a process of its own',
+        'isolated: in its own process',
         'not kept',
         'env:WEATHER_KEY',
         'because  "a key for more calls"',

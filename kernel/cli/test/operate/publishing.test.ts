@@ -41,7 +41,7 @@ describe('svc ext for publishers', function () {
     expect(readFileSync(one.body.file).equals(readFileSync(two.body.file))).to.equal(true);
     const verified = await json('verify', one.body.file);
     expect([verified.code, verified.body.signed, verified.body.key_id, verified.body.standing]).to.deep.equal([0, true, key_id, 'unknown']);
-    expect((await bench.run(['ext', 'verify', dir])).stdout).to.include('nothing was changed, added or taken away');
+    expect((await bench.run(['ext', 'verify', dir])).stdout).to.include('matches its signature');
   });
 
   it('packs nothing that was changed since it was signed', async () => {
@@ -65,7 +65,7 @@ describe('svc ext for publishers', function () {
   it('trusts a key for extensions, revokes and forgets it', async () => {
     const { file, key_id, public: publicKey } = await key();
     await json('sign', dir, '--key', file);
-    expect((await bench.run(['ext', 'trust', 'list'])).stdout).to.include('No key is trusted yet');
+    expect((await bench.run(['ext', 'trust', 'list'])).stdout).to.include('No keys are trusted yet');
     const added = await json('trust', 'add', publicKey, '--allow', 'acme-*', '--name', 'Acme');
     expect(added.body).to.deep.include({ id: key_id, name: 'Acme', allow: ['acme-*'], revoked: null });
     expect((await json('verify', dir)).body.standing).to.equal('known');

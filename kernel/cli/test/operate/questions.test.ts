@@ -81,7 +81,7 @@ describe('svc asks at a terminal', function () {
     terminal.type('zzzz');
     await terminal.shows('zzzz');
     terminal.type(ENTER);
-    await terminal.shows('Nothing fits what you typed.');
+    await terminal.shows('No matches.');
     expect(daemon.seen.filter(({ method }) => method === 'POST')).to.have.length(0);
     await terminal.shows('template-0');
     terminal.type('late-7');
@@ -140,7 +140,7 @@ describe('svc asks at a terminal', function () {
     ['agent kill', ['agent', 'kill', 'assistant', 'helper'], 'End assistant, helper for good?', 'DELETE'],
     ['files rm', ['files', 'rm', 'assistant', 'notes.txt'], 'Delete notes.txt from the workspace of assistant?', 'DELETE'],
     ['providers remove-key', ['providers', 'remove-key', 'acme'], 'Forget the key of acme?', 'DELETE'],
-    ['sessions delete', ['sessions', 'delete', AGENT_ID], 'Delete this session and all that was said in it?', 'DELETE'],
+    ['sessions delete', ['sessions', 'delete', AGENT_ID], 'Delete this session and all its messages?', 'DELETE'],
   ] as const)
     it(`${what} asks first`, async () => {
       const terminal = open(args);

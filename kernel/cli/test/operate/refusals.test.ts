@@ -67,7 +67,7 @@ describe('svc commands that ask the daemon', function () {
     for (const words of EACH) {
       const ran = await run(words, 9);
       expect(ran.code, words.join(' ')).to.equal(3);
-      expect(JSON.parse(ran.stdout), words.join(' ')).to.include({ code: 'cli_daemon_not_running', exit_code: 3, mend: 'npx svc start' });
+      expect(JSON.parse(ran.stdout), words.join(' ')).to.include({ code: 'cli_daemon_not_running', exit_code: 3, fix: 'npx svc start' });
     }
   });
 
@@ -125,13 +125,13 @@ describe('svc commands that ask the daemon', function () {
       {
         status: 'running',
         config_problems: [],
-        health_problems: ['VaultKeyCheck: The vault is locked. Mend: set SVC_VAULT_KEY'],
+        health_problems: ['VaultKeyCheck: The vault is locked. Fix: set SVC_VAULT_KEY'],
         problems: [{ check: 'VaultKeyCheck', result: 'fail', message: 'The vault is locked.', fix: 'svc vault reset' }],
       },
     ]);
     const ran = await bench.run(['status']);
     expect(ran.code).to.equal(5);
-    expect(ran.stdout).to.match(/\n {2}problem +VaultKeyCheck: The vault is locked\.\n {2}mend +npx svc vault reset\n/);
+    expect(ran.stdout).to.match(/\n {2}problem +VaultKeyCheck: The vault is locked\.\n {2}fix +npx svc vault reset\n/);
     expect(ran.stdout.match(/vault is locked/g)).to.have.length(1);
   });
 

@@ -75,7 +75,7 @@ describe('svc sessions with the real daemon', function () {
     const shown = await bench.onTerminal(['sessions', 'search', 'ZURICH'], 120);
     expect(shown.stdout).to.contain('\u001b[1m\u001b[33mZürich\u001b[39m\u001b[22m');
     expect(plain(shown.stdout)).to.contain('you  what about Zürich in spring?');
-    expect((await sessions('search', 'xylophone')).stdout).to.equal('Nothing that was said holds all of these words.\n');
+    expect((await sessions('search', 'xylophone')).stdout).to.equal('No message contains all of these words.\n');
   });
 
   for (const [args, code, words] of [

@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * The web page
-         * @description Talk with agents, see what they do and what it costs, and mend what is wrong. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it.
+         * @description Chat with agents, see what they do and cost, and fix problems. The page itself contains no data and needs no key; if the daemon has a key, the page asks for it.
          */
         get: operations["getWebchat"];
         put?: never;
@@ -29,7 +29,7 @@ export interface paths {
         };
         /**
          * List agents
-         * @description Owners and admins see all agents, everybody else their own. Each has what answers for it now: where its manifest says `default`, `model_provider` and `model_name` say what that is at this moment. What nobody knows is null, such as costs while llm is off.
+         * @description Owners and admins see all agents, everyone else their own. If the manifest says `default`, `model_provider` and `model_name` are those of the current default. Unknown values are null, such as costs while llm is off.
          */
         get: operations["listAgents"];
         put?: never;
@@ -61,12 +61,12 @@ export interface paths {
         put?: never;
         /**
          * Create up to 50 agents
-         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. A body of the wrong form is refused whole, before anything is made. With an `Idempotency-Key`, a request that is sent again makes nothing twice.
+         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. A body of the wrong form is refused whole, before anything is made. With an `Idempotency-Key`, a request that is sent again makes nothing twice.
          */
         post: operations["spawnAgents"];
         /**
          * Delete up to 50 agents
-         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. An id that is named twice is not found the second time.
+         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. An id that is named twice is not found the second time.
          */
         delete: operations["killAgents"];
         options?: never;
@@ -85,7 +85,7 @@ export interface paths {
         put?: never;
         /**
          * Resume up to 50 agents
-         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. An agent that runs already goes on.
+         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. A running agent is not affected.
          */
         post: operations["startAgents"];
         delete?: never;
@@ -105,7 +105,7 @@ export interface paths {
         put?: never;
         /**
          * Suspend up to 50 agents and cancel their runs
-         * @description Each item is judged as a single call would judge it, one after the other, and answered by itself: the answer is 200 also where all have failed. What was done before an item failed stays done. A suspended agent takes no messages until it is started again. `message` says whether there was a run to cancel.
+         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. A suspended agent takes no messages until it is started again. `message` says whether there was a run to cancel.
          */
         post: operations["stopAgents"];
         delete?: never;
@@ -125,7 +125,7 @@ export interface paths {
         put?: never;
         /**
          * Validate a manifest
-         * @description Says what `POST /api/agents` would refuse and warn of, or `PATCH /api/agents/{id}` where `agent_id` names an agent: every slip with its line, and what the caller may not grant. Whether a name is taken, and what others change meanwhile, is seen when it is sent.
+         * @description Returns the errors and warnings of `POST /api/agents`, or of `PATCH /api/agents/{id}` if `agent_id` is set: every error with its line, and what the caller may not grant. Name conflicts and concurrent changes are only detected by the real request.
          */
         post: operations["checkAgentManifest"];
         delete?: never;
@@ -143,23 +143,23 @@ export interface paths {
         };
         /**
          * Get an agent
-         * @description What a list says of it, and its manifest: as fields, with every default filled in, and as `manifest_toml`, from which the same agent can be made again. `revision` is one more with each change: a change that names it is refused where something else was changed since.
+         * @description The fields of the list, and the manifest: as fields with all defaults, and as `manifest_toml`, from which you can create the same agent again. `revision` increases with each change; a change that sends it is refused if the agent was changed since.
          */
         get: operations["getAgent"];
         put?: never;
         post?: never;
         /**
          * Delete an agent with its sessions and data
-         * @description There is no way back, and no question first. What every area holds of it is erased, also by an area that is off at the moment and comes back later. Its children live on. To let it rest instead, suspend it.
+         * @description This cannot be undone, and there is no confirmation. Every extension deletes its data of the agent; one that is off does so when it comes back. Its children stay. To pause the agent instead, suspend it.
          */
         delete: operations["killAgent"];
         options?: never;
         head?: never;
         /**
          * Update an agent or replace its manifest
-         * @description Changes what the body names and leaves the rest. `manifest_toml` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.
+         * @description Changes only the fields in the body. `manifest_toml` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.
          *
-         *     The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.
+         *     The resulting manifest is validated like that of a new agent: it cannot grant anything that the agent's owner, its parent or the caller may not grant. Its children keep their grants, even if the agent now has fewer.
          *
          *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
          *
@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Clone an agent
-         * @description The clone has the manifest, the looks and the identity files of this agent, and a session and a workspace of its own: nothing that was said, and no other file. It is yours, whoever owns the other, stands below no agent, begins in the mode Normal, and is judged like any agent that you spawn.
+         * @description The clone gets this agent's manifest, appearance and identity files, and its own session and workspace. Conversations and other files are not copied. You own it, it has no parent agent, starts in the mode Normal, and is validated like any agent that you create.
          *
          *     An agent that is busy, suspended or Stable can be cloned as well. A repeated `Idempotency-Key` with the same body gives the same clone.
          */
@@ -205,7 +205,7 @@ export interface paths {
         head?: never;
         /**
          * Update an agent's name, identity and model settings
-         * @description Changes what the body names and leaves the rest; an empty text takes a look away. A provider alone keeps the model where that provider has it, and else takes the provider's usual one.
+         * @description Changes only the fields in the body; an empty text removes a field. With a provider alone, the model stays if that provider has it; otherwise the provider's default model is used.
          *
          *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
          *
@@ -274,7 +274,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a workspace file
-         * @description Takes away one file; folders stay. There is no way back. With `If-Match` it goes only where it is the version that was read (412 otherwise).
+         * @description Deletes one file permanently; folders stay. With `If-Match`, only if it is still the version you read (412 otherwise).
          */
         delete: operations["deleteAgentFile"];
         options?: never;
@@ -317,7 +317,7 @@ export interface paths {
         head?: never;
         /**
          * Update an agent's appearance
-         * @description Pages show these; no model is told of them. What is left out or null stays, an empty text takes it away. They stand under `[metadata.identity]` of the manifest.
+         * @description Shown to people, never sent to a model. Fields that are left out or null stay; an empty text removes a field. Stored under `[metadata.identity]` of the manifest.
          */
         patch: operations["patchAgentIdentity"];
         trace?: never;
@@ -353,7 +353,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and wait for the answer
-         * @description Answers when the run has ended, which may take minutes: give your client a long timeout, or use the stream. The message is kept before anything is done, so a run goes on when you hang up and after a restart of the daemon. Send an `Idempotency-Key` and the message is one message, however often it is sent. A message that begins with `/` is a command (`/help` lists them). `x-svc-run` names the run.
+         * @description Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if you disconnect or the daemon restarts. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id.
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and stream the answer
-         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. Where the connection breaks, send the same request again with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream goes on after that event and no second run begins, also after a restart of the daemon. Then a `phase` event `restarted` may come: it voids the text that came after the last tool event, which is sent anew.
+         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again.
          */
         post: operations["streamMessage"];
         delete?: never;
@@ -416,7 +416,7 @@ export interface paths {
          *
          *     `Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.
          *
-         *     `observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both are judged at each call, also of runs that are under way.
+         *     `observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both apply to every call, including those of active runs.
          */
         put: operations["setAgentMode"];
         post?: never;
@@ -458,7 +458,7 @@ export interface paths {
         get?: never;
         /**
          * Resume an agent
-         * @description Also an agent whose manifest says `enabled = false`, which begins suspended. One that runs already goes on.
+         * @description Also resumes an agent whose manifest says `enabled = false`, which starts suspended. Has no effect on a running agent.
          */
         put: operations["resumeAgent"];
         post?: never;
@@ -477,7 +477,7 @@ export interface paths {
         };
         /**
          * Get the agent's current conversation
-         * @description What was said, as people read it: the calls of tools stand with the message that made them. `compacted_summary` is what a model reads in place of the older messages; these are shown all the same. Of a very long conversation the newest 5,000 entries are shown, and no more of them than 8 MiB; `message_count` counts all. A session in which nothing was said yet is empty.
+         * @description The conversation as people read it: tool calls belong to the message that made them. `compacted_summary` is what a model reads instead of the older messages, which are still included. At most the newest 5,000 entries or 8 MiB are returned; `message_count` counts all. A new session is empty.
          */
         get: operations["getSession"];
         put?: never;
@@ -499,7 +499,7 @@ export interface paths {
         put?: never;
         /**
          * Compact the conversation
-         * @description The agent's own model summarises all but the newest 20 messages, and reads the summary in their place from then on. Nothing is taken out of the history. It happens by itself when a conversation has more than 80 messages, or fills seven tenths of the model's window. Where there is little to summarise, nothing changes and `status` is `ok`; where no model can be reached, nothing changes and it is an error.
+         * @description The agent's model summarises all but the newest 20 messages and reads the summary instead from then on. The history stays complete. This happens automatically when a conversation has more than 80 messages or fills 70% of the model's window. If there is little to summarise, nothing changes and `status` is `ok`; if no model is available, the request fails.
          */
         post: operations["compactSession"];
         delete?: never;
@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * Show context window usage
-         * @description An estimate of four characters to a token. From seven tenths of the window on, the older messages are summarised by themselves.
+         * @description Estimated at four characters per token. Above 70% of the window, older messages are summarised automatically.
          */
         get: operations["getSessionContext"];
         put?: never;
@@ -557,13 +557,13 @@ export interface paths {
         };
         /**
          * List the sessions of an agent
-         * @description The newest first. A session is listed from its first message on, or from when it was begun with `POST`. `is_canonical` marks the one that messages without a session id go to.
+         * @description Newest first. A session appears with its first message, or when created with `POST`. `is_canonical` marks the current one, which receives messages without a session id.
          */
         get: operations["listAgentSessions"];
         put?: never;
         /**
          * Begin a session
-         * @description It is empty, and from now on the one that messages without a session id go to, unless `activate` is false. The one before stays as it is. A run that is going on goes on where it began.
+         * @description The new session is empty and becomes the current one, which receives messages without a session id, unless `activate` is false. The previous one stays. An active run continues where it started.
          */
         post: operations["createSession"];
         delete?: never;
@@ -581,7 +581,7 @@ export interface paths {
         };
         /**
          * Find a session by its label
-         * @description The newest with exactly this label; the agent may be named instead of given by id. What a list shows of a session without a label is not one.
+         * @description The newest session with exactly this label. You can give the agent by id or name. Titles taken from the first message are not labels.
          */
         get: operations["getSessionByLabel"];
         put?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         /**
          * Stream the active run of a session
-         * @description The events of the run that goes on there now, whoever sent its message, from its beginning or after `Last-Event-ID`. Where nothing runs it is 404: read the session instead.
+         * @description The events of the active run, whoever sent the message, from the start or after `Last-Event-ID`. Without an active run, the status is 404: read the session instead.
          */
         get: operations["followSession"];
         put?: never;
@@ -623,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * Switch to a session
-         * @description Messages without a session id go there from now on. A run that is going on goes on where it began.
+         * @description The session becomes the current one, which receives messages without a session id. An active run continues where it started.
          */
         post: operations["switchSession"];
         delete?: never;
@@ -643,7 +643,7 @@ export interface paths {
         put?: never;
         /**
          * Stop the agent's current run
-         * @description Cancels every run of the agent that goes on, waits or is queued, whichever way its message came. What was said until then stays in the session. The agent itself stays ready: its next message begins a new run.
+         * @description Cancels all active and queued runs of the agent, on all channels. Text up to this point stays in the session. The agent stays ready: the next message starts a new run.
          */
         post: operations["stopAgent"];
         delete?: never;
@@ -681,12 +681,12 @@ export interface paths {
         };
         /**
          * Get an agent's tools
-         * @description The lists of its manifest. A tool is offered where `capabilities_tools` grants it, `tool_allowlist` (if it names any) names it, and `tool_blocklist` does not. Beside its name a tool may need a grant of another kind: `shell`, `network`, `file_system`.
+         * @description The tool lists of the manifest. A tool is available if `capabilities_tools` grants it, `tool_allowlist` is empty or contains it, and `tool_blocklist` does not contain it. A tool may also need another capability: `shell`, `network` or `file_system`.
          */
         get: operations["getAgentTools"];
         /**
          * Update an agent's tools
-         * @description Each list that is sent replaces the one that was there, and one that is left out stays. It holds from the next call of a tool on, also in a run that goes on. Nobody gives an agent more than the role of its owner may grant, nor a child more than its parent has: that is 403, and nothing is changed. Names that no tool has now are kept and warned of: their area may come later.
+         * @description Each list in the request replaces the current one; lists that are left out stay. Applies from the next tool call, including active runs. You cannot grant an agent more than its owner's role allows, or a child more than its parent has: 403, and nothing changes. Unknown tool names are stored with a warning, since their extension may be installed later.
          */
         put: operations["setAgentTools"];
         post?: never;
@@ -728,7 +728,7 @@ export interface paths {
          * Update manifest keys of an agent
          * @description The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null takes a key back to its default. `manifest_toml` replaces the whole manifest instead, as PATCH does, and stands alone. A key that no manifest has is refused by its name.
          *
-         *     The manifest that comes of it is judged like that of a new agent: it may hold nothing that its owner, its parent, or the person who changes it may not give. What its children were given stays theirs, also where it has less from now on.
+         *     The resulting manifest is validated like that of a new agent: it cannot grant anything that the agent's owner, its parent or the caller may not grant. Its children keep their grants, even if the agent now has fewer.
          *
          *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
          *
@@ -795,7 +795,7 @@ export interface paths {
         };
         /**
          * Get the model catalog's version
-         * @description Without a query nobody is asked over the network: `available_updates` is what the host had when it was last asked. With `check=true` it is asked now, which changes nothing but that; where it cannot be reached the answer is 502.
+         * @description Makes no network request: `available_updates` is the result of the last check. With `check=true` it checks the host now; if the host is unreachable, the status is 502.
          */
         get: operations["getCatalogStatus"];
         put?: never;
@@ -817,9 +817,9 @@ export interface paths {
         put?: never;
         /**
          * Update the model catalog
-         * @description From `[models] catalog_url`; with no address set the answer is 409. The file is taken only where its signature and its SHA-256 are what config.toml asks for, and only a newer one, or the same with other content. What is not right in it is left out and named under `dropped`; the rest holds for the next call. Aliases and custom models stay as they are.
+         * @description Fetches `[models] catalog_url`; 409 if it is not set. The file is accepted only if its signature and SHA-256 match config.toml, and if it is newer or has the same version with other content. Invalid entries are skipped and listed under `dropped`; the rest applies from the next call. Aliases and custom models stay.
          *
-         *     Where nothing can be fetched the answer is 502, and the catalog that stands goes on.
+         *     If the download fails, the status is 502 and the current catalog stays.
          */
         post: operations["updateCatalog"];
         delete?: never;
@@ -837,7 +837,7 @@ export interface paths {
         };
         /**
          * List slash commands
-         * @description A command is sent like a message, on every door: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model hears of it. What begins with a slash and is no command is an error; a path such as `/usr/bin` is a message.
+         * @description Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.
          */
         get: operations["listCommands"];
         put?: never;
@@ -857,7 +857,7 @@ export interface paths {
         };
         /**
          * One slash command
-         * @description By its name or an alias, with or without the slash, in any case. A command is sent like a message, on every door: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model hears of it. What begins with a slash and is no command is an error; a path such as `/usr/bin` is a message.
+         * @description By its name or an alias, with or without the slash, in any case. Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.
          */
         get: operations["getCommand"];
         put?: never;
@@ -877,7 +877,7 @@ export interface paths {
         };
         /**
          * Get settings by section
-         * @description What is in force now: the defaults, config.toml above them, the environment (`SVC__SECTION__KEY`) above that. Sections of areas that are switched off are in it too. No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
+         * @description The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
          */
         get: operations["getConfig"];
         put?: never;
@@ -897,7 +897,7 @@ export interface paths {
         };
         /**
          * Export settings as config.toml
-         * @description Every setting with its effective value, so that another installation can be set up alike. Secrets are left out: a comment stands where one is set, and so does one for lists of people with keys. For owners and admins.
+         * @description All settings with their effective values, to set up another installation the same way. Secrets and lists of people with keys are replaced by comments. For owners and admins.
          */
         get: operations["exportConfig"];
         put?: never;
@@ -919,7 +919,7 @@ export interface paths {
         put?: never;
         /**
          * Reload config.toml
-         * @description A save is taken by itself within two seconds; this does not wait. A section that does not hold keeps its former value and is named in `warnings`. A file that cannot be read, or is no TOML, changes nothing: 400.
+         * @description svc reloads the file within two seconds after you save it; this call reloads it at once. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.
          */
         post: operations["reloadConfig"];
         delete?: never;
@@ -959,7 +959,7 @@ export interface paths {
         put?: never;
         /**
          * Update a setting
-         * @description The line is changed in place: comments, order and spelling of the rest stay. The whole result is judged before it is written; the file before it is kept as `backups/config.toml.prev`. Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.
+         * @description Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.
          */
         post: operations["setConfigValue"];
         delete?: never;
@@ -977,7 +977,7 @@ export interface paths {
         };
         /**
          * List settings with their sources
-         * @description One row for each setting that there is, in the order of their names. `svc config show` prints it.
+         * @description One row per setting, sorted by name. `svc config show` prints the same.
          */
         get: operations["listSettings"];
         put?: never;
@@ -997,7 +997,7 @@ export interface paths {
         };
         /**
          * Get the location of config.toml
-         * @description Asked before a form is shown: where the file cannot be written, every change is refused. `checksum` is another one after each change, also one that was made by hand.
+         * @description Use it before showing a form: if the file is not writable, every change is refused. `checksum` changes with every change of the file, including manual ones.
          */
         get: operations["getConfigStatus"];
         put?: never;
@@ -1017,7 +1017,7 @@ export interface paths {
         };
         /**
          * List extensions
-         * @description Every installed extension: the areas of the daemon themselves and what was added, on or off. `state` says what it is doing, `reason` why, `intent` what a person wants of it.
+         * @description All extensions, built in and installed, on or off. `state` is the current state, `reason` explains it, `intent` is the desired state.
          */
         get: operations["listExtensions"];
         put?: never;
@@ -1037,7 +1037,7 @@ export interface paths {
         };
         /**
          * Test the isolation of third-party extensions
-         * @description Starts a process as extensions of others get it, in each isolation, tries to get out of it in a dozen ways, and tells what came of each. Also which installed extensions are refused, and why. Takes a second or so.
+         * @description Starts a process in each isolation, like those of third-party extensions, and tries a dozen ways to escape. Returns the result of each, and the installed extensions that are refused, with the reason. Takes about a second.
          */
         get: operations["checkIsolation"];
         put?: never;
@@ -1057,7 +1057,7 @@ export interface paths {
         };
         /**
          * Get the dependency graph
-         * @description The services that extensions have of each other, as a graph: what stops with what, and why something does not start.
+         * @description The services extensions use of each other, as a graph: what stops with what, and why an extension does not start.
          */
         get: operations["getExtensionGraph"];
         put?: never;
@@ -1077,7 +1077,7 @@ export interface paths {
         };
         /**
          * Get trusted keys and refused extensions
-         * @description The keys that the operator trusts (`svc ext trust` changes them), and what is installed but does not run because it was changed, or because its key is not trusted any more.
+         * @description The keys that the operator trusts (see `svc ext trust`), and installed extensions that do not run because they were modified or their key is no longer trusted.
          */
         get: operations["getExtensionTrust"];
         put?: never;
@@ -1099,7 +1099,7 @@ export interface paths {
         put?: never;
         /**
          * Install a third-party extension
-         * @description Fetches the package, judges it, and keeps it. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. It is off at first, unless `enable` says otherwise.
+         * @description Fetches, validates and stores the package. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. It stays off, unless `enable` says otherwise.
          */
         post: operations["installExtension"];
         delete?: never;
@@ -1119,7 +1119,7 @@ export interface paths {
         put?: never;
         /**
          * Remove an installed extension
-         * @description Stops it and takes its code away. Its rows, files and secrets stay for the case that it comes back; `purge` takes them along, and asks for the id once more.
+         * @description Stops the extension and removes its code. Its rows, files and secrets are kept in case you install it again. `purge` deletes them too and requires the id as confirmation.
          */
         post: operations["uninstallExtension"];
         delete?: never;
@@ -1137,7 +1137,7 @@ export interface paths {
         };
         /**
          * Get an extension
-         * @description The same as in the list: what it provides, needs and adds, how often it was loaded, what went wrong.
+         * @description The same fields as in the list.
          */
         get: operations["getExtension"];
         put?: never;
@@ -1199,7 +1199,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a change
-         * @description Changes nothing. Ask it before a change, to show a person what else it touches and how to take it back.
+         * @description Changes nothing. Call it before a change to show what else it affects and how to undo it.
          */
         post: operations["planExtensionChange"];
         delete?: never;
@@ -1259,7 +1259,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back an extension to its previous version
-         * @description Two versions are kept. The one of before is checked again: one that was changed, or whose key was revoked, does not come back. Its code comes back and its rows stay as they are now; where it does not start, the newer version is put back.
+         * @description Two versions are stored. The previous one is validated again; it is refused if it was modified or its key was revoked. Only the code is rolled back, rows stay as they are. If the previous version does not start, the newer one is restored.
          */
         post: operations["rollbackExtension"];
         delete?: never;
@@ -1279,7 +1279,7 @@ export interface paths {
         put?: never;
         /**
          * Upgrade an installed extension
-         * @description The version of before serves until the new one has started, and again where the new one fails, with its tables as they were. A version with new migrations stops the one of before first. An older one is refused without downgrade. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that asks for nothing more needs no consent; one that does waits, and is kept until then.
+         * @description The current version keeps running until the new one has started. If the new one fails, the current one is restored with its tables. If the new version has migrations, the current one is stopped first. An older version is refused without `downgrade`. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that requests no additional permissions needs no consent. One that does is stored until you agree.
          */
         post: operations["upgradeExtension"];
         delete?: never;
@@ -1297,7 +1297,7 @@ export interface paths {
         };
         /**
          * List stored versions of an extension
-         * @description The version that runs, those that `rollback` can go to, and an upgrade that waits for somebody to agree. Of what came with the daemon there is one.
+         * @description The running version, those that `rollback` can restore, and an upgrade that waits for consent. Built-in extensions have one version.
          */
         get: operations["getExtensionVersions"];
         put?: never;
@@ -1400,7 +1400,7 @@ export interface paths {
         };
         /**
          * Check whether the daemon is alive
-         * @description Needs no key, and says no more than anybody may know. `degraded` means that it works, but something in it does not: `GET /api/health/detail` tells what.
+         * @description Needs no key and returns only public information. `degraded` means that a part does not work: see `GET /api/health/detail`.
          */
         get: operations["getHealth"];
         put?: never;
@@ -1420,7 +1420,7 @@ export interface paths {
         };
         /**
          * Get health details
-         * @description Each check with its cause, the findings of `svc doctor`, and the extensions that are not as they should be. Answers owners and admins also while the API is shut because a security area is missing.
+         * @description Every check with its cause, the findings of `svc doctor`, and extensions with problems. Owners and admins can also call it while the API is closed because a security extension is missing.
          */
         get: operations["getHealthDetail"];
         put?: never;
@@ -1442,7 +1442,7 @@ export interface paths {
         put?: never;
         /**
          * Create config.toml
-         * @description Where there is no config.toml yet, writes a short one with comments. It names the provider that has a key or answers on this machine; while there is none it names none, and the daemon goes on choosing. A file that is there stays as it is.
+         * @description Creates a short, commented config.toml if there is none. It sets the provider that has a key or runs on this machine, if there is one. An existing file is not changed.
          */
         post: operations["createConfig"];
         delete?: never;
@@ -1460,7 +1460,7 @@ export interface paths {
         };
         /**
          * Listen for changes
-         * @description One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It says what to read again and holds nothing of it; you hear only of what you may read. Of several changes of one thing that come close together the last is sent. After a lost connection, `after` brings what you missed; `gap` says that this is not known any more: read anew what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
+         * @description One socket for everything that a page shows. Frames are JSON texts, each with its `type` and `seq`. First `hello` (`epoch`); then `change`: `what` is `agent`, `session`, `run`, `files`, `extension`, `config`, `models`, `provider`, `vault` or `auth`, with `id`, `agent_id`, `session_id` and `state` where there are any. It names what to reload and contains no data; you only receive changes of what you can read. Changes of the same thing in quick succession are combined. After a lost connection, `after` returns what you missed; on `gap`, reload what you show. `ping` comes every 15 seconds, and for each `{"type":"ping"}` of yours. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
          */
         get: operations["followChanges"];
         put?: never;
@@ -1480,7 +1480,7 @@ export interface paths {
         };
         /**
          * Stream the daemon log
-         * @description First the newest lines that are kept (`lines`, 200 when left out), then each as it is written. `level` takes lines of that level and above, `filter` those with a text in them, `agent_id` those about one agent; they choose among the lines that come, the first ones included. A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.
+         * @description Sends the newest lines first (`lines`, default 200), then every new line. `level` selects lines of that level and above, `filter` lines with a text, `agent_id` lines about one agent; all apply to the first lines too. A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.
          */
         get: operations["streamLogs"];
         put?: never;
@@ -1500,7 +1500,7 @@ export interface paths {
         };
         /**
          * Get metrics (Prometheus)
-         * @description Counters begin at the start of the daemon; what is of the last hour or of today is read from the database. Lines that tell of single agents, and what was spent, are shown to owners and admins only.
+         * @description Counters start with the daemon; figures of the last hour or today come from the database. Figures per agent and costs are visible to owners and admins only.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -1520,9 +1520,9 @@ export interface paths {
         };
         /**
          * List models
-         * @description Custom models first, then the catalog, then what model servers on this machine listed when they were last seen. A model that several providers serve stands once for each.
+         * @description Custom models first, then the catalog, then models listed by local model servers when last seen. A model served by several providers appears once for each.
          *
-         *     Nobody is asked over the network: `available` goes by keys and by what is known of local servers.
+         *     Makes no network request: `available` depends on keys and the last known state of local servers.
          */
         get: operations["listModels"];
         put?: never;
@@ -1542,15 +1542,15 @@ export interface paths {
         };
         /**
          * List model aliases
-         * @description Those that people made and those that come with the catalog. Agents may name either; an alias of a person stands before one of the catalog with the same name.
+         * @description Custom aliases and those of the catalog. Agents can use both; a custom alias overrides the catalog's alias of the same name.
          */
         get: operations["listModelAliases"];
         put?: never;
         /**
          * Create a model alias
-         * @description Holds for the next call of every agent that names it. It may stand for another alias, and then follows that one. A name that the catalog does not know is taken as it is, with a `warning`: the provider may know it.
+         * @description Applies from the next call of every agent that uses it. The target can be another alias. A target that is not in the catalog is accepted with a `warning`, since the provider may know it.
          *
-         *     Refused: the id of a model (it would be hidden), an alias that stands already, and one that would lead in a ring.
+         *     Refused: the id of a model (it would be hidden), an existing alias, and one that would create a cycle.
          */
         post: operations["createModelAlias"];
         delete?: never;
@@ -1571,7 +1571,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a model alias
-         * @description One that people made. Agents and aliases that name it are not asked: they name something unknown from the next call on, or an alias of the catalog with the same name. `used_by` lists the aliases that led through it.
+         * @description Deletes a custom alias. Agents and aliases that use it refer to an unknown name from the next call on, or to the catalog's alias of the same name. `used_by` lists the aliases that pointed to it.
          */
         delete: operations["deleteModelAlias"];
         options?: never;
@@ -1590,9 +1590,9 @@ export interface paths {
         put?: never;
         /**
          * Create a custom model
-         * @description It stands before a model of the catalog with the same id, holds for the next call, and no update of the catalog takes it away. Its prices are what budgets count by; without them the price is unknown, which GET /api/models says with `pricing_known`.
+         * @description Overrides the catalog's model of the same id, from the next call on. Catalog updates do not remove it. Budgets use its prices; without prices, GET /api/models shows `pricing_known: false`.
          *
-         *     The provider is not asked whether it serves the model: POST /api/providers/{name}/test with {"model": "…"} does that.
+         *     This does not check whether the provider serves the model; use POST /api/providers/{name}/test with {"model": "…"}.
          */
         post: operations["createCustomModel"];
         delete?: never;
@@ -1613,7 +1613,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a custom model
-         * @description From the next call on a model of the catalog with the same id stands in its place, if there is one. Agents that name it are not asked: their provider may still know the name, at an unknown price.
+         * @description From the next call on, the catalog's model of the same id is used, if there is one. Agents that use the id keep it: their provider may still know it, at an unknown price.
          */
         delete: operations["deleteCustomModel"];
         options?: never;
@@ -1650,7 +1650,7 @@ export interface paths {
         };
         /**
          * Get the OpenAPI 3.1 document
-         * @description Describes what is mounted now: operations of areas that are off are not in it. It has an `ETag`: send it back as `If-None-Match` and get 304 while nothing has changed. The page at `/docs` shows it.
+         * @description Describes the available operations; those of extensions that are off are not included. Send its `ETag` as `If-None-Match` to get 304 while nothing has changed. The page at `/docs` shows it.
          */
         get: operations["getOpenapi"];
         put?: never;
@@ -1730,7 +1730,7 @@ export interface paths {
         };
         /**
          * List providers
-         * @description Whether a provider has a key is looked up, never the key. Model servers on this machine are asked whether they are there, at most once a minute; providers elsewhere are not: `reachable` and `latency_ms` are of the last test or call of PUT …/url.
+         * @description Keys are never returned, only whether there is one. Local model servers are checked at most once a minute. Other providers are not contacted: `reachable` and `latency_ms` come from the last test or PUT …/url.
          */
         get: operations["listProviders"];
         put?: never;
@@ -1792,7 +1792,7 @@ export interface paths {
         put?: never;
         /**
          * Set the default provider
-         * @description Holds for the next call of every agent whose model is `default`, and stays until a person chooses again: no failing call moves it. What config.toml names under [default_model] stands above it, and the answer is then 409.
+         * @description Applies from the next call of every agent whose model is `default`, until someone changes it. Failing calls do not change it. A setting under [default_model] in config.toml takes precedence; the status is then 409.
          */
         post: operations["setDefaultProvider"];
         delete?: never;
@@ -1812,7 +1812,7 @@ export interface paths {
         put?: never;
         /**
          * Use the environment's key again
-         * @description Takes back what DELETE …/key said of a key in the environment. Changes nothing for a provider that is not `suppressed`.
+         * @description Uses the environment's key again after DELETE …/key. Has no effect on a provider that is not `suppressed`.
          */
         post: operations["enableProvider"];
         delete?: never;
@@ -1832,14 +1832,14 @@ export interface paths {
         put?: never;
         /**
          * Set a provider's key
-         * @description The key goes into the vault, encrypted, and is never given back. It stands before one in the environment. Where nobody could answer for `default`, this provider does from now on, which `switched_default` says; a second key moves nobody.
+         * @description The key is stored encrypted in the vault and never returned. It overrides a key in the environment. If there was no default model, this provider becomes the default (`switched_default`); a second key does not change the default.
          *
-         *     With `verify`, or `?test=true`, the provider is asked at once, and `test` says what it answered.
+         *     With `verify` or `?test=true`, the key is tested at once; `test` has the result.
          */
         post: operations["setProviderKey"];
         /**
          * Delete a provider's key
-         * @description Agents on this provider go on with the fallbacks that were written down for them, or fail. Where the environment of the daemon holds a key too, that one is not used from now on: `suppressed` and `message` say so, POST …/enable uses it again, and so does a new key. To remove a key twice is no error.
+         * @description Agents on this provider switch to their fallback models, or fail. A key in the daemon's environment is no longer used: `suppressed` and `message` show this, and POST …/enable or a new key change it back. Removing a key twice is not an error.
          */
         delete: operations["removeProviderKey"];
         options?: never;
@@ -1858,9 +1858,9 @@ export interface paths {
         put?: never;
         /**
          * Test a provider
-         * @description Its list of models is fetched with its key, for at most ten seconds; no model is called and nothing is paid. A provider that was asked and failed is a 200 with `status: error`; 400 means that there was nothing to ask with: no key, no address, or a protocol without such a question.
+         * @description Fetches its list of models with its key, for at most ten seconds. No model is called, so it is free. If the provider fails, the status is 200 with `status: error`; 400 means the test is not possible: no key, no address, or an unsupported protocol.
          *
-         *     What a provider of your own lists is kept: it appears in GET /api/models with the source `local`, and agents can name it. Whether it took the key is kept and shown as `auth_status`: `validated_key` or `invalid_key`.
+         *     Models listed by a custom provider are stored: they appear in GET /api/models with the source `local`, and agents can use them. The result for the key is stored as `auth_status`: `validated_key` or `invalid_key`.
          */
         post: operations["testProvider"];
         delete?: never;
@@ -1879,7 +1879,7 @@ export interface paths {
         get?: never;
         /**
          * Set a provider's base URL
-         * @description Holds for the next call and stands above config.toml. Slashes at the end go; a server named by its host alone gets the `/v1` of its protocol. Whether anything answers there is asked once, for at most three seconds and without the key; the address is kept in either case.
+         * @description Applies from the next call and overrides config.toml. Trailing slashes are removed; a host without a path gets the `/v1` of its protocol. The address is checked once, for at most three seconds and without the key, and stored in either case.
          *
          *     A provider on this machine needs no key; one elsewhere does, under the variable `<NAME>_API_KEY` or by POST …/key.
          */
@@ -1887,7 +1887,7 @@ export interface paths {
         post?: never;
         /**
          * Reset a provider's base URL
-         * @description Takes back what PUT …/url or POST …/key saved. A provider that there was only by that address goes, with its key; agents that name it fail from then on.
+         * @description Removes the address saved by PUT …/url or POST …/key. A custom provider is removed with its key; agents that use it fail from then on.
          */
         delete: operations["removeProviderUrl"];
         options?: never;
@@ -1904,7 +1904,7 @@ export interface paths {
         };
         /**
          * Check whether the daemon is ready
-         * @description For whoever sends it work: 503 while it starts or stops. Needs no key.
+         * @description For load balancers: 503 while the daemon starts or stops. Needs no key.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1944,7 +1944,7 @@ export interface paths {
         };
         /**
          * List runs, newest first
-         * @description Each message that was accepted began one: of all agents that you may see, or of one agent or session, in one state, from a time on. A row says how far the run is, what it used so far, why it failed and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.
+         * @description Every accepted message starts a run. Filter by agent, session, state or time. Each row has the run's progress, usage, error and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.
          */
         get: operations["listRuns"];
         put?: never;
@@ -1964,7 +1964,7 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description As in the list, with each call of a model and of a tool: when it began and ended, what it used, how it ended. What tools were called with is in `GET /api/agents/{id}/traces?run_id=`.
+         * @description The fields of the list, plus every model and tool call with start, end, usage and result. For tool inputs, see `GET /api/agents/{id}/traces?run_id=`.
          */
         get: operations["getRun"];
         put?: never;
@@ -1986,7 +1986,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a run
-         * @description Cancels it where it goes on, waits or is queued, with the runs of other agents that it began. Other runs of its agent go on. What was said until then stays in the session. One that is over stays as it is: `stopped` is 0.
+         * @description Cancels an active or queued run, with the runs it started on other agents. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0.
          */
         post: operations["stopRun"];
         delete?: never;
@@ -2026,7 +2026,7 @@ export interface paths {
         put?: never;
         /**
          * Clean up sessions
-         * @description Sessions of agents that are gone, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. One in which a run is going on stays. The same happens by itself every `cleanup_interval_hours` where either of the two is set.
+         * @description Deletes sessions of deleted agents, those older than `[session] retention_days`, and the oldest of agents with more than `max_sessions_per_agent`. Sessions with an active run stay. If either setting is set, this also runs every `cleanup_interval_hours`.
          */
         post: operations["pruneSessions"];
         delete?: never;
@@ -2044,7 +2044,7 @@ export interface paths {
         };
         /**
          * Search messages
-         * @description Finds messages of people and answers of models that hold every word of `q`, in your own sessions, or in those of the agent that you name. Case and accents make no difference; parts of Chinese, Japanese, Korean and Thai text are found at any length; there are no operators. The hundred newest that fit come first, ordered by how well; then the others by their time. What tools returned is not searched.
+         * @description Finds messages and answers that contain every word of `q`, in your sessions or those of one agent. Ignores case and accents; matches any part of Chinese, Japanese, Korean and Thai text; has no operators. The hundred newest matches come first, by relevance; then the others, by time. Tool results are not searched.
          */
         get: operations["searchSessions"];
         put?: never;
@@ -2071,7 +2071,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a session
-         * @description With everything that was said in it, here and in every area. A run that is going on in it is stopped first, and what it still says is kept nowhere. Where it was the current one of its agent, a new, empty one is. Its id is not used again. Usage and cost stay on the books.
+         * @description Deletes the session with all its messages, in every extension. An active run is stopped first, and its remaining output is discarded. If it was the agent's current session, a new, empty one replaces it. Its id is not reused. Usage and cost records stay.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -2090,7 +2090,7 @@ export interface paths {
         put?: never;
         /**
          * Branch a session
-         * @description The new session belongs to the same agent and begins with what was said here until the place that is named (`seq` of a message), attachments included; without a place, with all of it. This session stays as it is, and so does the current one of the agent: name the new one with the next message. An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. What was taken along has its costs, and is found by searches, in the session where it was said.
+         * @description The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. What was taken along has its costs, and is found by searches, in the session where it was said.
          */
         post: operations["branchSession"];
         delete?: never;
@@ -2109,7 +2109,7 @@ export interface paths {
         get?: never;
         /**
          * Label a session
-         * @description null takes the label away; lists then show how the conversation began. Several sessions may have one label.
+         * @description null removes the label; lists then show the start of the conversation. Several sessions can have the same label.
          */
         put: operations["updateSessionLabel"];
         post?: never;
@@ -2150,7 +2150,7 @@ export interface paths {
         put?: never;
         /**
          * Shut down the daemon
-         * @description Answers, then stops in order: what runs is written down and goes on at the next start. Whoever follows a stream is told to come back.
+         * @description Responds, then shuts down gracefully: active runs are saved and continue at the next start. Stream clients are asked to reconnect.
          */
         post: operations["shutDownDaemon"];
         delete?: never;
@@ -2168,7 +2168,7 @@ export interface paths {
         };
         /**
          * Get status
-         * @description What the command `svc status` shows: who answers for the default model and why, where things are, the agents that the caller may see, and every problem in one sentence each.
+         * @description The output of `svc status`: the default model and why it was chosen, locations, the caller's agents, and every problem in one sentence.
          */
         get: operations["getStatus"];
         put?: never;
@@ -2228,7 +2228,7 @@ export interface paths {
         };
         /**
          * Get a template's text
-         * @description As it was written, also where it cannot be used. Save it under another name in the folder `templates` of the home folder to make one of your own.
+         * @description The text as written, even if it is invalid. To create your own template, save it under another name in `templates` in the home folder.
          */
         get: operations["getTemplateToml"];
         put?: never;
@@ -2248,7 +2248,7 @@ export interface paths {
         };
         /**
          * List tools
-         * @description All tools that the daemon has now, in order of their names: its own, and those of extensions that are on. Which of them an agent is shown is decided by its manifest: `GET /api/agents/{id}/tools`. A tool that lacks its surroundings is not listed: `web_search` comes when a search provider is configured under `[web]`.
+         * @description All available tools by name: built-in ones and those of extensions that are on. An agent's manifest decides which of them it can use: `GET /api/agents/{id}/tools`. Tools that need setup are listed once they are configured: `web_search` needs a search provider under `[web]`.
          */
         get: operations["listTools"];
         put?: never;
@@ -2300,7 +2300,7 @@ export interface paths {
          *
          *     With `agent_id` the call has that agent's capabilities and runs in its folder. Without it the call has what your role may grant, runs in the folder that holds those of all agents, and tools whose work belongs to an agent (processes) refuse it.
          *
-         *     The call is judged like one of a run, and ends when you hang up. What a person would have to approve is refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.
+         *     The same policies apply as in a run, and the call ends when you disconnect. Calls that need approval are refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.
          */
         post: operations["invokeTool"];
         delete?: never;
@@ -2318,7 +2318,7 @@ export interface paths {
         };
         /**
          * List uploads, newest first
-         * @description Owners and admins see those of everybody.
+         * @description Owners and admins see everyone's uploads.
          */
         get: operations["listUploads"];
         put?: never;
@@ -2338,14 +2338,14 @@ export interface paths {
         };
         /**
          * Download an upload
-         * @description Answers with the bytes as they were sent, of the type that was found in them (scripts and styles as plain text), with an ETag (`If-None-Match` gives 304) and `Range` for a part. Pictures and sound may be shown in place; everything else is a download. Whoever may not see an upload gets 404.
+         * @description Returns the bytes as sent, with the detected type (scripts and styles as plain text). Supports ETag (`If-None-Match` gives 304) and `Range`. Images and audio can be shown inline; everything else is a download. Callers without access get 404.
          */
         get: operations["getUpload"];
         put?: never;
         post?: never;
         /**
          * Delete an upload
-         * @description Takes the upload away, and its bytes where no other upload has the same. Messages that it was attached to stay: text that was read from it too, while a picture gives way to a note. Copies in workspaces stay.
+         * @description Deletes the upload, and its bytes if no other upload has the same. Messages with this attachment stay, including text read from it; images are replaced by a note. Copies in workspaces stay.
          */
         delete: operations["deleteUpload"];
         options?: never;
@@ -2362,7 +2362,7 @@ export interface paths {
         };
         /**
          * Get vault status and secret names
-         * @description Tells whether the secrets that are kept here (keys of providers, tokens) can be read, and what they are called. Their values are never answered by any operation. Opens the vault if nobody has yet.
+         * @description Shows whether the stored secrets (provider keys, tokens) can be read, and their names. No operation returns their values. Opens the vault if it is not open yet.
          */
         get: operations["getVault"];
         put?: never;
@@ -2384,7 +2384,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the vault with an empty one
-         * @description For a vault whose key is lost, so that it will not open again. Without `confirm=true` nothing happens, and the refusal (409) says under `details` what would be lost. With it, the files of the vault are renamed, never deleted, and an empty vault with a new key takes their place: every secret has to be set anew.
+         * @description For a vault whose key is lost. Without `confirm=true`, nothing happens, and `details` of the 409 response lists what would be lost. With it, the vault's files are renamed, never deleted, and an empty vault with a new key replaces them. You must set every secret again.
          */
         post: operations["resetVault"];
         delete?: never;
@@ -2422,7 +2422,7 @@ export interface paths {
         };
         /**
          * List API versions
-         * @description Versions that this daemon speaks. One is asked for by a prefix of the path, `/api/v1/…`, or by `Accept`; without either it is the current one.
+         * @description Supported API versions. Choose one with a path prefix, `/api/v1/…`, or with `Accept`; the default is the current one.
          */
         get: operations["listVersions"];
         put?: never;
@@ -2444,7 +2444,7 @@ export interface paths {
         put?: never;
         /**
          * Create a login code
-         * @description For a program that has a key and opens a browser: the code serves once, for two minutes, in POST /auth/session. In an address it belongs behind the #, which no server and no log sees: `/#/?login=CODE`. Needs the key in a header; a login is not enough. The process that made it takes it back: behind a proxy that spreads calls over several daemons it may be unknown.
+         * @description For programs that have a key and open a browser. The code works once, for two minutes, in POST /auth/session. In a URL, put it after the #, so that no server or log sees it: `/#/?login=CODE`. Send the key in a header; a login is not enough. Only the daemon process that created the code accepts it, which matters behind a load balancer.
          */
         post: operations["createLoginLink"];
         delete?: never;
@@ -2464,7 +2464,7 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description Ends the login of this browser and takes its cookie away; streams and sockets that it holds open end too. Other browsers of the same person stay logged in. Without a login it does nothing. A key is not ended by it.
+         * @description Ends this browser's login and removes its cookie; its open streams and sockets end too. Other browsers of the same person stay logged in. Without a login it does nothing, and keys stay valid.
          */
         post: operations["endLogin"];
         delete?: never;
@@ -2482,13 +2482,13 @@ export interface paths {
         };
         /**
          * Get the current caller
-         * @description Whose key or login the request brings, and the role that decides what it may do; a page asks this first. It never refuses: without anything valid it answers `authenticated: false`. A remembered login is prolonged, in the browser too.
+         * @description Returns the owner and role of the key or login in the request. It never fails: without a valid key it returns `authenticated: false`. A remembered login is extended, in the browser too.
          */
         get: operations["getCaller"];
         put?: never;
         /**
          * Log in
-         * @description For pages: the browser gets a cookie that no script can read, and sends it with every later call in place of the key. The login is worth what its key is worth: it has the role of the key and is over when the key is changed or taken away. It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.
+         * @description For web pages: the browser gets a cookie that scripts cannot read and sends it with every later call instead of the key. The login has the role of its key and ends when the key is changed or removed. It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.
          */
         post: operations["createLogin"];
         delete?: never;
@@ -2506,7 +2506,7 @@ export interface paths {
         };
         /**
          * Get the API documentation page
-         * @description Every operation that is mounted now, with its parameters, bodies and answers, to read and to try. It holds nothing of this daemon and needs no key; where the daemon has one, the page asks for it, uses it and never stores it.
+         * @description All available operations with their parameters, bodies and responses, to read and to try. The page itself contains no data and needs no key; if the daemon has a key, the page asks for it and never stores it.
          */
         get: operations["getDocs"];
         put?: never;
@@ -2526,7 +2526,7 @@ export interface paths {
         };
         /**
          * Get an asset of the documentation page
-         * @description What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed where the caller takes it, with an `ETag`.
+         * @description What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed if the caller accepts it, with an `ETag`.
          */
         get: operations["getDocsFile"];
         put?: never;
@@ -2586,7 +2586,7 @@ export interface paths {
         };
         /**
          * Get an asset of the page
-         * @description What the page at `/` is made of. Compressed where the caller takes it, with an `ETag`.
+         * @description What the page at `/` is made of. Compressed if the caller accepts it, with an `ETag`.
          */
         get: operations["getPageFile"];
         put?: never;
@@ -2693,14 +2693,14 @@ export interface components {
             /** @enum {string} */
             state: "Created" | "Running" | "Suspended" | "Crashed" | "Terminated";
             mode: string;
-            /** @description Whether a message would be answered now: it is Running, and its provider can be asked */
+            /** @description Whether the agent can answer now: it is Running and its provider is available */
             ready: boolean;
             created_at: string;
             /** @description When its last run began */
             last_active: string | null;
-            /** @description The provider that answers now, where the manifest says `default` */
+            /** @description The current default provider, if the manifest says `default` */
             model_provider: string;
-            /** @description The model that answers now, where the manifest says `default` */
+            /** @description The current default model, if the manifest says `default` */
             model_name: string;
             /**
              * @description `unknown` where the catalog does not have the model
@@ -2709,23 +2709,23 @@ export interface components {
             model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
             /** @description Of its provider; null where there is no such provider */
             auth_status: ("configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
-            /** @description Whether it can be told to think before it answers; null where its provider is not known */
+            /** @description Whether it supports thinking; null if its provider is unknown */
             supports_thinking: boolean | null;
             /** @description The set of tools that its manifest names */
             profile: string | null;
             /**
-             * @description Agents begin nothing by themselves in this version
+             * @description Not used in this version
              * @enum {string}
              */
             schedule: "manual";
-            /** @description Sessions in which something was said; null while sessions is off */
+            /** @description Sessions with at least one message; null while sessions is off */
             session_count: number | null;
             /** @description Of those, begun within 24 hours */
             sessions_24h: number | null;
             /** @description USD of its model calls within 24 hours; null while llm is off */
             cost_24h: number | null;
             has_processed_message: boolean;
-            /** @description How it looks to people; null where the manifest's metadata does not say */
+            /** @description Appearance; null if not set in the manifest's metadata */
             identity: {
                 emoji: string | null;
                 /** @description An http, https or data URL of a picture */
@@ -2744,7 +2744,7 @@ export interface components {
             parent_agent_id: string | null;
             children: string[];
             tags: string[];
-            /** @description One more with each change; a change that names it is refused where it is no longer so */
+            /** @description Increases with each change. A change that sends another revision is refused */
             revision: number;
         };
         SpawnRequest: {
@@ -2781,7 +2781,7 @@ export interface components {
                 agent_id: string;
                 success: boolean;
                 message?: string;
-                /** @description What happened and what to do, as a single call would say it */
+                /** @description The error message and hint of a single call */
                 error?: string;
                 /** @description The identity of the error */
                 code?: string;
@@ -2804,9 +2804,9 @@ export interface components {
                  */
                 agent_id?: string;
                 name?: string;
-                /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                /** @description Manifest keys without effect here, and grants that allow more than they seem to */
                 warnings?: string[];
-                /** @description What happened and what to do, as a single call would say it */
+                /** @description The error message and hint of a single call */
                 error?: string;
                 /** @description The identity of the error */
                 code?: string;
@@ -2822,12 +2822,12 @@ export interface components {
             agent_id?: string;
         };
         ManifestProblem: {
-            /** @description Counted from one; null where it is about no single line */
+            /** @description From 1; null if it concerns no single line */
             line: number | null;
             /** @description With its section, such as `model.temperature`; empty where it is about no single key */
             key: string;
             message: string;
-            /** @description What would be right there */
+            /** @description What is expected there */
             expected: string;
         };
         AgentDetail: {
@@ -2843,14 +2843,14 @@ export interface components {
             /** @enum {string} */
             state: "Created" | "Running" | "Suspended" | "Crashed" | "Terminated";
             mode: string;
-            /** @description Whether a message would be answered now: it is Running, and its provider can be asked */
+            /** @description Whether the agent can answer now: it is Running and its provider is available */
             ready: boolean;
             created_at: string;
             /** @description When its last run began */
             last_active: string | null;
-            /** @description The provider that answers now, where the manifest says `default` */
+            /** @description The current default provider, if the manifest says `default` */
             model_provider: string;
-            /** @description The model that answers now, where the manifest says `default` */
+            /** @description The current default model, if the manifest says `default` */
             model_name: string;
             /**
              * @description `unknown` where the catalog does not have the model
@@ -2859,23 +2859,23 @@ export interface components {
             model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
             /** @description Of its provider; null where there is no such provider */
             auth_status: ("configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
-            /** @description Whether it can be told to think before it answers; null where its provider is not known */
+            /** @description Whether it supports thinking; null if its provider is unknown */
             supports_thinking: boolean | null;
             /** @description The set of tools that its manifest names */
             profile: string | null;
             /**
-             * @description Agents begin nothing by themselves in this version
+             * @description Not used in this version
              * @enum {string}
              */
             schedule: "manual";
-            /** @description Sessions in which something was said; null while sessions is off */
+            /** @description Sessions with at least one message; null while sessions is off */
             session_count: number | null;
             /** @description Of those, begun within 24 hours */
             sessions_24h: number | null;
             /** @description USD of its model calls within 24 hours; null while llm is off */
             cost_24h: number | null;
             has_processed_message: boolean;
-            /** @description How it looks to people; null where the manifest's metadata does not say */
+            /** @description Appearance; null if not set in the manifest's metadata */
             identity: {
                 emoji: string | null;
                 /** @description An http, https or data URL of a picture */
@@ -2894,11 +2894,11 @@ export interface components {
             parent_agent_id: string | null;
             children: string[];
             tags: string[];
-            /** @description One more with each change; a change that names it is refused where it is no longer so */
+            /** @description Increases with each change. A change that sends another revision is refused */
             revision: number;
             version: string;
             author: string;
-            /** @description The manifest as it stands, as an agent.toml: to spawn the same agent again, or to change and send back */
+            /** @description The manifest as agent.toml, to create the same agent again or to edit and send back */
             manifest_toml: string;
             /** @description `PROVIDER/MODEL` that the mode Stable pins */
             pinned_model: string | null;
@@ -2907,7 +2907,7 @@ export interface components {
                 provider: string;
                 /** @description The model that answers now */
                 model: string;
-                /** @description What the manifest says: `default` leaves it to the daemon */
+                /** @description As in the manifest; `default` means the daemon's default */
                 asked: {
                     provider: string;
                     model: string;
@@ -2968,7 +2968,7 @@ export interface components {
                 /** @enum {string} */
                 unwatched?: "finish" | "cancel";
             };
-            /** @description Keys of the manifest that only describe, or wait for their area */
+            /** @description Keys of the manifest without effect in this version */
             kept: {
                 [key: string]: unknown;
             };
@@ -2984,7 +2984,7 @@ export interface components {
             system_prompt?: string;
             /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
             model?: string;
-            /** @description Whose model it is; left out, the catalog is asked */
+            /** @description The model's provider; by default, the one in the catalog */
             provider?: string;
             /** @description Kept; it waits for MCP servers */
             mcp_servers?: string[];
@@ -2992,7 +2992,7 @@ export interface components {
             schedule?: unknown;
             /** @description Kept; it waits for skills */
             auto_evolve?: boolean;
-            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            /** @description The revision this change is based on. Refused with 409 if the agent has changed since */
             revision?: number;
         };
         AgentChanged: {
@@ -3006,7 +3006,7 @@ export interface components {
             name: string;
             /** @description The revision it has now */
             revision: number;
-            /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+            /** @description Manifest keys without effect here, and grants that allow more than they seem to */
             warnings?: string[];
             note?: string;
         };
@@ -3045,7 +3045,7 @@ export interface components {
             greeting_style?: string | null;
             /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
             model?: string;
-            /** @description Whose model it is; left out, the catalog is asked */
+            /** @description The model's provider; by default, the one in the catalog */
             provider?: string;
             /** @description The variable of the provider's own key, or empty: an agent sends no other key */
             api_key_env?: string;
@@ -3054,14 +3054,14 @@ export interface components {
             /** @description Of one answer */
             max_tokens?: number;
             temperature?: number;
-            /** @description Asked in this order when the model does not answer; an empty list for none of its own */
+            /** @description Fallback models, tried in this order; an empty list for none */
             fallback_models?: components["schemas"]["FallbackModel"][];
             /**
              * @description Kept; it waits for web search
              * @enum {string}
              */
             web_search_augmentation?: "off" | "auto" | "always";
-            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            /** @description The revision this change is based on. Refused with 409 if the agent has changed since */
             revision?: number;
         };
         Delivery: {
@@ -3072,7 +3072,7 @@ export interface components {
             message_id: string;
             /** @enum {string} */
             direction: "inbound" | "outbound";
-            /** @description By which door it came: rest, sse, ws, openai, agent or cli */
+            /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
             /** @description The agent's name */
             recipient: string;
@@ -3101,7 +3101,7 @@ export interface components {
              */
             kind: "workspace" | "identity";
             modified_at: string;
-            /** @description Names this version: send it back as `expected`, or in quotes as If-Match */
+            /** @description Identifies this version. Send it back as `expected`, or in quotes as If-Match */
             rev: string;
         };
         FileDeleted: {
@@ -3119,7 +3119,7 @@ export interface components {
             encoding: "utf-8" | "base64";
             size_bytes: number;
             modified_at: string;
-            /** @description Names this version: send it back as `expected`, or in quotes as If-Match */
+            /** @description Identifies this version. Send it back as `expected`, or in quotes as If-Match */
             rev: string;
         };
         ErrorBody: {
@@ -3139,7 +3139,7 @@ export interface components {
              * @enum {string}
              */
             encoding?: "utf-8" | "base64";
-            /** @description The `rev` that was read; null where there must be no such file. Another one is refused with 409 */
+            /** @description The `rev` you read; null if the file must not exist. Otherwise the request is refused with 409 */
             expected?: string | null;
         };
         FileWritten: {
@@ -3147,9 +3147,9 @@ export interface components {
             status: "ok";
             name: string;
             size_bytes: number;
-            /** @description Names this version: send it back as `expected`, or in quotes as If-Match */
+            /** @description Identifies this version. Send it back as `expected`, or in quotes as If-Match */
             rev: string;
-            /** @description False where it took the place of a file */
+            /** @description False if it replaced a file */
             created: boolean;
         };
         AgentIdentityPatch: {
@@ -3165,7 +3165,7 @@ export interface components {
             vibe?: string | null;
             /** @description warm, formal, playful, brief, or a word of your own */
             greeting_style?: string | null;
-            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            /** @description The revision this change is based on. Refused with 409 if the agent has changed since */
             revision?: number;
         };
         AgentLogLine: {
@@ -3211,7 +3211,7 @@ export interface components {
             incognito?: boolean;
             /** @description Whether the model thinks before it answers */
             thinking?: boolean;
-            /** @description Whether what it thinks is streamed and kept, where the model lets it be seen; otherwise as the agent says, and by default it is */
+            /** @description Whether to stream and store the model's reasoning, if the model exposes it. The default is the agent's setting, which is true by default */
             show_thinking?: boolean;
         };
         MessageAnswer: {
@@ -3280,7 +3280,7 @@ export interface components {
         AgentModelChange: {
             /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
             model: string;
-            /** @description Whose model it is; left out, the catalog is asked */
+            /** @description The model's provider; by default, the one in the catalog */
             provider?: string;
         };
         SessionHistory: {
@@ -3376,7 +3376,7 @@ export interface components {
              * @description A UUID
              */
             agent_id: string;
-            /** @description null where the agent is gone */
+            /** @description null if the agent was deleted */
             agent_name: string | null;
             /** @description As it was given, else the first 60 characters of what a person said first */
             label: string | null;
@@ -3395,7 +3395,7 @@ export interface components {
             last_message_at: string | null;
             /** @description From the first to the last message */
             duration_ms: number | null;
-            /** @description A run is going on, waits or is queued in it */
+            /** @description It has an active or queued run */
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
@@ -3404,11 +3404,14 @@ export interface components {
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
-            /** @description The same by the name that lists share */
+            /** @description The same as `sessions` */
             items: components["schemas"]["SessionSummary"][];
+            /** @description Of all pages */
             total: number;
             offset: number;
             limit: number;
+            /** @description `after` of the next page; null after the last one */
+            next: string | null;
         };
         StoppedRuns: {
             status: string;
@@ -3423,10 +3426,10 @@ export interface components {
             tool_allowlist: string[];
             /** @description And none of these, whatever else is said */
             tool_blocklist: string[];
-            /** @description True: it has no tools at all (`tools_disabled`) */
+            /** @description True: the agent has no tools (`tools_disabled`) */
             disabled: boolean;
             /**
-             * @description What the lists come to: nothing is kept from it by name, only some are left, or no tools at all
+             * @description Result of the lists: no restriction by name, only some tools, or none
              * @enum {string}
              */
             mode: "all" | "allowlist" | "none";
@@ -3438,14 +3441,14 @@ export interface components {
             tool_allowlist: string[];
             /** @description And none of these, whatever else is said */
             tool_blocklist: string[];
-            /** @description True: it has no tools at all (`tools_disabled`) */
+            /** @description True: the agent has no tools (`tools_disabled`) */
             disabled: boolean;
             /**
-             * @description What the lists come to: nothing is kept from it by name, only some are left, or no tools at all
+             * @description Result of the lists: no restriction by name, only some tools, or none
              * @enum {string}
              */
             mode: "all" | "allowlist" | "none";
-            /** @description Entries that do nothing, and grants that are worth more than they look */
+            /** @description Entries without effect, and grants that allow more than they seem to */
             warnings?: string[];
         };
         TracedRun: {
@@ -3460,7 +3463,7 @@ export interface components {
              */
             session_id: string;
             status: string;
-            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
             /** Format: date-time */
             started_at: string;
@@ -3517,7 +3520,7 @@ export interface components {
             /** @description At most 65,536 characters; the same as model.system_prompt */
             system_prompt?: string;
             tags?: string[];
-            /** @description The revision that this change was made from: refused with 409 where the agent has another one by now */
+            /** @description The revision this change is based on. Refused with 409 if the agent has changed since */
             revision?: number;
         } & {
             [key: string]: unknown;
@@ -3533,7 +3536,7 @@ export interface components {
             name: string;
             /** @description The revision it has now */
             revision: number;
-            /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+            /** @description Manifest keys without effect here, and grants that allow more than they seem to */
             warnings?: string[];
             note?: string;
         };
@@ -3556,14 +3559,14 @@ export interface components {
             content_type: string;
             /** @description Bytes */
             size: number;
-            /** @description The agent it was sent to; it goes with that agent */
+            /** @description The agent it was sent to. It is deleted with the agent */
             agent_id: string | null;
             created_at: string;
         };
         CatalogStatus: {
-            /** @description Of the catalog that stands: the day it was made */
+            /** @description The current catalog's creation date */
             version: string;
-            /** @description When it was put in place here; the shipped one: when it was made */
+            /** @description When it was installed here; for the built-in one, when it was created */
             last_updated: string;
             /** @description 1 where the host was seen to have a newer one, 0 where it had none; null where nobody has asked it */
             available_updates: number | null;
@@ -3574,11 +3577,11 @@ export interface components {
             /** @description When the host was last asked and answered */
             last_sync: string | null;
             /**
-             * @description `previous`: the fetched one cannot be read, and the one before it stands
+             * @description `previous`: the fetched one is unreadable, so the one before is used
              * @enum {string}
              */
             source: "shipped" | "fetched" | "previous";
-            /** @description Whether [models] catalog_url says whom to ask */
+            /** @description Whether [models] catalog_url is set */
             update_configured: boolean;
             /** @description What is wrong with a kept file */
             problem: string | null;
@@ -3589,13 +3592,13 @@ export interface components {
             /** @description Of the catalog that stands now */
             version: string;
             previous_version: string;
-            /** @description False where the host has what stands already */
+            /** @description False if the catalog was already current */
             changed: boolean;
             /** @description The catalog, and the files that prove whose it is */
             files_downloaded: number;
             models_count: number;
             timestamp: string;
-            /** @description What was not right in it and is left out, at most fifty of them, and aliases that lead in a ring */
+            /** @description What was not right in it and is left out, at most fifty of them, and aliases that form a cycle */
             dropped: {
                 entry: string;
                 why: string;
@@ -3611,7 +3614,7 @@ export interface components {
             /** @description With what may stand behind it */
             usage: string;
             aliases: string[];
-            /** @description `builtin`: the daemon does it. `client`: what it means is up to whoever shows the chat */
+            /** @description `builtin`: run by the daemon. `client`: handled by the chat client */
             source: string;
             /** @description What whoever sends it must be allowed to, as for routes */
             permission: string;
@@ -3626,17 +3629,17 @@ export interface components {
             /** @description As in GET /api/config */
             value: unknown;
             /**
-             * @description `kept`: an earlier value, because what the file says does not hold
+             * @description `kept`: an earlier value, because the one in the file is invalid
              * @enum {string}
              */
             source: "default" | "file" | "environment" | "kept";
-            /** @description The environment variable that holds it */
+            /** @description The environment variable that sets it */
             variable: string | null;
             /** @description Of config.toml, counted from one */
             line: number | null;
-            /** @description Why only a person changes it, in the file; null where POST /api/config/set does */
+            /** @description Why it can only be changed in the file; null if POST /api/config/set can change it */
             by_hand: string | null;
-            /** @description Whether another value waits for the next start */
+            /** @description Whether a changed value applies after a restart */
             restart: boolean;
             /** @description The extension that reads it, or `kernel` */
             owner: string;
@@ -3674,14 +3677,14 @@ export interface components {
                 isolationWhy?: string;
                 installedAt: string;
             } | null;
-            /** @description Of an extension that runs in a process of its own; without a pid while nobody needs it */
+            /** @description Process of an isolated extension; no pid while it is idle */
             process: {
                 pid: number | null;
                 memoryBytes: number | null;
-                /** @description How often it ended by itself within ten minutes */
+                /** @description Crashes within ten minutes */
                 crashes: number;
             } | null;
-            /** @description What an extension that was installed has stored, and how much it may store; null for one that came with the daemon or has not run since the start. A number is null until it was measured. */
+            /** @description Storage used by an installed extension, and its limits; null for built-in extensions and those that have not run since the start. A number is null until it is measured. */
             stored: {
                 /** @description In its data and cache folders, by blocks of 4 KiB */
                 filesBytes: number | null;
@@ -3692,7 +3695,7 @@ export interface components {
             } | null;
             /** @enum {string} */
             state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
-            /** @description Whether something that it would use is missing */
+            /** @description Whether an optional dependency is missing */
             degraded: boolean;
             /** @description What failed: loading, starting, … */
             phase: string | null;
@@ -3702,7 +3705,7 @@ export interface components {
             /** @description How often it was loaded */
             generation: number;
             essential: boolean;
-            /** @description What a person wants of it */
+            /** @description The desired state, set by a person */
             intent: {
                 enabled: boolean;
                 /** @enum {string} */
@@ -3714,19 +3717,19 @@ export interface components {
             };
             requires: string[];
             optional: string[];
-            /** @description What it may do beyond its own rows and routes */
+            /** @description Its permissions beyond its own rows and routes */
             grants: {
                 grant: string;
                 /** @description What the grant lets it do, in words */
                 what: string;
-                /** @description Why it wants that, by its manifest */
+                /** @description The reason in its manifest */
                 why: string;
             }[];
             /** @description What it adds, by kind: route, tool, … */
             contributes: {
                 [key: string]: string[];
             };
-            /** @description Work that keeps it from being replaced */
+            /** @description Work that delays a reload */
             holds: string[];
             /** @description Failures since the start */
             strikes: number;
@@ -3747,7 +3750,7 @@ export interface components {
                 /** @description What was tried from inside */
                 what: string;
                 /**
-                 * @description `not sure`: it got nothing in plain sight, and no wall of the system keeps it so
+                 * @description `not sure`: it found nothing, but the system does not enforce this
                  * @enum {string}
                  */
                 outcome: "kept" | "not sure" | "open";
@@ -3767,11 +3770,11 @@ export interface components {
             id: string;
             /** @enum {string} */
             state: "inactive" | "starting" | "active" | "stopping" | "pending" | "failed" | "quarantined";
-            /** @description Without these it does not start */
+            /** @description Required services */
             needs: string[];
             /** @description These it can do without */
             uses: string[];
-            /** @description Of what it needs, what is not there */
+            /** @description Missing requirements */
             waitsFor: string[];
         };
         ExtensionGraph: {
@@ -3786,7 +3789,7 @@ export interface components {
                 isolation: ("isolated" | "walled" | "in-process") | null;
                 revoked: string | null;
             }[];
-            /** @description What is installed and does not run, and why */
+            /** @description Installed extensions that do not run, with the reason */
             refused: {
                 id: string;
                 code: string;
@@ -3800,7 +3803,7 @@ export interface components {
             /** @description Whether it is on and answers */
             connected: boolean;
         };
-        /** @description What a person needs to know before they agree */
+        /** @description What to know before you agree */
         ExtensionOffer: {
             id: string;
             version: string;
@@ -3814,10 +3817,10 @@ export interface components {
             key: {
                 id: string;
                 public: string;
-                /** @description As the operator calls its owner; empty where nobody named it */
+                /** @description The operator's name for the key's owner; may be empty */
                 name: string;
                 /**
-                 * @description `unknown`: `trust_key` is asked for. `handed-on`: the key before vouches for it
+                 * @description `unknown`: requires `trust_key`. `handed-on`: signed by the previous key
                  * @enum {string}
                  */
                 standing: "known" | "handed-on" | "unknown";
@@ -3826,17 +3829,17 @@ export interface components {
             isolation: "isolated" | "walled" | "in-process";
             /** @description Who or what decided that */
             isolation_why: string;
-            /** @description What this isolation does not keep */
+            /** @description What isolation can't block */
             not_kept: string[];
             grants: {
                 grant: string;
                 /** @description What it lets the extension do */
                 what: string;
-                /** @description Why it wants that, as its author says */
+                /** @description The author's reason */
                 why: string;
                 /** @description It works without */
                 optional: boolean;
-                /** @description Nobody agreed to it for the version that is installed */
+                /** @description Not granted for the installed version */
                 new: boolean;
             }[];
             replaces: {
@@ -3856,9 +3859,9 @@ export interface components {
             starts: string[];
             stops: string[];
             degrades: string[];
-            /** @description What a person should know first; then the change asks for `confirm` */
+            /** @description Warnings; if there are any, the change requires `confirm` */
             warning: string | null;
-            /** @description How to undo it, also where the API no longer answers */
+            /** @description How to undo the change, even if the API is not available */
             back: string | null;
         };
         ExtensionChange: {
@@ -3998,7 +4001,7 @@ export interface components {
             /** @enum {string} */
             result: "pass" | "warn" | "fail";
             message: string;
-            /** @description A command or a change that mends it */
+            /** @description A command or change that fixes it */
             fix?: string;
         };
         HealthDetail: {
@@ -4010,7 +4013,7 @@ export interface components {
             agent_count: number;
             /** @description Of those, agents with a run that goes on */
             active_agent_count: number;
-            /** @description Sessions in which something was said; null while sessions is off */
+            /** @description Sessions with at least one message; null while sessions is off */
             session_count: number | null;
             /** @description Resident memory of the daemon, in MiB */
             memory_used_mb: number;
@@ -4085,23 +4088,23 @@ export interface components {
             input_cost_per_m: number;
             /** @description The same by its other name */
             output_cost_per_m: number;
-            /** @description Whether its price is known. Where it is not, budgets count a middling price (1 in, 3 out), or nothing at a provider that needs no key */
+            /** @description Whether its price is known. If not, budgets use a typical price (1 in, 3 out), or nothing for a provider that needs no key */
             pricing_known: boolean;
             supports_tools: boolean;
             supports_vision: boolean;
             supports_streaming: boolean;
-            /** @description Whether it can be told to think before it answers; null while nobody is there to tell it */
+            /** @description Whether it supports thinking; null if unknown */
             supports_thinking: boolean | null;
             /** @description Other names that an agent may use for it */
             aliases: string[];
-            /** @description Whether it can be asked now: its provider has its key, or needs none and is not known to be off; and a local server that was seen lists it */
+            /** @description Whether it is available: its provider has a key, or needs none and is not known to be off; a local server must list it */
             available: boolean;
             /**
-             * @description `builtin` is part of the daemon, `catalog` stands in the catalog, `custom` was registered by a person, `local` was listed by a model server on this machine when it was last seen
+             * @description `builtin`: part of the daemon. `catalog`: in the catalog. `custom`: created by a person. `local`: listed by a local model server when last seen
              * @enum {string}
              */
             source: "builtin" | "catalog" | "custom" | "local";
-            /** @description What the provider itself calls it, where that differs from id */
+            /** @description The provider's own model ID, if it differs from id */
             wire_id?: string;
         };
         ModelAlias: {
@@ -4110,9 +4113,9 @@ export interface components {
             model_id: string;
             /** @enum {string} */
             status: "created";
-            /** @description What the alias of this name in the catalog stands for, which stands behind this one */
+            /** @description The target of the catalog's alias of this name, which this one overrides */
             replaces?: string;
-            /** @description What will come of it that may not be meant */
+            /** @description A side effect you may not want */
             warning?: string;
         };
         /** @description An OpenAPI document */
@@ -4153,7 +4156,7 @@ export interface components {
             key_required: boolean;
             /** @description Whether a person removed its key, so that one in the environment is not used */
             suppressed: boolean;
-            /** @description Null where nobody can tell: the store of secrets does not open */
+            /** @description Null if unknown: the vault cannot be opened */
             key_present: boolean | null;
             /** @description Whether it is on this machine */
             is_local: boolean;
@@ -4161,7 +4164,7 @@ export interface components {
             is_custom: boolean;
             /** @description Whether it can be asked now */
             available: boolean;
-            /** @description Whether anything answered at its address when last asked; null where nobody has asked since the start */
+            /** @description Whether its address responded when last checked; null if it was not checked since the start */
             reachable: boolean | null;
             /** @description Of that answer */
             latency_ms: number | null;
@@ -4174,7 +4177,7 @@ export interface components {
             default_model?: string;
             /** @description Whether it answers for `default` */
             is_default: boolean;
-            /** @description Why nobody can tell whether there is a key, or what was wrong when it was last asked */
+            /** @description Why it is unknown whether there is a key, or the error of the last check */
             error_message?: string;
         };
         DefaultModel: {
@@ -4183,7 +4186,7 @@ export interface components {
             why: string;
             /** @enum {string} */
             chosen_by: "config" | "person" | "key" | "start";
-            /** @description When it was chosen and kept */
+            /** @description When it was chosen */
             chosen_at: string | null;
             /** @description Why it cannot answer at the moment */
             problem: string | null;
@@ -4244,7 +4247,7 @@ export interface components {
             parent_run_id: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
-            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
             /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
             is_aside: boolean;
@@ -4266,7 +4269,7 @@ export interface components {
                 code: string;
                 message: string;
                 hint?: string;
-                /** @description Whether the same message can succeed later */
+                /** @description Whether you can send the same message again */
                 retry: boolean;
             } | null;
             /** @description What it waits for */
@@ -4275,7 +4278,7 @@ export interface components {
                 approval_id: string;
                 until: string | null;
             } | null;
-            /** @description null where the agent is gone */
+            /** @description null if the agent was deleted */
             agent_name: string | null;
         };
         OneRun: {
@@ -4298,7 +4301,7 @@ export interface components {
             parent_run_id: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
-            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
             /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
             is_aside: boolean;
@@ -4320,7 +4323,7 @@ export interface components {
                 code: string;
                 message: string;
                 hint?: string;
-                /** @description Whether the same message can succeed later */
+                /** @description Whether you can send the same message again */
                 retry: boolean;
             } | null;
             /** @description What it waits for */
@@ -4329,7 +4332,7 @@ export interface components {
                 approval_id: string;
                 until: string | null;
             } | null;
-            /** @description null where the agent is gone */
+            /** @description null if the agent was deleted */
             agent_name: string | null;
             steps: components["schemas"]["RunStep"][];
         };
@@ -4356,7 +4359,7 @@ export interface components {
             snippet: string;
             /** @description Lower is better; 0 beyond the hundred newest, which stand by their time */
             rank: number;
-            /** @description A run is going on in the session */
+            /** @description The session has an active run */
             active: boolean;
         };
         RawMessage: {
@@ -4411,7 +4414,7 @@ export interface components {
              * @description A UUID
              */
             agent_id: string;
-            /** @description null where the agent is gone */
+            /** @description null if the agent was deleted */
             agent_name: string | null;
             /** @description As it was given, else the first 60 characters of what a person said first */
             label: string | null;
@@ -4430,7 +4433,7 @@ export interface components {
             last_message_at: string | null;
             /** @description From the first to the last message */
             duration_ms: number | null;
-            /** @description A run is going on, waits or is queued in it */
+            /** @description It has an active or queued run */
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
@@ -4480,7 +4483,7 @@ export interface components {
             parent_run_id: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
-            /** @description By which door the message came: rest, sse, ws, openai, agent or cli */
+            /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
             /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
             is_aside: boolean;
@@ -4502,7 +4505,7 @@ export interface components {
                 code: string;
                 message: string;
                 hint?: string;
-                /** @description Whether the same message can succeed later */
+                /** @description Whether you can send the same message again */
                 retry: boolean;
             } | null;
             /** @description What it waits for */
@@ -4527,19 +4530,19 @@ export interface components {
             agent_count: number;
             /** @description Of those, agents with a run that goes on */
             active_agent_count: number;
-            /** @description Sessions in which something was said; null while sessions is off */
+            /** @description Sessions with at least one message; null while sessions is off */
             session_count: number | null;
             /** @description Resident memory of the daemon, in MiB */
             memory_used_mb: number;
             preset: string;
-            /** @description Who answers for `default`; null where nobody can tell */
+            /** @description The default provider; null if unknown */
             default_provider: string | null;
             default_model: string | null;
             default_model_why: string | null;
-            /** @description True while the built-in stand-in answers */
+            /** @description True while the built-in mock provider answers */
             default_model_stand_in: boolean;
             default_model_chosen_by: ("config" | "person" | "key" | "start") | null;
-            /** @description When it was chosen and kept */
+            /** @description When it was chosen */
             default_model_chosen_at: string | null;
             /** @description Why it cannot answer at the moment */
             default_model_problem: string | null;
@@ -4572,7 +4575,7 @@ export interface components {
                 message: string;
                 severity: string;
             }[];
-            /** @description The problems but for those of config.toml, one sentence each with what mends it */
+            /** @description Problems other than those of config.toml, one sentence each, with the fix */
             health_problems: string[];
             /** @description What fails; while there is one, the daemon is degraded. The same in /api/health/detail, /api/status and `svc doctor` */
             problems: components["schemas"]["Finding"][];
@@ -4586,7 +4589,7 @@ export interface components {
                 state: string;
                 mode: string;
                 created_at: string;
-                /** @description The provider that answers now, where the manifest says `default` */
+                /** @description The current default provider, if the manifest says `default` */
                 model_provider: string;
                 model_name: string;
                 profile: string | null;
@@ -4597,7 +4600,7 @@ export interface components {
             description: string;
             tags: string[];
             /**
-             * @description `home`: a file of yours, which stands before a shipped one of its name
+             * @description `home`: your own file, which overrides a built-in template of the same name
              * @enum {string}
              */
             source: "shipped" | "home";
@@ -4606,7 +4609,7 @@ export interface components {
             name: string;
             description: string;
             /**
-             * @description `home`: a file of yours, which stands before a shipped one of its name
+             * @description `home`: your own file, which overrides a built-in template of the same name
              * @enum {string}
              */
             source: "shipped" | "home";
@@ -4639,7 +4642,7 @@ export interface components {
         };
         ToolInfo: {
             name: string;
-            /** @description What the model is told of it */
+            /** @description Description for the model */
             description: string;
             /** @description JSON Schema of the arguments */
             input_schema: unknown;
@@ -4668,22 +4671,39 @@ export interface components {
             /** @enum {string} */
             status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
         };
+        ToolFailure: {
+            /** @description What happened and what to do */
+            error: string;
+            /** @description The identity of the error, lower snake case, never renamed */
+            code: string;
+            hint?: string;
+            request_id?: string;
+            details?: unknown;
+            /** @description `rest-api`: no model asked for it */
+            tool_use_id: string;
+            tool_name: string;
+            /** @description What a model would read; at most 64 KiB, with a note where more was left out */
+            content: string;
+            is_error: boolean;
+            /** @enum {string} */
+            status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
+        };
         VaultContents: {
             /**
-             * @description `missing`: nothing was kept yet. `locked`: its key is not there or another
+             * @description `missing`: nothing was stored yet. `locked`: its key is missing or wrong
              * @enum {string}
              */
             state: "open" | "locked" | "missing" | "corrupt";
             /** @description Why it does not open */
             why: string | null;
-            /** @description Names of secrets, never values; null where nobody can tell */
+            /** @description Names of secrets, never values; null if unknown */
             names: string[] | null;
         };
         VaultReset: {
             /** @enum {string} */
             status: "reset";
             set_aside: string[];
-            /** @description Names of secrets, never values; null where nobody can tell */
+            /** @description Names of secrets, never values; null if unknown */
             lost: string[] | null;
         };
         Version: {
@@ -4719,7 +4739,7 @@ export interface components {
         Caller: {
             /** @description Whether calls of this caller are taken */
             authenticated: boolean;
-            /** @description Whether it has to log in, or bring a key, first */
+            /** @description Whether the caller must log in or send a key first */
             login_required: boolean;
             /**
              * @description Whose key it is: `owner`, or a name of `[[users]]`
@@ -4733,7 +4753,7 @@ export interface components {
              * @enum {string}
              */
             via?: "key" | "cookie" | "open";
-            /** @description When the login is over, where nothing happens before */
+            /** @description When the login expires */
             expires_at?: string;
         };
         /** @description One of `key` and `code` */
@@ -4753,7 +4773,7 @@ export interface components {
              * @example alice
              */
             name: string;
-            /** @description When the login is over, where nothing happens before */
+            /** @description When the login expires */
             expires_at: string;
         };
         /** @description `{type: "text", text}`, or `{type: "image_url", image_url: {url}}` with a base64 data URL of at most 10 MB */
@@ -4770,7 +4790,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description The form of the whole answer. The model keeps it, not the daemon */
+        /** @description The form of the whole answer. Enforced by the model, not the daemon */
         ChatResponseFormat: ({
             /** @enum {string} */
             type: "text" | "json_object";
@@ -5136,6 +5156,7 @@ export type TemplateSummary = components['schemas']['TemplateSummary'];
 export type Template = components['schemas']['Template'];
 export type ToolInfo = components['schemas']['ToolInfo'];
 export type ToolResult = components['schemas']['ToolResult'];
+export type ToolFailure = components['schemas']['ToolFailure'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
@@ -5199,20 +5220,24 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description Part of the name or description */
+                /** @description Items of a page: 500 by default, 500 at most */
+                limit?: number;
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Words to find in the name and the description */
                 q?: string;
-                /** @description State, without case: Created, Running, Suspended, Crashed, Terminated */
-                status?: string;
-                /** @description Whose agents, such as `user:alice`; who does not see all sees their own at most */
-                owner?: string;
-                /** @description Changes nothing: there are no hands in this version */
-                include_hands?: boolean;
+                /** @description Default name */
                 sort?: "name" | "created_at" | "last_active" | "state";
                 /** @description Default asc */
                 order?: "asc" | "desc";
-                /** @description Default and at most 500 */
-                limit?: number;
-                offset?: number;
+                /** @description State, without case: Created, Running, Suspended, Crashed, Terminated */
+                status?: string;
+                /** @description Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own */
+                owner?: string;
+                /** @description Changes nothing: there are no hands in this version */
+                include_hands?: boolean;
             };
             header?: never;
             path?: never;
@@ -5229,11 +5254,14 @@ export interface operations {
                 content: {
                     "application/json": {
                         agents: components["schemas"]["AgentSummary"][];
-                        /** @description The same list under its other name */
+                        /** @description The same as `agents` */
                         items: components["schemas"]["AgentSummary"][];
+                        /** @description Of all pages */
                         total: number;
                         offset: number;
                         limit: number;
+                        /** @description `after` of the next page; null after the last one */
+                        next: string | null;
                     };
                 };
             };
@@ -5276,7 +5304,7 @@ export interface operations {
                          */
                         agent_id: string;
                         name: string;
-                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        /** @description Manifest keys without effect here, and grants that allow more than they seem to */
                         warnings?: string[];
                     };
                 };
@@ -5456,10 +5484,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Whether it would be taken */
+                        /** @description Whether it is valid */
                         ok: boolean;
                         problems: components["schemas"]["ManifestProblem"][];
-                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        /** @description Manifest keys without effect here, and grants that allow more than they seem to */
                         warnings: string[];
                     };
                 };
@@ -5631,7 +5659,7 @@ export interface operations {
                          */
                         agent_id: string;
                         name: string;
-                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        /** @description Manifest keys without effect here, and grants that allow more than they seem to */
                         warnings?: string[];
                     };
                 };
@@ -5793,7 +5821,7 @@ export interface operations {
                  */
                 id: string;
                 /**
-                 * @description Path from the workspace. Folders are written with slashes, or with %2F
+                 * @description Path in the workspace, with slashes or %2F
                  * @example notes/today.md
                  */
                 filename: string;
@@ -5845,7 +5873,7 @@ export interface operations {
                  */
                 id: string;
                 /**
-                 * @description Path from the workspace. Folders are written with slashes, or with %2F
+                 * @description Path in the workspace, with slashes or %2F
                  * @example notes/today.md
                  */
                 filename: string;
@@ -5894,7 +5922,7 @@ export interface operations {
                  */
                 id: string;
                 /**
-                 * @description Path from the workspace. Folders are written with slashes, or with %2F
+                 * @description Path in the workspace, with slashes or %2F
                  * @example notes/today.md
                  */
                 filename: string;
@@ -6417,12 +6445,12 @@ export interface operations {
                          * @description A UUID
                          */
                         agent_id: string;
-                        /** @description What the manifest says from now on */
+                        /** @description The new value in the manifest */
                         model: string;
-                        /** @description What the manifest says from now on */
+                        /** @description The new value in the manifest */
                         provider: string;
                         revision: number;
-                        /** @description Keys of the manifest that do nothing here, and grants that are worth more than they look */
+                        /** @description Manifest keys without effect here, and grants that allow more than they seem to */
                         warnings?: string[];
                     };
                 };
@@ -6677,10 +6705,16 @@ export interface operations {
     listAgentSessions: {
         parameters: {
             query?: {
-                /** @description How many at most; more than 500 is 500 */
+                /** @description Items of a page: 50 by default, 500 at most */
                 limit?: number;
-                /** @description How many to leave out */
+                /** @description Items to leave out first */
                 offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Default created_at */
+                sort?: "created_at";
+                /** @description Default desc */
+                order?: "asc" | "desc";
             };
             header?: never;
             path: {
@@ -6737,7 +6771,7 @@ export interface operations {
                      * @description Its id, chosen by the client: the same request sent again gives the same session
                      */
                     session_id?: string;
-                    /** @description Whether messages without a session id go there from now on; default true */
+                    /** @description Make it the current session, which receives messages without a session id; default true */
                     activate?: boolean;
                 };
             };
@@ -7185,7 +7219,7 @@ export interface operations {
                     tool_blocklist?: string[];
                     /** @description Another name of `capabilities_tools` */
                     tools?: string[];
-                    /** @description True takes all tools away, and keeps the lists */
+                    /** @description True disables all tools and keeps the lists */
                     disabled?: boolean;
                 };
             };
@@ -7608,7 +7642,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /**
-                         * @description `partial`: something waits for the next start, or does not hold and keeps its former value
+                         * @description `partial`: some settings apply after a restart, or are invalid and keep their previous value
                          * @enum {string}
                          */
                         status: "applied" | "partial" | "no_changes";
@@ -7674,7 +7708,7 @@ export interface operations {
                 "application/json": {
                     /** @description One to three names joined by dots, e.g. `log.level` */
                     path: string;
-                    /** @description What it is to be; null takes the key out of the file, so that the default holds */
+                    /** @description The new value; null removes the key from the file, so that the default applies */
                     value: unknown;
                 };
             };
@@ -7689,7 +7723,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /**
-                         * @description `applied_partial`: written, and not in force yet: `waits_for` says what for. `saved_reload_failed`: written, and the daemon could not take it up
+                         * @description `applied_partial`: written but not in effect yet, see `waits_for`. `saved_reload_failed`: written, but the daemon could not apply it
                          * @enum {string}
                          */
                         status: "applied" | "applied_partial" | "saved_reload_failed";
@@ -7699,7 +7733,7 @@ export interface operations {
                         stands_as?: string;
                         waits_for?: string;
                         reload_error?: string;
-                        /** @description What else in config.toml does not hold */
+                        /** @description Other invalid settings in config.toml */
                         warnings: string[];
                     };
                 };
@@ -7929,15 +7963,15 @@ export interface operations {
                     source?: string;
                     /** @description An absolute path on the machine of the daemon, in place of `name` */
                     path?: string;
-                    /** @description What you agree to of what it asks for, or `all`. What it cannot do without has to be among them */
+                    /** @description The permissions you grant, or `all`. All required ones must be included */
                     grants?: "all" | string[];
-                    /** @description Of the package that you were shown: another one is refused */
+                    /** @description Digest of the package you reviewed. Another package is refused */
                     digest?: string;
                     /** @description The key that signed it is trusted for this extension from now on */
                     trust_key?: boolean;
                     /** @description Switch it on as well */
                     enable?: boolean;
-                    /** @description Use the folder where it lies, for whoever works on it */
+                    /** @description Use the folder in place, for development */
                     link?: boolean;
                 };
             };
@@ -8023,7 +8057,7 @@ export interface operations {
                      * @example acme-weather
                      */
                     name: string;
-                    /** @description Take its tables, files and secrets along, and forget which key it belonged to */
+                    /** @description Also delete its tables, files, secrets and trusted key */
                     purge?: boolean;
                     /** @description With `purge`: its id once more */
                     confirm?: string;
@@ -8093,9 +8127,9 @@ export interface operations {
     disableExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8134,9 +8168,9 @@ export interface operations {
     enableExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8220,9 +8254,9 @@ export interface operations {
     reloadExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8261,9 +8295,9 @@ export interface operations {
     resetExtension: {
         parameters: {
             query?: {
-                /** @description Do not wait for what it is doing; confirms as well */
+                /** @description Do not wait for running work; also confirms */
                 force?: boolean;
-                /** @description Go on in spite of the warning of the plan */
+                /** @description Confirm the warnings of the plan */
                 confirm?: boolean;
             };
             header?: never;
@@ -8352,19 +8386,19 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Another version or place; where it came from when left out
+                     * @description Another version or source; by default, the original source
                      * @example npm:@acme/weather@^1
                      */
                     source?: string;
-                    /** @description What you agree to of what it asks for, or `all`. What it cannot do without has to be among them */
+                    /** @description The permissions you grant, or `all`. All required ones must be included */
                     grants?: "all" | string[];
-                    /** @description Of the package that you were shown: another one is refused */
+                    /** @description Digest of the package you reviewed. Another package is refused */
                     digest?: string;
                     /** @description The key that signed it is trusted for this extension from now on */
                     trust_key?: boolean;
-                    /** @description Take an older version than the one that is installed; without it that is refused */
+                    /** @description Allow an older version than the installed one */
                     downgrade?: boolean;
-                    /** @description Tell what would change, and change nothing */
+                    /** @description Only show what would change */
                     dry_run?: boolean;
                 };
             };
@@ -8960,7 +8994,7 @@ export interface operations {
                 provider?: string;
                 /** @description Only models of this tier */
                 tier?: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom";
-                /** @description Only models that can be asked now, or only the others */
+                /** @description Only available models, or only the others */
                 available?: boolean;
             };
             header?: never;
@@ -8980,7 +9014,7 @@ export interface operations {
                         models: components["schemas"]["CatalogModel"][];
                         /** @description How many are listed */
                         total: number;
-                        /** @description How many of them can be asked now */
+                        /** @description Number of available models */
                         available: number;
                     };
                 };
@@ -9011,12 +9045,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description What each stands for: the id of a model, or another alias */
+                        /** @description The target of each: a model id or another alias */
                         aliases: {
                             [key: string]: string;
                         };
                         total: number;
-                        /** @description Those that people made, and may remove */
+                        /** @description Custom aliases, which can be removed */
                         custom: string[];
                     };
                 };
@@ -9158,7 +9192,7 @@ export interface operations {
                     supports_vision?: boolean;
                     /** @default true */
                     supports_streaming?: boolean;
-                    /** @description What the provider itself calls it, where that differs from id */
+                    /** @description The provider's own model ID, if it differs from id */
                     wire_id?: string;
                 };
             };
@@ -9295,7 +9329,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
-            /** @description It is still what If-None-Match names */
+            /** @description Not modified (If-None-Match) */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9343,7 +9377,7 @@ export interface operations {
                             script: string;
                             /** @description A style sheet beside it */
                             style?: string;
-                            /** @description Of an extension from elsewhere: it runs in a sandboxed document at `/ui/frames/<extension>/<id>`, and the page asks these routes for it and no others */
+                            /** @description Third-party panel: runs in a sandboxed document at `/ui/frames/<extension>/<id>`. The page calls only these routes for it */
                             frame?: {
                                 routes: {
                                     method: string;
@@ -9449,7 +9483,7 @@ export interface operations {
                     "application/json": {
                         providers: components["schemas"]["Provider"][];
                         total: number;
-                        /** @description Who answers for `default`; null where nobody can tell */
+                        /** @description The default provider; null if unknown */
                         default: components["schemas"]["DefaultModel"] | null;
                     };
                 };
@@ -9539,7 +9573,7 @@ export interface operations {
                         key_required: boolean;
                         /** @description Whether a person removed its key, so that one in the environment is not used */
                         suppressed: boolean;
-                        /** @description Null where nobody can tell: the store of secrets does not open */
+                        /** @description Null if unknown: the vault cannot be opened */
                         key_present: boolean | null;
                         /** @description Whether it is on this machine */
                         is_local: boolean;
@@ -9547,7 +9581,7 @@ export interface operations {
                         is_custom: boolean;
                         /** @description Whether it can be asked now */
                         available: boolean;
-                        /** @description Whether anything answered at its address when last asked; null where nobody has asked since the start */
+                        /** @description Whether its address responded when last checked; null if it was not checked since the start */
                         reachable: boolean | null;
                         /** @description Of that answer */
                         latency_ms: number | null;
@@ -9560,7 +9594,7 @@ export interface operations {
                         default_model?: string;
                         /** @description Whether it answers for `default` */
                         is_default: boolean;
-                        /** @description Why nobody can tell whether there is a key, or what was wrong when it was last asked */
+                        /** @description Why it is unknown whether there is a key, or the error of the last check */
                         error_message?: string;
                         /** @description Its rows of the catalog, custom and local ones too; GET /api/models?provider= says more of each */
                         models: {
@@ -9611,7 +9645,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Its usual one when left out */
+                    /** @description Defaults to the provider's default model */
                     model?: string;
                 };
             };
@@ -9708,7 +9742,7 @@ export interface operations {
                     url?: string;
                     /** @description The same, by its other name */
                     base_url?: string;
-                    /** @description Ask the provider at once whether it takes the key; it is kept in either case */
+                    /** @description Test the key at once; it is stored in either case */
                     verify?: boolean;
                 };
             };
@@ -9877,7 +9911,7 @@ export interface operations {
                         latency_ms: number;
                         /** @description What it lists without a key */
                         discovered_models?: string[];
-                        /** @description What is wrong with what answered */
+                        /** @description The error of the response */
                         message?: string;
                     };
                 };
@@ -10010,7 +10044,7 @@ export interface operations {
                 agent_id?: string;
                 /** @description Only of this session */
                 session_id?: string;
-                /** @description Only those that stand so */
+                /** @description Only runs in this state */
                 status?: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
                 /** @description Accepted at this time or later: a day, or a time in ISO 8601 */
                 since?: string;
@@ -10128,10 +10162,16 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description How many at most; more than 500 is 500 */
+                /** @description Items of a page: 50 by default, 500 at most */
                 limit?: number;
-                /** @description How many to leave out */
+                /** @description Items to leave out first */
                 offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Default created_at */
+                sort?: "created_at";
+                /** @description Default desc */
+                order?: "asc" | "desc";
                 /** @description Only of this agent */
                 agent_id?: string;
             };
@@ -10747,7 +10787,16 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description The request is not what this call takes */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolFailure"] | components["schemas"]["ErrorBody"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -10950,7 +10999,7 @@ export interface operations {
     resetVault: {
         parameters: {
             query?: {
-                /** @description Needed: without it the answer says what would be lost */
+                /** @description Required; without it, the response lists what would be lost */
                 confirm?: boolean;
             };
             header?: never;
@@ -11203,7 +11252,7 @@ export interface operations {
                     "text/*": string;
                 };
             };
-            /** @description It is still what If-None-Match names */
+            /** @description Not modified (If-None-Match) */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11289,7 +11338,7 @@ export interface operations {
                     "text/*": string;
                 };
             };
-            /** @description It is still what If-None-Match names */
+            /** @description Not modified (If-None-Match) */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11331,7 +11380,7 @@ export interface operations {
                     "text/*": string;
                 };
             };
-            /** @description It is still what If-None-Match names */
+            /** @description Not modified (If-None-Match) */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

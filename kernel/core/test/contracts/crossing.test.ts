@@ -53,7 +53,7 @@ const builds: ReadonlyArray<readonly [what: string, provider: string | undefined
 
 describe('what crosses between', () => {
   for (const [what, provider, caller, isLookedAt] of builds) {
-    it(`${what} in a service is ${isLookedAt ? 'judged: arguments, answers and frames' : 'not looked at'}`, async () => {
+    it(`${what} in a service is ${isLookedAt ? 'validated: arguments, answers and frames' : 'not looked at'}`, async () => {
       const services = new ServiceRegistry(() => undefined, await judged());
       const memory = ownerOf('memory', provider);
       let called = 0;

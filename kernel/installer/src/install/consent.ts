@@ -6,7 +6,7 @@ export interface AskedGrant {
   readonly grant: string;
   /** What it lets the extension do, in words. */
   readonly what: string;
-  /** Why it wants that, as its author says. */
+  /** The author's reason. */
   readonly why: string;
   /** It works without. */
   readonly optional: boolean;
@@ -65,7 +65,7 @@ export const agreedGrants = (asked: readonly AskedGrant[], consent: readonly str
 const NETWORK =
   'the network: without bubblewrap this extension can open network connections of its own, to other programs on this machine too (Docker, the session bus). The daemon asks for a key from the moment it starts, so it cannot act as you there. What it fetches through the daemon is held to its grants. isolation = "walled" in [extensions] takes the network away; it needs bubblewrap on Linux.';
 
-/** What this isolation does not keep, as sentences for whoever agrees. */
+/** What isolation can't block, as sentences for whoever agrees. */
 export const notKept = (isolation: Isolation): readonly string[] => {
   if (isolation === 'walled') return [];
   if (isolation === 'isolated') return [NETWORK];

@@ -38,7 +38,7 @@ export interface Staged {
   readonly replaces: InstalledRecord | undefined;
 }
 
-/** What a person needs to know before they agree, as data. */
+/** What to know before you agree, as data. */
 export const consentFor = (staged: Staged) => ({
   id: staged.id,
   version: staged.version,

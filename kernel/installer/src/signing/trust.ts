@@ -84,7 +84,7 @@ const timeOf = (value: unknown): string | undefined | null => {
 };
 
 export const trustText = (keys: readonly TrustedKey[]): string =>
-  `# Whose extensions this daemon takes. svc ext trust writes this file; comments of yours do not stay.\n${keys.length === 0 ? '' : `\n${stringify({ key: keys.map((key) => ({ ...key, allow: [...key.allow] })) })}\n`}`;
+  `# Trusted signing keys. svc ext trust writes this file; your comments are not kept.\n${keys.length === 0 ? '' : `\n${stringify({ key: keys.map((key) => ({ ...key, allow: [...key.allow] })) })}\n`}`;
 
 /** Whether the key may sign this extension. */
 export const allows = ({ allow }: TrustedKey, extension: string): boolean => allow.some((one) => (one.endsWith('*') ? extension.startsWith(one.slice(0, -1)) : one === extension));

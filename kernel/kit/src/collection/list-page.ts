@@ -56,7 +56,7 @@ const isItem = (value: unknown): value is Item => typeof value === 'object' && v
  * that says neither a total nor a next page came whole, and is shown page by page all the same.
  */
 export const pageIn = ({ rows: field, path, limit = ROWS }: CollectionView, place: Place, answer: unknown, header: (name: string) => string | null): ListPage => {
-  const said: Item = isItem(answer) ? answer : { total: numberIn(header('x-total-count')), next: header('x-next') };
+  const said: Item = isItem(answer) ? answer : { total: numberIn(header('x-total-count')), next: header('x-next') ?? undefined };
   const all = rowsIn(answer, field);
   if (!all) throw new TypeError(`GET ${path} answered with no list${field === undefined ? '' : ` in ${field}`}.`);
   const rows = all.filter(isItem);

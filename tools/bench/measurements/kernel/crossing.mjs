@@ -21,5 +21,5 @@ export const run = async ({ isQuick }) => {
       method: `median of ${values.length} rounds, an awaited call with an actor and an id; floor: the function itself`,
     };
   };
-  return { rows: [rowOf('a call that crosses the gate, between areas of one build', raw.crossing), rowOf('the same, judged by its contract (what another build made)', raw.judged)], raw };
+  return { rows: [rowOf('a call that crosses the access check, between areas of one build', raw.crossing), rowOf('the same, validated by its contract (what another build made)', raw.judged)], raw };
 };

@@ -38,7 +38,7 @@ const fitOf = ({ bands }) => linearFit(bands.map((band, index) => [lengthOf(BAND
 /** A floor that sends less, or a product that cut its talks, would compare different work. */
 const checkSizes = ({ floor, product }) => {
   const sizes = [floor, product].map((talks) => median(talks.map(({ requestBytes }) => requestBytes)));
-  if (Math.abs(sizes[1] / sizes[0] - 1) > SAME_SIZE) throw new Error(`the last request of a talk has ${sizes[1]} bytes, the floor's ${sizes[0]}`);
+  if (Math.abs(sizes[1] / sizes[0] - 1) > SAME_SIZE) throw new Error(`the last request of a conversation has ${sizes[1]} bytes, the floor's ${sizes[0]}`);
   return sizes[1];
 };
 
@@ -66,7 +66,7 @@ const rowsOf = (seen, bytes, method) => {
   return [
     ...Object.keys(SHOWN).map(atLength),
     {
-      what: 'a talk of some 80 against a new one',
+      what: 'a conversation of some 80 against a new one',
       value: show(median(own)),
       floor: show(median(fresh)),
       ...beyond,

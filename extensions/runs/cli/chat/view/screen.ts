@@ -87,7 +87,7 @@ export const createScreen = (deps: ScreenDeps, agent: AgentRow): Screen => {
     choose: (question, choices) => choose(tui, c, below, editor, question, choices),
     talksTo: (next) => {
       setHead(next);
-      transcript.note(`you talk with ${next.name} now`);
+      transcript.note(`you now chat with ${next.name} now`);
     },
   };
   return {

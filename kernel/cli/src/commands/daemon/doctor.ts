@@ -1,4 +1,4 @@
-/** `svc doctor`: what is wrong here, and what mends it. Works with and without a daemon. */
+/** `svc doctor`: find problems and fixes. Works with and without a daemon. */
 import { access, rm } from 'node:fs/promises';
 import { databaseFileOf, identityFileOf } from '@svc/platform/config/home';
 import { closeToOthers, exposedPaths } from '@svc/platform/config/privacy';
@@ -17,9 +17,9 @@ import { typed } from '../../typed-command.js';
 export const define = (program: Command, action: Action): void => {
   program
     .command('doctor')
-    .description('Look at the setup, the machine and the daemon; say what is wrong and what mends it')
-    .option('--fix', 'take the rights of other users from the home and from settings that hold a key')
-    .option('--accept-database', 'keep the database that is there, although it is not the one that was here last')
+    .description('Check the setup, the machine and the daemon, and show how to fix problems')
+    .option('--fix', "remove other users' access to the home folder and to settings with a key")
+    .option('--accept-database', 'accept a database that is not the one used before')
     .action(action((cli, flags: { fix?: boolean; acceptDatabase?: boolean }) => (flags.acceptDatabase ? acceptDatabase(cli) : doctor(cli, flags.fix === true))));
 };
 
@@ -59,7 +59,7 @@ const acceptDatabase = async (cli: Cli): Outcome => {
   );
   await rm(file, { force: true });
   if (cli.json) cli.out.json({ status: isThere ? 'accepted' : 'nothing_to_accept' });
-  else cli.out.line(isThere ? 'The database that is there now is the right one from here on.' : 'Nothing had to be accepted.');
+  else cli.out.line(isThere ? 'The current database is accepted.' : 'Nothing had to be accepted.');
   return EXIT.ok;
 };
 

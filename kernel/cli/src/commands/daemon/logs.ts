@@ -1,4 +1,4 @@
-/** `svc logs`: what the daemon wrote down. Reads the files, so it works when the daemon does not. */
+/** `svc logs`: show the daemon's log. Reads the files, so it works when the daemon does not. */
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../../cli.js';
 import type { Action } from '../../command.js';
@@ -18,10 +18,10 @@ interface LogFlags {
 export const define = (program: Command, action: Action): void => {
   program
     .command('logs')
-    .description('What the daemon wrote down, newest last. Works without a running daemon.')
-    .option('-f, --follow', 'go on as lines are written; Ctrl-C ends')
-    .option('-n, --lines <count>', 'how many of the newest lines', '50')
-    .option('--request <id>', 'only lines of this request, from all kept days (the id is in the header x-request-id and in every error)')
+    .description("Show the daemon's log, newest last. Works without a running daemon.")
+    .option('-f, --follow', 'follow new lines; Ctrl-C to stop')
+    .option('-n, --lines <count>', 'number of lines', '50')
+    .option('--request <id>', 'only lines of this request, from all stored days (the id is in the header x-request-id and in every error)')
     .action(action((cli, flags: LogFlags) => logs(cli, flags)));
 };
 
@@ -43,9 +43,9 @@ const logs = async (cli: Cli, flags: LogFlags): Outcome => {
 
 const foundAny = (lines: readonly string[], flags: LogFlags): typeof EXIT.ok => {
   if (lines.length > 0 || flags.request === undefined) return EXIT.ok;
-  throw new Failure(`No log line names the request ${flags.request}.`, {
+  throw new Failure(`No log line has the request id ${flags.request}.`, {
     code: 'cli_request_not_logged',
-    why: 'its day may be older than the 7 that are kept, or it was answered without a line',
+    why: 'it may be older than the 7 stored days, or it logged nothing',
     mend: 'svc logs --lines 100',
   });
 };

@@ -1,4 +1,4 @@
-/** `svc open`: the page of the daemon in a browser. */
+/** `svc open`: open the web page in a browser. */
 import { spawn } from 'node:child_process';
 import { textThatIsSet } from '@svc/api';
 import type { Command } from 'commander';
@@ -14,7 +14,7 @@ const SETTLED_MS = 1_000;
 export const define = (program: Command, action: Action): void => {
   program
     .command('open')
-    .description('Open the page of the daemon in a browser, and print its address')
+    .description('Open open the web page in a browser, and print its address')
     .action(action((cli) => open(cli)));
 };
 
@@ -27,8 +27,8 @@ const open = async (cli: Cli): Outcome => {
   if (cli.json) cli.out.json({ url, opened: isOpened, ...(link === undefined || isOpened ? {} : { login_url: link }) });
   else {
     cli.out.line(isOpened ? url : (link ?? url));
-    if (!isOpened && link !== undefined) cli.out.note('The address logs one browser in, once, within two minutes.');
-    if (!isOpened) cli.out.note('No browser could be opened from here; open the address yourself.');
+    if (!isOpened && link !== undefined) cli.out.note('The address logs in one browser, once, within two minutes.');
+    if (!isOpened) cli.out.note('Could not open a browser. Open the address yourself.');
   }
   return EXIT.ok;
 };

@@ -8,7 +8,7 @@ import { stopInOrder } from './stop.js';
 export const define = (program: Command, action: Action): void => {
   program
     .command('restart')
-    .description('Stop the daemon in order and start it again; what runs goes on from its last completed step')
+    .description('Restart the daemon; active runs continue from their last completed step')
     .action(action((cli) => restart(cli)));
 };
 

@@ -32,7 +32,7 @@ export const define = (program: Command, action: Action): void => {
   program
     .command('start')
     .description('Start the daemon in the background and wait until it is ready')
-    .option('--foreground', 'stay attached: its log goes to this terminal and to the daily file; Ctrl-C stops it')
+    .option('--foreground', 'stay in the foreground and print the log; Ctrl-C stops the daemon')
     .action(action((cli, flags: { foreground?: boolean }) => start(cli, flags.foreground === true)));
 };
 
@@ -146,7 +146,7 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
   const next: Array<[string, string]> = isClosed ? [] : [['try', `svc chat, or open ${url}/ in a browser`]];
   // Unless the reason given above says so already.
   if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
-    next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in stand-in']);
+    next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in mock provider']);
   if (!headline.includes('already')) next.push(...(await careNotes(cli)));
   for (const line of statusFacts(found, url, pid, cli.out, next)) cli.out.line(line);
   return exit;
@@ -155,6 +155,6 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
 /** What of the setup a person should know once, when the daemon has started. */
 const careNotes = async ({ settings }: Cli): Promise<Array<[string, string]>> => {
   const notes = (await exposedPaths(settings)).map(({ what }): [string, string] => ['care', `${what}; svc doctor --fix`]);
-  if (await hasPlainKey(settings.configFile)) notes.push(['key', 'config.toml holds the API key as it is; svc key hash --write keeps only its hash']);
+  if (await hasPlainKey(settings.configFile)) notes.push(['key', 'config.toml contains the plain API key; svc key hash --write replaces it with its hash']);
   return notes;
 };

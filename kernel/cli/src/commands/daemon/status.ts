@@ -10,7 +10,7 @@ import type { Terminal } from '../../terminal/terminal.js';
 export const define = (program: Command, action: Action): void => {
   program
     .command('status')
-    .description('Is the daemon running, where, with which model; exit code 0 healthy, 3 not running, 5 degraded')
+    .description('Show whether the daemon runs, its address and default model; exit code 0 healthy, 3 not running, 5 degraded')
     .action(action((cli) => status(cli)));
 };
 
@@ -31,7 +31,7 @@ const isDegraded = (found: DaemonStatus): boolean => ['degraded', 'starting', 'c
 const WORDS: Readonly<Record<string, string>> = {
   starting: 'is starting',
   closed: 'is running, but closed to everyone',
-  refused: 'is running; what it does is told to those with a key',
+  refused: 'is running; its details require a key',
 };
 
 const statusLines = (found: DaemonStatus, url: string, pid: number | undefined, out: Terminal): string[] => {
@@ -53,14 +53,14 @@ export const statusFacts = (found: DaemonStatus, url: string, pid: number | unde
   if (found.preset !== undefined) lines.push(['preset', found.preset]);
   if (found.data_dir !== undefined) lines.push(['data', found.data_dir]);
   if (found.database !== undefined) lines.push(['database', found.database]);
-  return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : label === 'mend' ? out.cyan(text) : text));
+  return facts([...lines, ...problems(found), ...more], out.width, (text, label) => (label === 'problem' ? out.yellow(text) : label === 'fix' ? out.cyan(text) : text));
 };
 
 const problems = (found: DaemonStatus): Array<[string, string]> => {
   const said = [...(found.status === 'closed' ? [found.why ?? ''] : []), ...(found.config_problems ?? [])];
   const lines = said.map((problem, index): [string, string] => [index === 0 ? 'problem' : '', problem]);
-  if (found.status === 'refused') lines.push(['mend', `${found.why} SVC_API_KEY=<the key> svc status`]);
-  else if ((found.config_problems ?? []).length > 0) lines.push(['mend', 'correct config.toml; it is read again when you save it']);
+  if (found.status === 'refused') lines.push(['fix', `${found.why} SVC_API_KEY=<the key> svc status`]);
+  else if ((found.config_problems ?? []).length > 0) lines.push(['fix', 'fix config.toml; svc reloads it when you save it']);
   return [...lines, ...findings(found)];
 };
 
@@ -72,5 +72,5 @@ const findings = ({ config_problems = [], health_problems = [], problems: found 
   if (found === undefined) return health_problems.map((problem) => ['problem', problem]);
   return found
     .filter(({ check }) => check !== SETTINGS_CHECK || config_problems.length === 0)
-    .flatMap(({ check, fix, message }): Array<[string, string]> => [['problem', `${check}: ${message}`], ...(fix === undefined ? [] : ([['mend', fix]] satisfies Array<[string, string]>))]);
+    .flatMap(({ check, fix, message }): Array<[string, string]> => [['problem', `${check}: ${message}`], ...(fix === undefined ? [] : ([['fix', fix]] satisfies Array<[string, string]>))]);
 };

@@ -14,7 +14,7 @@ const POLL_MS = 50;
 export const define = (program: Command, action: Action): void => {
   program
     .command('stop')
-    .description('Stop the daemon in order: what runs is written down and goes on at the next start')
+    .description('Stop the daemon; active runs are saved and continue at the next start')
     .action(action((cli) => stop(cli)));
 };
 
@@ -47,7 +47,7 @@ export const stopInOrder = async (cli: Cli): Promise<Stopped> => {
   while (pid !== undefined && isAlive(pid)) {
     if (Date.now() > deadline) {
       steps.end();
-      throw new Failure(`The daemon has not stopped within ${STOP_WAIT_MS / 1000} s.`, { code: 'cli_stop_slow', why: `process ${pid} is still finishing what it holds`, mend: 'svc logs --lines 20' });
+      throw new Failure(`The daemon has not stopped within ${STOP_WAIT_MS / 1000} s.`, { code: 'cli_stop_slow', why: `process ${pid} is still finishing its work`, mend: 'svc logs --lines 20' });
     }
     steps.tick();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -13,7 +13,7 @@ export const channelTemplate: Template = ({ id, snake, pascal }) => ({
 A message that is sent twice under one message_id is one message.`,
   files: {
     'src/runs.ts': `/**
- * The part of the service "runs" that is used here. What crosses is judged by the declaration of its owner, which stands
+ * The part of the service "runs" that is used here. What crosses is validated by the declaration of its owner, which stands
  * whole in GET /api/extensions/runs: this one may say less, never more.
  */
 import { Actor, Nullable, Type, defineService, method } from '@svc/api';

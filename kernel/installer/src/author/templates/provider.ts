@@ -18,7 +18,7 @@ of that list (\`svc providers list\`) change the name in extension.json and src/
     svc agent spawn …              # with provider = "replicate" and a model such as "meta/meta-llama-3-70b-instruct"`,
   files: {
     'src/contract.ts': `/**
- * The part of the service "model-driver" that is used here. What crosses is judged by its declaration, which stands whole
+ * The part of the service "model-driver" that is used here. What crosses is validated by its declaration, which stands whole
  * in GET /api/extensions/llm.
  */
 import { OneOf, type Plain, Type, defineService, named, streamMethod } from '@svc/api';

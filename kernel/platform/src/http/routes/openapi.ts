@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document: folded from what is mounted now, so that it cannot say anything else. */
 import { createHash } from 'node:crypto';
-import { IdempotencyKey, type RouteDecl, type SocketDecl, Type, type TObject, type TSchema } from '@svc/api';
+import { type OpenApiParts, IdempotencyKey, type RouteDecl, type SocketDecl, Type, type TObject, type TSchema } from '@svc/api';
 import { HEADERS, routeAnswers, sharedAnswers, socketAnswers } from './openapi-answers.js';
 import { type Json, type NamedSchemas, type Plain, plainWith } from './openapi-schemas.js';
 import type { RouteTable, Row } from './route-table.js';
@@ -19,7 +19,7 @@ export interface ApiInfo {
 
 export interface ApiDescription {
   readonly etag: string;
-  readonly document: Readonly<Record<string, unknown>>;
+  readonly document: OpenApiParts & Json;
 }
 
 type AnyRow = DescribedRow<RouteDecl> | DescribedRow<SocketDecl>;
@@ -40,7 +40,7 @@ export const createApiDescriber = (routes: () => RouteTable<RouteDecl>, sockets:
   };
 };
 
-export const describeApi = (info: ApiInfo, routes: ReadonlyArray<DescribedRow<RouteDecl>>, sockets: ReadonlyArray<DescribedRow<SocketDecl>>): Json => {
+export const describeApi = (info: ApiInfo, routes: ReadonlyArray<DescribedRow<RouteDecl>>, sockets: ReadonlyArray<DescribedRow<SocketDecl>>): OpenApiParts & Json => {
   const paths: Record<string, Json> = {};
   const schemas: NamedSchemas = {};
   const plain = plainWith(schemas);

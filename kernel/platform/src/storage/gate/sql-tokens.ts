@@ -29,7 +29,7 @@ export const tokensOf = (sql: string): PlacedToken[] => {
   while (at < sql.length) {
     piece.lastIndex = at;
     const found = piece.exec(sql);
-    if (!found) throw storageErrors.sql_refused(`it cannot be judged from here on: ${excerpt(sql, at)}`);
+    if (!found) throw storageErrors.sql_refused(`it cannot be validated from here on: ${excerpt(sql, at)}`);
     const token = tokenOf(found);
     // `E'…'` is an escape and `"a""b"` one name: what stands close to the piece before may be part of it.
     if ((token?.kind === 'text' || token?.kind === 'name') && lastEnd === at && tokens.at(-1)?.kind !== 'mark') throw storageErrors.sql_refused(`a space is missing at ${excerpt(sql, at - 1)}`);
