@@ -208,7 +208,7 @@ describe('a burglar at the doors', function () {
       .to.include('webchat chat')
       .and.not.include('burglar loot');
     const [{ extension, script } = { extension: '', script: '' }] = view.panels();
-    expect(await view.panelFiles(extension)?.stat(script)).to.include({ kind: 'file' });
+    expect(await view.panelFiles(extension)?.stat(script ?? '')).to.include({ kind: 'file' });
     expect(Object.keys(view.panelFiles(extension) ?? {}).sort()).to.deep.equal(['read', 'readStream', 'readText', 'stat']);
     expect(view.panelFiles('burglar')).to.equal(undefined);
     const above = view.panelFiles(extension)?.readText('../index.js') ?? Promise.resolve('');
