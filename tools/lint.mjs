@@ -13,6 +13,7 @@ import { checkDaemonCalls } from './checks/daemon-calls.mjs';
 import { checkDoors } from './checks/doors.mjs';
 import { checkErrorCodes } from './checks/error-codes.mjs';
 import { runBiome, runTypes } from './checks/outside-tools.mjs';
+import { checkMadeActors } from './checks/made-actors.mjs';
 import { checkRings } from './checks/rings.mjs';
 import { checkRouteTables } from './checks/route-tables.mjs';
 import { checkShape } from './checks/shape.mjs';
@@ -20,7 +21,7 @@ import { readSources } from './checks/sources.mjs';
 import { checkSqlTables } from './checks/sql-tables.mjs';
 
 const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'extensions/tsconfig.cli.json', 'test'];
-const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls];
+const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls, checkMadeActors];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
 const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;

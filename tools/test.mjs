@@ -2,7 +2,7 @@
 /**
  * Builds what is stale and runs the tests.
  *
- *   npm test                        all but the long tests (NAME.long.test.ts) and the full crash test
+ *   npm test                        all but the long tests (NAME.long.test.ts, daemons on PostgreSQL) and the full crash test
  *   npm test -- memory -g "words"   one area (a package's folder name), one claim
  *   npm test -- --long              the long tests alone: npm run test:long
  *   npm test -- --crash             the full crash test alone
@@ -17,7 +17,8 @@ import { build, builtTests } from './build/index.mjs';
 import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
-import { isLong, record } from './testing/costs.mjs';
+import { BUDGET_MINUTES, isLong, record } from './testing/costs.mjs';
+import { engineOf, onPostgres } from './testing/lanes.mjs';
 import { runInParallel } from './testing/parallel.mjs';
 import { printSummary } from './testing/reporter.mjs';
 import { leftOpen, newTally, prepareProcess, runFiles } from './testing/run-files.mjs';
@@ -54,17 +55,21 @@ const prepare = async (areas, wanted) => {
 const selectFiles = ({ areas, crash, long }, wanted) => {
   const files = builtTests(wanted).flatMap((group) => group.files);
   if (crash) return files.filter((file) => file === CRASH_TEST);
-  return files.filter((file) => file !== CRASH_TEST && (areas.length > 0 && !long ? true : isLong(file) === long));
+  if (long) return [...files.filter(isLong), ...(areas.length > 0 ? [] : onPostgres(files))];
+  return files.filter((file) => file !== CRASH_TEST && (areas.length > 0 || !isLong(file)));
 };
 
-/** All of them in as many processes as there are processors; what was named in this one, where it can be debugged. */
+/** Many tests wait for a process or a deadline: meanwhile another one works. */
+const PROCESSES_PER_PROCESSOR = 1.5;
+
+/** All of them in several processes; what was named in this one, where it can be debugged. */
 const run = async (files, args, tally) => {
-  const options = { grep: args.grep, bail: args.bail };
-  const processes = args.areas.length === 0 ? os.availableParallelism() : 1;
+  const options = { grep: args.grep, bail: args.bail, engine: engineOf(args.long) };
+  const processes = args.areas.length === 0 ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
   if (processes > 1) {
     await runInParallel(files, processes, options, tally);
     if (args.record) record(tally.times, args.long);
-    return printSummary(tally);
+    return printSummary(tally, args.grep === undefined ? BUDGET_MINUTES[args.long ? 'long' : 'all'] : undefined);
   }
   prepareProcess();
   return runFiles(files, options, tally);

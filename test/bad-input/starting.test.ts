@@ -119,7 +119,7 @@ describe('a start', function () {
     const asNobody = process.getuid?.() === 0 ? { uid: NOBODY_ID, gid: NOBODY_ID } : {};
     await writeFile(join(home, 'daemon.lock'), JSON.stringify({ pid: 999_999_999, startedAt: '1', bootId: 'x' }));
     await chmod(home, 0o555);
-    await refused({ SVC_PORT: await freePort() }, /daemon\.lock is left over from a daemon that is gone[\s\S]*writable/, asNobody);
+    await refused({ SVC_PORT: await freePort() }, /daemon\.lock is left over from an earlier daemon[\s\S]*writable/, asNobody);
   });
 
   it('with a folder where its lock should be says so, and leaves the folder', async () => {

@@ -1,4 +1,4 @@
-/** Everything that reads what strangers, models, pages and providers send takes time in proportion to it: each is fed its worst case at ten sizes. */
+/** Everything that reads what strangers, models, pages and providers send takes time in proportion to it: each is fed its worst case at five sizes, and at ten where those leave a doubt. */
 import { isHostGranted, lineOfPath, matchesPattern, nearest, scanToml, sse } from '@svc/api';
 import { createParser } from 'eventsource-parser';
 import { canonicalHost } from '../../kernel/platform/src/doors/address-policy.js';

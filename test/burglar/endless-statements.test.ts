@@ -1,7 +1,7 @@
 /** Extensions of others whose statements never end, or read far too much: people go on at once, and the extension is taken out of service. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const LIMIT_MS = 1_000;
@@ -50,7 +50,7 @@ const hang = (isolation: 'isolated' | 'walled') =>
   });
 
 for (const isolation of ['isolated', 'walled'] as const) {
-  describeOnEngines(`statements of an extension of others, ${isolation},`, function () {
+  describeDaemonOnEngines(`statements of an extension of others, ${isolation},`, function () {
     this.timeout(60_000);
     let kernel: TestKernel;
 

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-hoarder';
@@ -36,7 +36,7 @@ const hoarder = () =>
       );`,
   });
 
-describeOnEngines('what an extension of a third party may store', function (engine) {
+describeDaemonOnEngines('what an extension of a third party may store', function (engine) {
   this.timeout(60_000);
   let kernel: TestKernel;
   let home: string;

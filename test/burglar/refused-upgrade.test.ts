@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, type StrangerSpec, type TestHttp, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, type StrangerSpec, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { endDaemons, newHome, packaged, startDaemon, until } from './real-daemon.js';
 
@@ -59,7 +59,7 @@ describe('an upgrade that is refused', function () {
     return kernel;
   };
 
-  describeOnEngines('leaves the old version with its rows', () => {
+  describeDaemonOnEngines('leaves the old version with its rows', () => {
     for (const [what, version] of failing) {
       it(`when ${what}`, async () => {
         const kernel = await installed();
@@ -132,7 +132,7 @@ describe('an upgrade that is refused', function () {
   });
 });
 
-describeOnEngines('a daemon that is killed between migration and switch', function () {
+describeDaemonOnEngines('a daemon that is killed between migration and switch', function () {
   this.timeout(120_000);
   afterEach(async () => {
     await endDaemons();

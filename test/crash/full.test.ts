@@ -4,7 +4,7 @@ import { addAccounts } from './account/account.js';
 import { CrashRows, crashTable } from './account/crash-table.js';
 import { endLives } from './daemon-life.js';
 import { dieAtEach } from './account/enumerated.js';
-import { killUnderLoad } from './load.js';
+import { killUnderLoad, randomOfRun } from './load.js';
 import { type PlannedModel, startPlannedModel } from './planned-model.js';
 import { enumeratePoints } from './scenario.js';
 
@@ -53,7 +53,7 @@ describe('killed with SIGKILL', function () {
   });
 
   it('and at random moments under load, it does not either', async () => {
-    const { account, messages } = await killUnderLoad(model, { kills: RANDOM_KILLS, clients: CLIENTS, random: Math.random });
+    const { account, messages } = await killUnderLoad(model, { kills: RANDOM_KILLS, clients: CLIENTS, random: randomOfRun() });
     const row = rows.of(`random, ${CLIENTS} clients`);
     row.kills = RANDOM_KILLS;
     addAccounts(row.account, account);

@@ -3,6 +3,7 @@
  * A client that gets no answer waits for the next life and sends the same again under the same key.
  */
 import { randomUUID } from 'node:crypto';
+import { seededIds } from '@svc/platform/clock/ids';
 import type { Account, Story } from './account/account.js';
 import { type Life, type Place, beginLife, createPlace } from './daemon-life.js';
 import { ensureAgent, send } from './doors.js';
@@ -16,9 +17,16 @@ const LONGEST_LIFE_MS = 1_800;
 export interface LoadOptions {
   readonly kills: number;
   readonly clients: number;
-  /** A number in [0, 1) for each kill; the seed of a failure is printed with it. */
+  /** A number in [0, 1) for each kill. */
   random(): number;
 }
+
+/** Another one in each run, printed, so that the deaths of a failure can be had again: SVC_TEST_SEED=… */
+export const randomOfRun = (): (() => number) => {
+  const seed = process.env.SVC_TEST_SEED ?? randomUUID().slice(0, 8);
+  console.log(`      SVC_TEST_SEED=${seed}`);
+  return seededIds(seed).random;
+};
 
 export interface LoadResult {
   readonly account: Account;

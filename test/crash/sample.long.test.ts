@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { CrashRows } from './account/crash-table.js';
 import { endLives } from './daemon-life.js';
 import { dieAtEach } from './account/enumerated.js';
-import { killUnderLoad } from './load.js';
+import { killUnderLoad, randomOfRun } from './load.js';
 import { type PlannedModel, startPlannedModel } from './planned-model.js';
 import { enumeratePoints } from './scenario.js';
 
@@ -34,7 +34,7 @@ describeOnEngines('killed with SIGKILL, in short', function (engine) {
   });
 
   it('under load, it does not either', async () => {
-    const { account, messages } = await killUnderLoad(model, { kills: 4, clients: 4, random: Math.random });
+    const { account, messages } = await killUnderLoad(model, { kills: 4, clients: 4, random: randomOfRun() });
 
     expect(account.problems.join('\n')).to.equal('');
     expect(account.acknowledged).to.equal(messages);

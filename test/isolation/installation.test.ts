@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { generateKey, signFolder } from '@svc/installer/signing';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-notes';
@@ -56,6 +56,22 @@ describe('an extension that is installed while the daemon runs', function () {
   };
   const list = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/acme-notes/notes')).body;
   const installation = (kernel: TestKernel) => kernel.daemon.kernel.installation;
+
+  it('is refused by name where it listens to who somebody is, or to secrets, without the grant that says so', async () => {
+    const kernel = await bootTestKernel({ config: CONFIG, home: await home() });
+    for (const [hook, grant] of [
+      ['http.authenticate', 'callers'],
+      ['socket.upgrade', 'callers'],
+      ['secret.resolve', 'secret-values'],
+    ] as const) {
+      const source = await packaged(notes('1.0.0', { manifest: { tables: ['notes'], hooks: [{ name: hook }] } }));
+      const refused = await installation(kernel)
+        .install({ source, grants: 'all' })
+        .catch((error: unknown) => error);
+      expect(String(refused), hook).to.contain(`the hook ${hook} needs the grant "${grant}"`);
+    }
+    expect(kernel.daemon.kernel.extensions().map(({ id }) => id)).not.to.include(ID);
+  });
 
   it('answers at once, is there after a restart, and gone when it was removed, its rows kept or purged', async () => {
     const at = await home();
@@ -155,7 +171,7 @@ describe('an extension that is installed while the daemon runs', function () {
     expect(installation(kernel).waiting(ID)).to.equal(undefined);
   });
 
-  describeOnEngines('serves on in its version of before, with its rows,', () => {
+  describeDaemonOnEngines('serves on in its version of before, with its rows,', () => {
     const failing: ReadonlyArray<readonly [what: string, spec: Partial<StrangerSpec>, why: RegExp]> = [
       ['activate throws', { activate: "ctx.routes.add(); if (ctx.generation > 0) throw new Error('not today');" }, /not today/],
       ['start throws', { rest: "tables: [Notes], migrations: [api.createTables('0001_init', [Notes])], start() { throw new Error('no start'); }," }, /no start/],

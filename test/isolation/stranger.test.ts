@@ -1,7 +1,7 @@
 /** What an extension in a process of its own can do: all that its context has for it, on a real daemon. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel, type TestKernelOptions } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel, type TestKernelOptions } from '@svc/testing';
 import { expect } from 'chai';
 
 const why = 'the test says so';
@@ -66,7 +66,7 @@ describe('an extension in a process of its own', function () {
     expect(JSON.stringify(stray.body)).not.to.contain('secret of the code');
   });
 
-  describeOnEngines('keeps rows', () => {
+  describeDaemonOnEngines('keeps rows', () => {
     it('of its own tables, with an event in the same commit and the answer kept under the key of the caller', async () => {
       const { http } = await boot({
         id: 'acme-notes',
@@ -166,7 +166,11 @@ describe('an extension in a process of its own', function () {
   });
 
   it('taps hooks that are declared remote, and is refused at others by name', async () => {
-    const tap = (hook: string, fn: string): StrangerSpec => ({ id: 'acme-tap', manifest: { hooks: [{ name: hook }] }, activate: `ctx.hooks.tap(${fn});` });
+    const tap = (hook: string, fn: string): StrangerSpec => ({
+      id: 'acme-tap',
+      manifest: { hooks: [{ name: hook }], grants: [{ grant: 'callers', why: 'it would like to' }] },
+      activate: `ctx.hooks.tap(${fn});`,
+    });
     const { http } = await boot(tap('health.probe', "api.HealthProbe, () => ({ name: 'acme', status: 'ok', detail: 'all is well' })"));
     const { checks } = (await http.expect(200, 'GET', '/api/health/detail')).body;
     expect(checks).to.deep.include({ name: 'acme', status: 'ok', detail: 'all is well' });

@@ -1,5 +1,5 @@
 /** While every area is reloaded each message is asked of the model once and answered once. */
-import { describeOnEngines } from '@svc/testing';
+import { describeDaemonOnEngines } from '@svc/testing';
 import { expect } from 'chai';
 import { openChat } from '../clients/chat-socket.js';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../clients/model-kernel.js';
@@ -28,7 +28,7 @@ const heapBytes = async (gc: () => void): Promise<number> => {
   return process.memoryUsage().heapUsed;
 };
 
-describeOnEngines('messages while areas are reloaded', () => {
+describeDaemonOnEngines('messages while areas are reloaded', () => {
   afterEach(stopModelKernels);
 
   it('are asked of the model once and answered once, over HTTP, streams and sockets', async function () {

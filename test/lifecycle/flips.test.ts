@@ -1,7 +1,7 @@
 /** Areas that are switched off and on in the midst of work: nobody waits for a generation that is gone. */
 import { defineTool, Type } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
-import { describeOnEngines, fixtureExtension, OPEN_RATE } from '@svc/testing';
+import { describeDaemonOnEngines, fixtureExtension, OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
 import type { Script } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../clients/model-kernel.js';
@@ -58,7 +58,7 @@ const expectAllAnswer = async (svc: ModelKernel, agents: readonly string[]): Pro
   expect(left.map((run) => `${run.kind} ${run.status}`)).to.deep.equal([]);
 };
 
-describeOnEngines('areas switched off and on under load', () => {
+describeDaemonOnEngines('areas switched off and on under load', () => {
   afterEach(stopModelKernels);
 
   it('one after another, fifty times, leave every session answering', async function () {

@@ -9,7 +9,14 @@ const QUARANTINED_AT = 20;
 const boot = (id: string, hooks: readonly string[], activate: (ctx: ExtensionContext) => void, routes: readonly string[] = []): Promise<TestKernel> =>
   bootTestKernel({
     config: `${OPEN_RATE}[extensions]\nenable = ["${id}"]`,
-    extra: [fixtureExtension({ id, manifest: { hooks: hooks.map((name) => ({ name })) }, contributions: { routes: [...routes] }, definition: { activate } })],
+    extra: [
+      fixtureExtension({
+        id,
+        manifest: { hooks: hooks.map((name) => ({ name })), grants: [{ grant: 'callers', why: 'this test refuses callers' }] },
+        contributions: { routes: [...routes] },
+        definition: { activate },
+      }),
+    ],
   });
 
 const statusOf = (kernel: TestKernel, id: string) => kernel.daemon.kernel.extensions().find((one) => one.id === id);

@@ -1,7 +1,7 @@
 /** A reload overlaps: the next generation serves before the last one lets go. */
 import { once } from 'node:events';
 import { type ExtensionContext, Type, defineRoute, defineSocket, reply } from '@svc/api';
-import { describeOnEngines, OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
+import { describeDaemonOnEngines, OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import WebSocket from 'ws';
 import { startLoad } from './load.js';
@@ -25,7 +25,7 @@ const latch = (): { readonly done: Promise<void>; open(): void } => {
   return { done, open: () => resolvers.forEach((resolve) => void resolve()) };
 };
 
-describeOnEngines('a reload', () => {
+describeDaemonOnEngines('a reload', () => {
   afterEach(stopTestKernels);
 
   it('of any area, 100 in all, fails no request and cuts no stream or socket', async function () {

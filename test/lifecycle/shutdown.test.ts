@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
 import { openChat } from '../clients/chat-socket.js';
 import { bootWithModel, type ModelKernel, modelConfig, MODEL_KEY, stopModelKernels, until } from '../clients/model-kernel.js';
-import { describeOnEngines, bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
+import { describeDaemonOnEngines, bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
 import { makeAgents } from './busy-clients.js';
 
 const DRAIN_MS = 50;
@@ -37,7 +37,7 @@ const bootStuck = async (stuck: ScriptedAnswer = { hang: true }): Promise<Bench>
   };
 };
 
-describeOnEngines('a stop while runs take longer than it waits', () => {
+describeDaemonOnEngines('a stop while runs take longer than it waits', () => {
   afterEach(async () => {
     await stopModelKernels();
     for (const home of homes.splice(0)) await rm(home, { recursive: true, force: true });

@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeOnEngines, OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
+import { describeDaemonOnEngines, OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 
 const stateOf = (kernel: TestKernel, id: string): string | undefined => kernel.daemon.kernel.extensions().find((one) => one.id === id)?.state;
 
-describeOnEngines('switching an area', () => {
+describeDaemonOnEngines('switching an area', () => {
   afterEach(stopTestKernels);
 
   it('off makes its routes answer 404, takes its tools and its part of openapi.json, and touches nothing else', async () => {

@@ -193,7 +193,7 @@ describe('what people may grant', () => {
       const granted = await made(adam, 'inside', '[capabilities]\nnetwork = ["127.0.0.1:*"]');
       const wide = await made(adam, 'wide', '[capabilities]\nnetwork = ["*"]');
       expect((await use(adam, granted, fetch)).results[0]).to.match(/from inside/);
-      expect((await use(adam, wide, fetch)).results[0]).to.match(/may not be reached: its address is this machine/);
+      expect((await use(adam, wide, fetch)).results[0]).to.match(/is not allowed: its address is this machine/);
       await settings(config({ alice: 'user', adam: 'user' }));
       expect((await use(adam, granted, fetch)).results[0]).to.match(/network = "127.0.0.1:\*" needs the permission private_network/);
     });

@@ -72,7 +72,8 @@ const INDEX = 'index.json';
 
 /** The names of each panel's files, by its id: written beside them. */
 export const bundlePanels = async (target, manifest) => {
-  const panels = manifest.panels ?? [];
+  // The page draws those of collections itself.
+  const panels = (manifest.panels ?? []).filter(({ collection }) => collection === undefined);
   if (panels.length === 0) return { inputs: [], outputs: [] };
   const sources = panels.map((panel) => panelSource(target, panel));
   const outdir = `${target.outdir}/panels`;

@@ -4,6 +4,7 @@ import { checkBoundaries } from '../checks/boundaries.mjs';
 import { checkDaemonCalls } from '../checks/daemon-calls.mjs';
 import { checkDoors } from '../checks/doors.mjs';
 import { checkErrorCodes } from '../checks/error-codes.mjs';
+import { checkMadeActors } from '../checks/made-actors.mjs';
 import { checkRings } from '../checks/rings.mjs';
 import { checkShape } from '../checks/shape.mjs';
 import { readSource, readSources } from '../checks/sources.mjs';
@@ -50,6 +51,25 @@ describe('the boundary check', () => {
 
   it('does not take the examples in a comment for imports', () => {
     expect(judge(EXTENSION, "/**\n * import { x } from 'koa';\n */\n// import 'koa';\nconst program = `\nimport koa from 'koa';\n`;\n")).to.deep.equal([]);
+  });
+});
+
+describe('the check for made actors', () => {
+  const judge = (file: string, text: string) => messages(checkMadeActors([readSource(file, text)]));
+
+  it('refuses an actor that an area writes by hand or makes itself, and takes types and those of ctx.actors', () => {
+    expect(judge(EXTENSION, "const SYSTEM: Actor = { id: 'system:x', role: 'system', ownerId: 'system' };\n")).to.have.length(1);
+    expect(judge(EXTENSION, "const who = { ownerId, id: 'a', role: 'user' as const };\n")).to.have.length(1);
+    expect(judge(EXTENSION, "import { systemActor } from '@svc/api';\n")).to.have.length(1);
+    expect(judge(EXTENSION, "import { actorOf } from '@svc/api';\n")).to.have.length(1);
+    expect(
+      judge(EXTENSION, 'const who = ctx.actors.of(ownerId);\nconst shape = { id: Type.String(), role: Role, ownerId: Type.String() };\ninterface Who { id: string; role: Role; ownerId: string }\n'),
+    ).to.deep.equal([]);
+  });
+
+  it('leaves the keyring and what is no area alone', () => {
+    for (const file of ['extensions/auth/src/keyring.ts', 'kernel/daemon/src/boot.ts', 'extensions/runs/test/rig.ts'])
+      expect(judge(file, "const a = { id: 'owner', role: 'owner', ownerId: 'owner' };\n"), file).to.deep.equal([]);
   });
 });
 

@@ -1,4 +1,7 @@
 /** The order of a run, and what it names at the end. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { expect } from 'chai';
 
 interface Costs {
@@ -12,8 +15,14 @@ interface Costs {
   ): { cpuMinutes: number; longCpuMinutes: number; files: Record<string, unknown> };
 }
 
-// A plain module of tools/, which is not built.
+interface Lanes {
+  onPostgres(files: readonly string[]): string[];
+  taskOf(name: string, options: { grep?: string }): { files: string[]; options: { grep?: string } };
+}
+
+// Plain modules of tools/, which are not built.
 const costs = (await import(`${process.cwd()}/tools/testing/costs.mjs`)) as Costs;
+const lanes = (await import(`${process.cwd()}/tools/testing/lanes.mjs`)) as Lanes;
 
 describe('what test files cost', () => {
   it('decides their order: the longest first, and before them those without a record', () => {
@@ -39,6 +48,19 @@ describe('what test files cost', () => {
     expect(costs.recordWith([{ file: 'new.long.test.js', ms: 100, cpuMs: 6_000 }], true, recorded).files).to.have.all.keys('gone.test.js', 'new.long.test.js');
   });
 
+  it('of daemons on PostgreSQL belongs to the long run, under a name of its own', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-lanes-'));
+    const [plain, flips] = ['plain.js', 'flips.js'].map((name) => relative(process.cwd(), join(folder, name))) as [string, string];
+    writeFileSync(plain, 'describeOnEngines("rows", () => {});');
+    writeFileSync(flips, 'describeDaemonOnEngines("flips", () => {});');
+    const [name = '', ...others] = lanes.onPostgres([plain, flips]);
+    rmSync(folder, { recursive: true });
+    expect(others).to.deep.equal([]);
+    expect(lanes.taskOf(name, {})).to.deep.equal({ files: [flips], options: { grep: 'on PostgreSQL' } });
+    expect(lanes.taskOf(flips, { grep: 'x' })).to.deep.equal({ files: [flips], options: { grep: 'x' } });
+    expect(costs.recordWith([{ file: name, ms: 100, cpuMs: 60_000 }], true, {})).to.include({ cpuMinutes: 0, longCpuMinutes: 1 });
+  });
+
   it('counts processor time, not waiting', async () => {
     const began = costs.processorMs();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -46,7 +68,10 @@ describe('what test files cost', () => {
     // By its own clock: on a busy machine others take most of the time.
     const usedMs = (): number => process.cpuUsage().user / 1_000;
     const enough = usedMs() + 500;
-    while (usedMs() < enough);
+    // Between two looks it computes: asking is the system's time, not its own.
+    let sum = 0;
+    while (usedMs() < enough) for (let step = 0; step < 1_000_000; step++) sum += step % 7;
+    expect(sum).to.be.greaterThan(0);
     expect(costs.processorMs() - began - waited)
       .to.be.greaterThan(waited)
       .and.at.least(490);

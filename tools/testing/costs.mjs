@@ -1,6 +1,7 @@
 /** What each test file costs: measured in the process that runs it, recorded in the repository, compared after a whole run. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { inRoot } from '../build/paths.mjs';
+import { ON_POSTGRES } from './lanes.mjs';
 
 const RECORDED = inRoot('tools/testing/costs.json');
 const TICK_MS = 10;
@@ -9,10 +10,18 @@ const GREW_BY = 1.4;
 const GREW_MS = 2_000;
 const MOST_SHOWN = 10;
 
+/** Where tests say what processes that they keep have taken: those are not waited for. */
+const SPENT = Symbol.for('svc.testing.processor-ms');
+
+/** Where tests count the daemons that they start in their own process. */
+const STARTED = Symbol.for('svc.testing.daemons');
+
+export const daemonsStarted = () => globalThis[STARTED] ?? 0;
+
 /** Processor time in ms of this process and of the children that it has waited for; of itself alone where the system does not tell. */
 export const processorMs = () => {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1000 + childrenMs();
+  return (user + system) / 1000 + childrenMs() + (globalThis[SPENT] ?? 0);
 };
 
 const childrenMs = () => {
@@ -50,8 +59,11 @@ export const grown = (times, recorded = recordedCosts()) =>
 
 const round = (ms) => Math.round(ms / 100) * 100;
 
-/** Whether it belongs to the long tests, which `npm run test:long` runs. */
-export const isLong = (file) => file.endsWith('.long.test.js');
+/** Minutes of processor time that a run of all, or of all long ones, may take. */
+export const BUDGET_MINUTES = { all: 12, long: 15 };
+
+/** Whether it belongs to the long run: `NAME.long.test.ts`, and claims about daemons on PostgreSQL. */
+export const isLong = (name) => name.endsWith('.long.test.js') || name.endsWith(ON_POSTGRES);
 
 /** What is kept once all tests, or all long ones (`wasLong`), were measured. The other ones keep what they had. */
 export const recordWith = (times, wasLong, recorded) => {

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { longestFirst } from './costs.mjs';
+import { taskOf } from './lanes.mjs';
 import { addTo, newTally } from './run-files.mjs';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
@@ -9,8 +10,9 @@ const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 /** More than this is no accident of a slow machine. */
 const MAX_AGAIN = 6;
 
-const startWorker = () => {
-  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, SVC_TEST_COLOURS: process.stdout.isTTY ? '1' : '' } });
+const startWorker = (engine) => {
+  const env = { ...process.env, SVC_TEST_COLOURS: process.stdout.isTTY ? '1' : '', SVC_TEST_ENGINE: engine };
+  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -33,18 +35,18 @@ const work = async (queue, options, judge) => {
   let worker;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (!worker) {
-      worker = startWorker();
+      worker = startWorker(options.engine);
       await worker.message();
     }
     const began = performance.now();
-    worker.child.send({ files: [file], options });
+    worker.child.send(taskOf(file, options));
     const answer = await worker.message();
     const ms = performance.now() - began;
     // Its pipes may still hold what it said before it answered.
     await new Promise((resolve) => setImmediate(resolve));
     process.stdout.write(worker.said());
     const found = answer?.tally ?? { ...newTally(), failed: 1, failures: [{ title: file, message: 'the process ended before its tests did' }] };
-    found.times.push({ file, ms, cpuMs: answer?.cpuMs ?? 0 });
+    found.times.push({ file, ms, cpuMs: answer?.cpuMs ?? 0, daemons: answer?.daemons ?? 0 });
     if (found.failed > 0) console.log(`\n${file}: ${answer ? `${found.failed} failed` : 'the process ended before its tests did.'}`);
     if (!answer) worker = undefined;
     judge(file, found);

@@ -22,8 +22,11 @@ const SLOWEST = 12;
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`;
 
 /** What failed, repeated at the end, where people look first; what costs clearly more than recorded; on CI the slowest files. */
-export const printSummary = ({ failures, unsteady, times }) => {
-  if (times.length > 1) console.log(`\nprocessor time: ${minutesOf(times)} min`);
+export const printSummary = ({ failures, unsteady, times }, budget) => {
+  const minutes = minutesOf(times);
+  if (times.length > 1) console.log(`\nprocessor time: ${minutes} min${budget === undefined ? '' : ` of ${budget}${minutes > budget ? ': more than its budget' : ''}`}`);
+  const daemons = times.reduce((sum, one) => sum + (one.daemons ?? 0), 0);
+  if (daemons > 0) console.log(`daemons started in the tests' own processes: ${daemons}`);
   const more = grown(times);
   if (more.length > 0) console.log('\ncosts more processor time than recorded (before, now):');
   for (const { before, cpuMs, file } of more) console.log(`${seconds(before)} ${seconds(cpuMs)}  ${file}`);

@@ -1,5 +1,5 @@
 /** One of several processes that run tests: takes a group of files at a time, and says how it went. */
-import { processorMs } from './costs.mjs';
+import { daemonsStarted, processorMs } from './costs.mjs';
 import { leftOpen, newTally, prepareProcess, runFiles } from './run-files.mjs';
 
 /** How long what a test left open may take to close by itself. */
@@ -12,7 +12,7 @@ Mocha.reporters.Base.useColors = process.env.SVC_TEST_COLOURS === '1';
 
 process.on('message', async ({ files, options }) => {
   const tally = newTally();
-  const began = processorMs();
+  const [began, daemons] = [processorMs(), daemonsStarted()];
   try {
     await runFiles(files, options, tally);
   } catch (error) {
@@ -20,7 +20,7 @@ process.on('message', async ({ files, options }) => {
     tally.failed += 1;
     tally.failures.push({ title: files.join(', '), message: String(error.stack ?? error) });
   }
-  process.send({ tally, cpuMs: processorMs() - began });
+  process.send({ tally, cpuMs: processorMs() - began, daemons: daemonsStarted() - daemons });
 });
 process.on('disconnect', () => {
   const timer = setTimeout(() => {

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeOnEngines, stopTestKernels, TestHttp, type TestKernel } from '@svc/testing';
+import { describeDaemonOnEngines, stopTestKernels, TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithKeys, type Browser, clockToPutForward, configWith, KEYS, logIn, PEOPLE, person, settle, tryKey } from './login-kit.js';
 
@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS;
 const whoIs = async (browser: Pick<Browser, 'get'>) => (await browser.get('/auth/session')).body;
 const NOBODY = { authenticated: false, login_required: true };
 
-describeOnEngines('a login', () => {
+describeDaemonOnEngines('a login', () => {
   let kernel: TestKernel;
   afterEach(stopTestKernels);
 

@@ -156,7 +156,7 @@ describe('a slash command', () => {
     expect([status, body.error]).to.deep.equal([404, 'There is no agent "wirter". Did you mean writer?']);
     const [writer] = (await svc.http.expect(200, 'GET', '/api/agents?q=writer')).body.agents;
     expect((await send('/budget', writer.id)).body.response).to.contain('Last day: 0.0000 USD of 2.5 USD');
-    expect(await said('/help usage')).to.equal('/usage\nTokens and cost of this agent and this conversation.');
+    expect(await said('/help usage')).to.equal('/usage\nShow tokens and cost of this agent and conversation.');
     expect(await said('/help nothing'))
       .to.contain('/stop')
       .and.contain('/reset [all]');

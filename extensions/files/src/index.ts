@@ -1,6 +1,6 @@
 import { Agents, type AgentsService } from '@svc/ext-agents/contract';
 import { RunContext } from '@svc/ext-runs/contract';
-import { type PurgeSubject, StoragePurge, defineExtension, systemActor } from '@svc/api';
+import { type Actors, type PurgeSubject, StoragePurge, defineExtension } from '@svc/api';
 import { uploads as uploadTables } from '../migrations/0001_uploads.js';
 import { createAttachments, removePlaced } from './attachments/attachments.js';
 import { PdfText } from './workers/pdf-worker.js';
@@ -46,7 +46,7 @@ export default defineExtension({
       ...uploadRoutes(agents, uploads, told),
     );
     ctx.hooks.tap(StoragePurge, async (subject) => {
-      for (const agentId of await agentsOf(agents, subject)) await removePlaced(workspaces, agentId);
+      for (const agentId of await agentsOf(ctx.actors, agents, subject)) await removePlaced(workspaces, agentId);
       await uploads.letGoUnnamed();
     });
     ctx.timers.after('sweep-uploads-first', FIRST_SWEEP_MS, () => uploads.sweep(SWEPT_AT_ONCE));
@@ -57,8 +57,8 @@ export default defineExtension({
 const joined = (system: string, text: string): string => [system, text].filter((part) => part !== '').join('\n\n');
 
 /** Whose workspaces an erasure is about: what belongs to it goes, before the agents themselves do. */
-const agentsOf = async (agents: AgentsService, { agentId, ownerId }: PurgeSubject): Promise<string[]> => {
+const agentsOf = async (actors: Actors, agents: AgentsService, { agentId, ownerId }: PurgeSubject): Promise<string[]> => {
   if (agentId !== undefined) return [agentId];
   if (ownerId === undefined) return [];
-  return (await agents.list(systemActor('files'))).filter((agent) => agent.ownerId === ownerId).map(({ id }) => id);
+  return (await agents.list(actors.system('purge'))).filter((agent) => agent.ownerId === ownerId).map(({ id }) => id);
 };

@@ -25,6 +25,23 @@ export const Goals = defineCollection({
   list: { as: ['goals', 'items'], sort: ['created_at', 'updated_at', 'due_at', 'title', 'progress'], filters: ['status', 'agent_id', 'parent_id'], search: ['title', 'description'] },
   createdStatus: 200,
   columns: ['title', 'status', 'progress', 'due_at'],
+  words: {
+    title: { en: 'Goals', zh: '目标' },
+    one: { en: 'goal', zh: '目标' },
+    note: { en: 'What you and your agents want to reach. An agent reads its open goals in its system prompt.', zh: '你和智能体想要达成的事。智能体会在系统提示词中读到自己未完成的目标。' },
+    fields: {
+      title: { label: { en: 'Title', zh: '标题' } },
+      description: { label: { en: 'Description', zh: '说明' } },
+      status: {
+        label: { en: 'Status', zh: '状态' },
+        values: { pending: { en: 'pending', zh: '待办' }, in_progress: { en: 'in progress', zh: '进行中' }, completed: { en: 'completed', zh: '已完成' }, cancelled: { en: 'cancelled', zh: '已取消' } },
+      },
+      progress: { label: { en: 'Progress', zh: '进度' }, hint: { en: 'Percent', zh: '百分比' } },
+      parent_id: { label: { en: 'Parent goal', zh: '上级目标' }, hint: { en: 'Id of the goal above it', zh: '上级目标的 ID' } },
+      agent_id: { label: { en: 'Agent', zh: '智能体' }, hint: { en: 'Id of the agent that works on it', zh: '负责该目标的智能体 ID' } },
+      due_at: { label: { en: 'Due', zh: '截止时间' } },
+    },
+  },
   operations: {
     create: {
       description: 'A goal may stand below another one of yours and be given to one of your agents, which then reads it in its system prompt until it is completed or cancelled.',

@@ -1,7 +1,7 @@
 /** What goals answer beside the routes of every collection. */
 import { type OpenCollection, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import { Goals } from './contract.js';
-import templates from './templates.json' with { type: 'json' };
+import shipped from './templates.json' with { type: 'json' };
 
 const route = routeGroup({ area: 'goals' });
 const MAX_CHILDREN = 500;
@@ -25,7 +25,7 @@ export const goalRoutes = (goals: OpenCollection<typeof Goals.spec.fields>): Rou
     summary: 'List goal templates',
     description: 'Sets of goals to begin with. Create the goals of one with `POST /api/goals`.',
     responses: { 200: Type.Object({ templates: Type.Array(Template) }) },
-    handler: async () => reply(200, { templates }),
+    handler: async () => reply(200, { templates: shipped.map((one) => ({ ...one, goals: one.goals.map((goal) => ({ ...goal, status: 'pending' as const })) })) }),
   }),
   goals.itemRoute(
     {

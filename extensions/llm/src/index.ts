@@ -37,7 +37,7 @@ export default defineExtension({
     ctx.events.on(ConfigChanged, () => resolution.clear());
     ctx.events.on(ModelsChanged, () => resolution.clear());
     const agents = ctx.services.require(Agents);
-    const quota = createQuota({ agents, store, clock: ctx.clock });
+    const quota = createQuota({ actors: ctx.actors, agents, store, clock: ctx.clock });
     const self = ctx.ids.uuid();
     // What this generation used it has counted already.
     ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.hearUsed(agentId)));
@@ -57,7 +57,7 @@ export default defineExtension({
       spent: keepRows<number>(ctx.clock),
     });
     ctx.services.provide(Llm, llm);
-    const used = createUsageMetrics({ store, agents, clock: ctx.clock });
+    const used = createUsageMetrics({ actors: ctx.actors, store, agents, clock: ctx.clock });
     ctx.hooks.tap(MetricsCollect, async () => [
       ...(await used()),
       { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is kept in memory', type: 'gauge', value: quota.size() },

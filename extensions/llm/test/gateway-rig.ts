@@ -1,4 +1,5 @@
 /** The gateway on real parts: the egress door, SQLite, the shipped catalog. Only providers and time are played. */
+import { createAreaActors } from '@svc/core';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,7 +113,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const services = { optional: ({ name }: { readonly name: string }) => ({ value: options.foreign?.[name.replace('model-driver:', '')] as never, onChange: () => ({ dispose: () => undefined }) }) }; // only drivers are asked for
   const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() }, services);
   const llm = createLlmService({
-    quota: createQuota({ agents: playedAgents(options.limits ?? {}), store, clock }),
+    quota: createQuota({ actors: createAreaActors('llm'), agents: playedAgents(options.limits ?? {}), store, clock }),
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
     drivers,

@@ -10,10 +10,16 @@ import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-
 describeOnEngines('names that people give to models', function () {
   this.timeout(30_000);
   let http: TestHttp;
-  beforeEach(async () => {
+  before(async () => {
     ({ http } = await bootTestKernel());
   });
-  afterEach(stopTestKernels);
+  after(stopTestKernels);
+  /** Each claim finds the names that came with the catalog and no others. */
+  afterEach(async () => {
+    for (const name of (await http.expect(200, 'GET', '/api/models/aliases')).body.custom) await http.expect(200, 'DELETE', `/api/models/aliases/${name}`);
+    for (const { id, provider } of (await http.expect(200, 'GET', '/api/models?tier=custom')).body.models)
+      await http.expect(200, 'DELETE', `/api/models/custom/${encodeURIComponent(id)}?provider=${provider}`);
+  });
 
   const alias = (name: string, modelId: string) => http.post('/api/models/aliases', { alias: name, model_id: modelId });
   const custom = (body: object) => http.post('/api/models/custom', { id: 'house-model', provider: 'openai', ...body });

@@ -114,7 +114,7 @@ const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => 
 const removeKey = async (cli: Cli, provider: string): Outcome => {
   const daemon = await cli.daemon();
   await knownProvider(daemon, provider);
-  if (!(await agreesAtTerminal(cli, `Forget the key of ${provider}? Agents that use it switch to their fallback models, or fail.`))) return EXIT.ok;
+  if (!(await agreesAtTerminal(cli, `Remove the key of ${provider}? Agents that use it switch to their fallback models, or fail.`))) return EXIT.ok;
   const answer = await daemon.call('removeProviderKey', { name: provider });
   if (cli.json) cli.out.json(answer);
   else {

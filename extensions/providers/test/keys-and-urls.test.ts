@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { type ListServer, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
 import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
@@ -11,7 +11,7 @@ const KEY = 'sk-canary-51c0ffee';
 const DEAD = 'http://127.0.0.1:1/v1';
 const OFF = `[provider_urls]\nollama = "${DEAD}"\nlmstudio = "${DEAD}"\nvllm = "${DEAD}"\nlemonade = "${DEAD}"\n`;
 
-describeOnEngines('keys and addresses of providers', function () {
+describeDaemonOnEngines('keys and addresses of providers', function () {
   this.timeout(30_000);
   let server: ListServer;
   let home: string;

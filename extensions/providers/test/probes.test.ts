@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootTestKernel, describeOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { type ListAnswer, type ListServer, ollamaList, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
 import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
@@ -157,7 +157,7 @@ describe('what providers answer', function () {
     });
   });
 
-  describeOnEngines('when looked for on this machine', () => {
+  describeDaemonOnEngines('when looked for on this machine', () => {
     const detect = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/providers/local-llm/detect')).body;
     const listed = async (kernel: TestKernel) => (await kernel.http.expect(200, 'GET', '/api/models?provider=ollama')).body.models.filter((model: { source: string }) => model.source === 'local');
     const idsOf = (models: ReadonlyArray<{ id: string }>): string[] => models.map(({ id }) => id);

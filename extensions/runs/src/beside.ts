@@ -7,7 +7,7 @@
  * B3  An incognito message reads the conversation. Neither it nor its answer stands in a row once the run has ended.
  * B4  A stateless request is answered from the messages that it brings, all of them and no others, and uses tools like any other.
  */
-import { type JournalRun, systemActor, type Write } from '@svc/api';
+import type { Actors, JournalRun, Write } from '@svc/api';
 import type { EntryDraft, SessionsService } from '@svc/ext-sessions/contract';
 import type { RunDraft, RunResult } from './contract.js';
 import { type Beside, inputOf, type RunInput } from './run-input.js';
@@ -44,8 +44,8 @@ export const factOf = (run: Pick<JournalRun, 'id' | 'ownerId' | 'input'>): { run
 };
 
 /** Writes that take away what a run beside the conversation leaves; they join the commit that ends it. */
-export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'> }, input: RunInput): Promise<readonly Write[]> =>
-  input.beside ? deps.sessions.discard(systemActor('runs'), input.sessionId) : [];
+export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'>; readonly actors: Actors }, input: RunInput): Promise<readonly Write[]> =>
+  input.beside ? deps.sessions.discard(deps.actors.system('leftovers'), input.sessionId) : [];
 
 /** A run that ends before its message stood anywhere else keeps no incognito words in its row, and no history that is another's to keep. */
 export const withoutMessage = ({ parts: _parts, history: _history, ...input }: RunInput): { input?: RunInput } =>

@@ -5,7 +5,7 @@ import { Llm } from '@svc/ext-llm/contract';
 import { Uploads } from '@svc/ext-files/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
-import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, defineExtension, systemActor } from '@svc/api';
+import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, defineExtension } from '@svc/api';
 import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
@@ -57,6 +57,7 @@ export default defineExtension({
       clock: ctx.clock,
       ids: ctx.ids,
       log: ctx.log,
+      actors: ctx.actors,
       agents,
       sessions,
       llm,
@@ -103,7 +104,7 @@ export default defineExtension({
         }
       },
     });
-    const endings = createEndKeeper({ journal: ctx.journal, streams: ctx.streams, log: ctx.log, later: later('look-at-end'), isDriven: (runId) => worker.active.has(runId) });
+    const endings = createEndKeeper({ actors: ctx.actors, journal: ctx.journal, streams: ctx.streams, log: ctx.log, later: later('look-at-end'), isDriven: (runId) => worker.active.has(runId) });
     ctx.events.on(RunEnded, ({ runId }) => endings.ended(runId));
     ctx.timers.every('look-for-ends', LOOK_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
@@ -113,23 +114,23 @@ export default defineExtension({
     ctx.services.provide(Runs, runs);
     showFrames(ctx.streams);
     ctx.routes.add(
-      ...messageRoutes({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams }),
+      ...messageRoutes({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams }),
       ...observedRoutes({ agents, sessions, llm, journal: ctx.journal, clock: ctx.clock }),
       ...runListRoutes({ agents, sessions, journal: ctx.journal }),
       ...oneRunRoutes({ agents, journal: ctx.journal, runs }),
     );
-    ctx.sockets.add(chatSocket({ runs, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
+    ctx.sockets.add(chatSocket({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
-      if (agentId !== undefined) await runs.stop(systemActor('purge'), { agentId }, 'the agent was killed');
-      else if (ownerId !== undefined) await runs.stop({ id: 'system:purge', role: 'user', ownerId }, {}, 'the owner left');
+      if (agentId !== undefined) await runs.stop(ctx.actors.system('purge'), { agentId }, 'the agent was killed');
+      else if (ownerId !== undefined) await runs.stop(ctx.actors.only('purge', ownerId), {}, 'the owner left');
     });
     ctx.events.on(AgentChanged, async ({ agentId }) => {
-      const system = systemActor('runs');
+      const system = ctx.actors.system('suspended agents');
       const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
-    ctx.hooks.tap(MetricsCollect, () => runMetrics({ runs, toolCalls, driven: worker.active.size }));
+    ctx.hooks.tap(MetricsCollect, () => runMetrics({ runs, actors: ctx.actors, toolCalls, driven: worker.active.size }));
     ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
   },
 });

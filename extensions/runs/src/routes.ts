@@ -1,5 +1,22 @@
 /** HTTP in, service call, HTTP out. */
-import { ErrorBody, IdempotencyKey, type Journal, type MediaReply, type Req, type RouteDecl, type Static, type Streams, Type, Uuid, UuidText, defineRoute, follow, reply, waitFor } from '@svc/api';
+import {
+  type Actors,
+  ErrorBody,
+  IdempotencyKey,
+  type Journal,
+  type MediaReply,
+  type Req,
+  type RouteDecl,
+  type Static,
+  type Streams,
+  Type,
+  Uuid,
+  UuidText,
+  defineRoute,
+  follow,
+  reply,
+  waitFor,
+} from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { AttachmentBody, MAX_ATTACHMENTS, attachmentsOf } from './attachments.js';
@@ -13,6 +30,7 @@ import { attach } from './service.js';
 
 export interface RouteDeps {
   readonly runs: RunsService;
+  readonly actors: Actors;
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
   readonly journal: Journal;

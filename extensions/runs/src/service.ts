@@ -6,21 +6,7 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
  */
 import { createHash } from 'node:crypto';
-import {
-  type Actor,
-  type Clock,
-  type DurableWorker,
-  type Events,
-  type HookHandle,
-  type Ids,
-  type Journal,
-  type JournalRun,
-  type Logger,
-  type OptionalHandle,
-  type Streams,
-  actorOf,
-  systemActor,
-} from '@svc/api';
+import type { Actors, Actor, Clock, DurableWorker, Events, HookHandle, Ids, Journal, JournalRun, Logger, OptionalHandle, Streams } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { UploadsService } from '@svc/ext-files/contract';
 import type { LeftOut, LlmService } from '@svc/ext-llm/contract';
@@ -56,6 +42,7 @@ export interface RunsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
+  readonly actors: Actors;
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'checkParameters' | 'resolve'>;
@@ -111,13 +98,13 @@ const leftOutOf = async ({ llm }: RunsDeps, agent: Agent, { temperature, paramet
 
 /** What the attachments say follows what was said. A message that was sent before is answered from its row: nothing is read for it again. */
 async function withAttachments(deps: RunsDeps, actor: Actor, agent: Agent, draft: RunDraft): Promise<readonly Part[]> {
-  if (draft.key !== undefined && (await deps.journal.byKey(actorFor(actor, agent), RUN_KIND, draft.key))) return draft.parts;
+  if (draft.key !== undefined && (await deps.journal.byKey(actorFor(deps, actor, agent), RUN_KIND, draft.key))) return draft.parts;
   if (await bringPictures(deps.uploads, actor, draft)) await checkSight(deps, agent);
   return [...draft.parts, ...(await attachedParts(deps.uploads, actor, agent.id, draft))];
 }
 
 /** On whose behalf a run is. */
-const actorFor = (actor: Actor, agent: Agent): Actor => (agent.ownerId === actor.ownerId ? actor : actorOf(agent.ownerId));
+const actorFor = ({ actors }: Pick<RunsDeps, 'actors'>, actor: Actor, agent: Agent): Actor => (agent.ownerId === actor.ownerId ? actor : actors.of(agent.ownerId));
 
 async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, parts: readonly Part[]): Promise<Submitted> {
   const beside = besideOf(draft, sessionId);
@@ -151,7 +138,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     {
       id,
       kind: RUN_KIND,
-      actor: actorFor(actor, agent),
+      actor: actorFor(deps, actor, agent),
       lane,
       subject: agent.id,
       input,
@@ -184,7 +171,7 @@ async function queued(deps: RunsDeps, run: JournalRun, sessionId: string): Promi
   deps.events.publish(RunChanged, { ...factOf(run), status: 'queued' });
   // Any process may claim it, and writes its topic then.
   deps.streams.letGo(run.id, UNCLAIMED);
-  const system = systemActor('runs');
+  const system = deps.actors.system('queue');
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
   if (waiting) await supersede(deps, waiting);
   deps.worker.poke();
@@ -192,7 +179,7 @@ async function queued(deps: RunsDeps, run: JournalRun, sessionId: string): Promi
 
 async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
   const { agentId, sessionId } = inputOf(waiting);
-  const system: Actor = { id: 'system:runs', role: 'system', ownerId: waiting.ownerId };
+  const system = deps.actors.system('superseded', waiting.ownerId);
   const ref = await deps.sessions.ensure(system, agentId, sessionId, { again: true });
   const entries = await deps.sessions.entries(system, sessionId, { after: Math.max(0, ref.seq - 200) });
   const answered = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' ? [entry.callId] : [])));
@@ -215,7 +202,7 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
  * A resent request: the run that is going on, wherever that is, or one that ended, whose final frame is said again.
  * `after`: the last frame that the client has been given.
  */
-export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
+export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal' | 'actors'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
   const known = deps.streams.here(run.id);
   if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
   else await deps.streams.attach(RunFrames, run.id, after);

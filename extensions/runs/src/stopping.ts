@@ -1,6 +1,6 @@
 /** Ending runs from outside: by a person, by a purge, or because nobody watches. */
 import { RunEnded } from './contract.js';
-import { type Actor, type Events, type Journal, type JournalRun, type RunFilter, type Streams, type SvcError, systemActor } from '@svc/api';
+import type { Actors, Actor, Events, Journal, JournalRun, RunFilter, Streams, SvcError } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { factOf, leftovers } from './beside.js';
 import { isOver, sayEnd, toRunError } from './loop/endings.js';
@@ -12,11 +12,11 @@ export interface StopDeps {
   readonly streams: Streams;
   readonly events: Events;
   readonly sessions: Pick<SessionsService, 'discard'>;
+  readonly actors: Actors;
 }
 
 export const ACTIVE = ['queued', 'running', 'waiting'] as const;
 const PAGE_RUNS = 500;
-const SYSTEM = systemActor('runs');
 
 /** Also the runs that it began. Resolves with how many ended. */
 export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<number> {
@@ -58,8 +58,9 @@ export async function* eachRun(journal: Pick<Journal, 'list'>, filter: RunFilter
 
 /** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. */
 export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<void> {
-  const run = await deps.journal.get(SYSTEM, runId);
-  if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, SYSTEM, run, runErrors.unwatched());
+  const system = deps.actors.system('unwatched');
+  const run = await deps.journal.get(system, runId);
+  if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, system, run, runErrors.unwatched());
 }
 
 const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { ...factOf(run), status: 'cancelled' });

@@ -70,6 +70,7 @@ export default defineExtension({
     });
     const compactor = createCompactor({
       journal: ctx.journal,
+      actors: ctx.actors,
       sessions,
       agents,
       llm,
@@ -87,6 +88,7 @@ export default defineExtension({
     const closingStore = createClosingStore(ctx.db);
     const closing = createClosing({
       store: closingStore,
+      actors: ctx.actors,
       agents,
       runs,
       sessions,
@@ -98,7 +100,7 @@ export default defineExtension({
       clock: ctx.clock,
       log: ctx.log,
     });
-    const cleaning = { store: closingStore, closing, agents, listing, clock: ctx.clock, config: () => ctx.config.get(SessionSection) };
+    const cleaning = { store: closingStore, actors: ctx.actors, closing, agents, listing, clock: ctx.clock, config: () => ctx.config.get(SessionSection) };
     const service: SessionsService = {
       ...sessions,
       counts: async (actor, agentIds, since) => sessions.counts(actor, agentIds, since),

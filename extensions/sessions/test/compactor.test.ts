@@ -3,6 +3,7 @@ import { type DurableWorker, SvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { Entry, EntryKind, SessionRef } from '@svc/ext-sessions/contract';
 import { OWNER } from '@svc/testing';
+import { createAreaActors } from '@svc/core';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { createDurableWorker } from '../../../kernel/daemon/src/gate/durable-worker.js';
@@ -52,6 +53,7 @@ describe('a compactor', () => {
     };
     const compactor = createCompactor({
       journal,
+      actors: createAreaActors('sessions'),
       sessions: {
         ensure: async () => ref,
         append: async (_actor, _ref, drafts) => {

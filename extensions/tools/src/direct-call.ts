@@ -6,7 +6,7 @@
  * I3  With an agent it has that agent's capabilities, owner and folder. Without one it has what the caller's role may grant, and the folder of all agents.
  * I4  It waits for nobody: what a person would have to approve first is refused.
  */
-import { type Actor, actorOf, type Capabilities, type Ids, type Logger, matchesAny, SvcError } from '@svc/api';
+import { type Actors, type Actor, type Capabilities, type Ids, type Logger, matchesAny, SvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { CallRequest, Judgement, ToolResult, ToolsService } from './contract.js';
 import { toolErrors } from './errors.js';
@@ -16,6 +16,7 @@ import type { ToolRegistry } from './tool-registry.js';
 
 export interface DirectDeps {
   readonly registry: ToolRegistry;
+  readonly actors: Pick<Actors, 'of'>;
   readonly agents: Pick<AgentsService, 'get'>;
   readonly tools: Pick<ToolsService, 'judge' | 'execute'>;
   readonly ids: Pick<Ids, 'uuid'>;
@@ -50,7 +51,7 @@ export const callDirectly = async (deps: DirectDeps, { actor, name, args, agentI
   if (!matchesAny(allowlist, name)) throw toolErrors.invoke_not_allowed(name);
   if (!deps.registry.find(name)) throw toolErrors.unknown(name, await similarNames(deps.registry, name));
   const agent = agentId === undefined ? undefined : await deps.agents.get(actor, agentId);
-  const request = requestOf(deps.ids.uuid(), actor, agent, name, args);
+  const request = requestOf(deps, actor, agent, name, args);
   const judgement = await deps.tools.judge(request);
   if (judgement.verdict !== 'run') {
     log.warn('a direct call of a tool was refused', { tool: name, agent: agentId, by: actor.id, code: judgement.code });
@@ -61,17 +62,17 @@ export const callDirectly = async (deps: DirectDeps, { actor, name, args, agentI
   return result;
 };
 
-const requestOf = (callId: string, actor: Actor, agent: Agent | undefined, name: string, args: unknown): CallRequest => ({
+const requestOf = ({ actors, ids }: Pick<DirectDeps, 'actors' | 'ids'>, actor: Actor, agent: Agent | undefined, name: string, args: unknown): CallRequest => ({
   name,
   args,
   earlier: [],
   call: {
-    callId,
+    callId: ids.uuid(),
     runId: '',
     agentId: agent?.id ?? '',
     sessionId: agent?.sessionId ?? '',
     // An agent acts for its owner, whoever asks it to.
-    actor: agent && agent.ownerId !== actor.ownerId ? actorOf(agent.ownerId) : actor,
+    actor: agent && agent.ownerId !== actor.ownerId ? actors.of(agent.ownerId) : actor,
     depth: 0,
     capabilities: agent?.manifest.capabilities ?? EVERYTHING,
   },

@@ -46,7 +46,10 @@ export default defineExtension({
       log: ctx.log,
     };
     ctx.services.provide(Tools, createToolsService(deps));
-    ctx.routes.add(...toolRoutes({ registry, agents, tools: createDirectTools(deps), ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }), ...agentToolRoutes({ agents, registry }));
+    ctx.routes.add(
+      ...toolRoutes({ registry, actors: ctx.actors, agents, tools: createDirectTools(deps), ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }),
+      ...agentToolRoutes({ agents, registry }),
+    );
     const search = webSearchTool({
       choice,
       fetch: (url, init) => ctx.fetch(url, init),

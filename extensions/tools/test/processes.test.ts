@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CallRequest } from '../src/contract.js';
 import { Tools } from '../src/contract.js';
 import { startTimeOf } from '@svc/platform/doors/child/process-identity';
-import { bootTestKernel, describeOnEngines, fixtureExtension, OPEN_RATE, OWNER, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, fixtureExtension, OPEN_RATE, OWNER, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { ToolsService } from '../src/contract.js';
 import { createOutputRing } from '../src/processes/output-ring.js';
@@ -17,7 +17,7 @@ const until = async (ready: () => boolean | Promise<boolean>): Promise<void> => 
 };
 const isAlive = async (pid: number): Promise<boolean> => (await startTimeOf(pid)) !== undefined;
 
-describeOnEngines('a process of an agent', function () {
+describeDaemonOnEngines('a process of an agent', function () {
   this.timeout(60_000);
   let kernel: TestKernel;
   let agent: string;
@@ -129,7 +129,10 @@ describeOnEngines('a process of an agent', function () {
   it('is one of five: the sixth is refused, of two at once too, until one has ended', async () => {
     const started = await Promise.all(Array.from({ length: 7 }, () => call('process_start', { command: 'sleep 300' })));
     const refused = started.filter(({ status }) => status !== 200);
-    expect(refused.map(({ text }) => /5 processes that run/.test(text))).to.deep.equal([true, true]);
+    expect(
+      refused.map(({ text }) => /5 processes that run/.test(text)),
+      refused.map(({ text }) => text).join('\n'),
+    ).to.deep.equal([true, true]);
     const ids = started.filter(({ status }) => status === 200).map(({ text }) => idIn(text));
     await call('process_kill', { process_id: ids[0] });
     await start('sleep 300');

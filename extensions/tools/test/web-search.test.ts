@@ -96,8 +96,8 @@ describe('web_search', () => {
     const cases: ReadonlyArray<readonly [SearchServer['failure'], RegExp]> = [
       ['html', /tavily answered with a page instead of results/],
       ['json', /tavily answered in a form that is not known/],
-      [429, /tavily takes no more searches for now \(429\)\. Try again in 7 s/],
-      [403, /tavily refused the key that it was given \(403\)/],
+      [429, /tavily is rate-limiting searches \(429\)\. Try again in 7 s/],
+      [403, /tavily refused its API key \(403\)/],
       [432, /tavily answered with status 432/],
       [500, /tavily answered with status 500/],
       ['elsewhere', /tavily could not be asked: .*elsewhere\.example/],

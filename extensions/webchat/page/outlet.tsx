@@ -84,7 +84,7 @@ export const Outlet = () => {
     );
   // Another build of a panel begins anew.
   return (
-    <Boundary key={`${panel.id} ${panel.script}`}>
+    <Boundary key={`${panel.id} ${panel.script ?? JSON.stringify(panel.view)}`}>
       <Opened panel={panel} path={address.value.path} />
     </Boundary>
   );

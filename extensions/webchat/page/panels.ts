@@ -5,6 +5,7 @@
  * S2  Code is loaded when its panel is opened. A reload of an area has other names for its files, so its panel is drawn anew.
  * S3  Panels of the daemon's own areas run here. Those of strangers run in a frame (framed.tsx).
  */
+import type { CollectionView } from '@svc/api/collection-view';
 import { address, batch, caller, daemon, type OutputOf, type PanelDefinition, signal } from '@svc/kit';
 
 export type Panel = OutputOf<'listPanels'>['panels'][number];
@@ -64,8 +65,13 @@ export const hrefOf = (panel: Pick<Panel, 'extension'>, file: string): string =>
 const loaded = new Map<string, Promise<PanelDefinition>>();
 const definitions = new Map<string, PanelDefinition>();
 
+type Source = Pick<Panel, 'extension' | 'script' | 'style' | 'view'>;
+
+/** By what it is made of: another build of it is another panel. */
+const keyOf = (panel: Source): string => (panel.view === undefined ? hrefOf(panel, panel.script ?? '') : `${panel.extension} ${JSON.stringify(panel.view)}`);
+
 /** Its code, where that is there. */
-export const definitionOf = (panel: Pick<Panel, 'extension' | 'script'>): PanelDefinition | undefined => definitions.get(hrefOf(panel, panel.script));
+export const definitionOf = (panel: Source): PanelDefinition | undefined => definitions.get(keyOf(panel));
 
 const styleOf = (href: string): Promise<void> =>
   new Promise((resolve) => {
@@ -100,19 +106,32 @@ export const loadFirstPanel = (): void => {
   if (id !== undefined && (panel === '' || panel === id)) loadPanel({ extension, script, ...(style === undefined ? {} : { style }) }).catch(() => undefined);
 };
 
-/** The code of a panel; asked for again after a failure. */
-export const loadPanel = (panel: Pick<Panel, 'extension' | 'script' | 'style'>): Promise<PanelDefinition> => {
-  const href = hrefOf(panel, panel.script);
-  const known = loaded.get(href);
-  if (known) return known;
+const moduleOf = async (panel: Source): Promise<PanelDefinition> => {
+  const href = hrefOf(panel, panel.script ?? '');
   const style = panel.style === undefined ? undefined : styleOf(hrefOf(panel, panel.style));
   const script: Promise<{ panel?: PanelDefinition }> = import(href);
-  const coming = Promise.all([script, style]).then(([{ panel: definition }]) => {
-    if (!definition) throw new Error(`${href} exports no panel.`);
-    definitions.set(href, definition);
+  const [{ panel: definition }] = await Promise.all([script, style]);
+  if (!definition) throw new Error(`${href} exports no panel.`);
+  return definition;
+};
+
+/** A collection has no code of its own: the shared part draws it. */
+const collectionOf = async (view: NonNullable<Panel['view']>): Promise<PanelDefinition> => {
+  const { panelOf } = await import('@svc/kit/collection');
+  // The daemon made it of a declaration.
+  return panelOf(view as unknown as CollectionView);
+};
+
+/** The code of a panel; asked for again after a failure. */
+export const loadPanel = (panel: Source): Promise<PanelDefinition> => {
+  const key = keyOf(panel);
+  const known = loaded.get(key);
+  if (known) return known;
+  const coming = (panel.view === undefined ? moduleOf(panel) : collectionOf(panel.view)).then((definition) => {
+    definitions.set(key, definition);
     return definition;
   });
-  loaded.set(href, coming);
-  coming.catch(() => loaded.delete(href));
+  loaded.set(key, coming);
+  coming.catch(() => loaded.delete(key));
   return coming;
 };

@@ -7,7 +7,7 @@
  * W3  A panel is offered to those who have its permission, while its area is on. Files of an area that is off are not served.
  * W4  What strangers bring runs in a document whose origin is nobody's, and is no script of this origin.
  */
-import { type Actor, type Assets, bytes, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
+import { type Actor, type Assets, bytes, type CollectionView, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import { frameDocument } from './frame-document.js';
 import icon from '../page/icon.svg' with { type: 'text' };
 import markup from '../page/page.html' with { type: 'text' };
@@ -58,7 +58,8 @@ const PanelShown = Type.Object({
   title: Type.Object({ en: Type.String(), zh: Type.String() }),
   icon: Type.String(),
   place: Type.Union(PANEL_PLACES.map((place) => Type.Literal(place))),
-  script: Type.String({ description: 'A module below `/ui/panels/<extension>/`; another build has another name' }),
+  script: Type.Optional(Type.String({ description: 'A module below `/ui/panels/<extension>/`; another build has another name' })),
+  view: Type.Optional(Type.Unsafe<CollectionView>({ type: 'object', description: 'Instead of a module: a collection that the page draws by itself' })),
   style: Type.Optional(Type.String({ description: 'A style sheet beside it' })),
   frame: Type.Optional(
     Type.Object(
@@ -84,7 +85,7 @@ const onlyFirst = (all: readonly PanelView[]): PanelView[] => all.filter((panel,
 const FIRST_PANEL = 'chat';
 const withFirstPanel = (all: readonly PanelView[]): string => {
   const first = all.find(({ id, frame }) => id === FIRST_PANEL && !frame);
-  if (!first) return markup;
+  if (first?.script === undefined) return markup;
   const { extension, script, style } = first;
   const head = [
     `<meta name="first-panel" content="${[FIRST_PANEL, extension, script, style ?? ''].join(' ').trim()}">`,
@@ -163,7 +164,7 @@ const frameRoute = ({ assets, panels, panelFiles }: PageDeps): RouteDecl =>
     handler: async ({ params }) => {
       const panel = panels().find(({ id, extension, frame }) => frame && extension === params.extension && id === params.panel);
       const files = panel && panelFiles(panel.extension);
-      if (!files || !(await files.stat(panel.script))) throw webchatErrors.panel_missing(params.extension);
+      if (!files || panel.script === undefined || !(await files.stat(panel.script))) throw webchatErrors.panel_missing(params.extension);
       const [own, script, style] = await Promise.all([assets.readText('shell.css'), files.readText(panel.script), styleOf(files, panel)]);
       const { text, policy } = frameDocument({ title: panel.title.en, script, styles: [own, style] });
       return bytes(200, 'text/html; charset=utf-8', text, { ...CHECKED, 'content-security-policy': policy, 'x-dns-prefetch-control': 'off' });
@@ -191,13 +192,14 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
       const allowed = await Promise.all(all.map(({ permission }) => deps.mayDo(actor, permission)));
       const panels = all
         .filter((_, index) => allowed[index])
-        .map(({ id, extension, title, icon, place, script, style, frame }) => ({
+        .map(({ id, extension, title, icon, place, script, style, view, frame }) => ({
           id,
           extension,
           title,
           icon,
           place,
-          script,
+          ...(script === undefined ? {} : { script }),
+          ...(view === undefined ? {} : { view }),
           ...(style === undefined ? {} : { style }),
           ...(frame ? { frame: { routes: [...frame.routes], events: [...frame.events], build: frame.build } } : {}),
         }));

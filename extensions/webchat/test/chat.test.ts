@@ -26,7 +26,7 @@ describe('conversations on the page', function () {
   });
   after(async () => {
     await stopTestKernels();
-    await model.close();
+    await model?.close();
   });
   // Whatever was said before was said to another one.
   beforeEach(async () => {

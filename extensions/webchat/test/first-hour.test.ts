@@ -24,7 +24,7 @@ describe('the first hour of conversations', function () {
   });
   after(async () => {
     await stopTestKernels();
-    await model.close();
+    await model?.close();
   });
   beforeEach(async () => {
     agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: `guest ${++talkers}` } })).body.agent_id;

@@ -18,7 +18,7 @@ describe('a page that opens', function () {
   });
   after(async () => {
     await stopTestKernels();
-    await model.close();
+    await model?.close();
   });
   beforeEach(async () => {
     ({ page } = await chromium.open('about:blank', {}));

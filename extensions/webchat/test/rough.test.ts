@@ -27,7 +27,7 @@ describe('conversations in bad weather', function () {
       return pause === undefined ? { text: 'Here I am.' } : { deltas: WORDS, eventDelayMs: pause };
     });
   });
-  after(() => model.close());
+  after(() => model?.close());
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'svc-rough-'));
   });

@@ -18,6 +18,16 @@ export const ownerScope = (actor: Actor): readonly [all: 0 | 1, ownerId: string]
 
 export const seesAll = (actor: Actor): boolean => actor.role === 'owner' || actor.role === 'admin' || actor.role === 'system';
 
+/** Actors of an area's own work, made by the kernel: `ctx.actors`. Only for areas that are shipped with the daemon. */
+export interface Actors {
+  /** The area itself, which sees all rows. `purpose` is a constant word or two; the id is `system:<area>:<purpose>`. What it makes belongs to `ownerId` where that is given. */
+  system(purpose: string, ownerId?: string): Actor;
+  /** Work that goes on for somebody after their request has ended: it sees what they see, no more. */
+  of(ownerId: string): Actor;
+  /** The area itself on the rows of one owner, and on no others even where that owner sees all: to end or erase what is theirs. */
+  only(purpose: string, ownerId: string): Actor;
+}
+
 /** The daemon itself, acting for nobody in particular: timers, recovery, purges. */
 export const systemActor = (area: string): Actor => ({ id: `system:${area}`, role: 'system', ownerId: 'system' });
 

@@ -4,8 +4,8 @@ import { createTables } from './declare/table.js';
 import type { ExtensionDefinition } from './extension.js';
 
 export interface ExtensionSource extends ExtensionDefinition {
-  /** Their tables, events and commands are the extension's. Where `migrations` is left out, one makes the tables. */
-  readonly collections?: readonly Pick<Collection, 'table' | 'changed' | 'commands'>[];
+  /** Their tables, events, commands and views are the extension's. Where `migrations` is left out, one makes the tables. */
+  readonly collections?: readonly Pick<Collection, 'table' | 'changed' | 'commands' | 'view'>[];
 }
 
 export const defineExtension = ({ collections = [], ...definition }: ExtensionSource): ExtensionDefinition => {
@@ -16,6 +16,7 @@ export const defineExtension = ({ collections = [], ...definition }: ExtensionSo
     ...definition,
     contract: { ...definition.contract, ...Object.fromEntries(collections.map(({ changed }) => [changed.name, changed])) },
     tables: [...(definition.tables ?? []), ...tables],
+    views: [...(definition.views ?? []), ...collections.map(({ view }) => view)],
     commands: [...(definition.commands ?? []), ...collections.flatMap(({ commands }) => commands)],
   };
 };

@@ -1,8 +1,10 @@
 /** What an extension is, and all it can see. */
+import type { Actors } from './actor.js';
 import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
 import type { Tcp } from './doors/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { CollectionView } from './declare/collection-view.js';
 import type { CapabilityDecl } from './declare/capability.js';
 import type { CommandDecl, CommandWordDecl } from './declare/command.js';
 import type { Events } from './declare/event.js';
@@ -180,6 +182,8 @@ export interface ExtensionContext {
   readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Throws `daemon_no_actors` for a third-party extension: it acts for those who call it. */
+  readonly actors: Actors;
   /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` or `kernel:settings` alone only that member answers. */
   readonly kernel: KernelView;
   hold(label: string): Hold | null;
@@ -198,6 +202,8 @@ export interface ExtensionDefinition {
   readonly capabilities?: readonly CapabilityDecl[];
   /** The config sections that extension.json claims. */
   readonly config?: readonly ConfigDecl[];
+  /** Its collections as the page draws them. */
+  readonly views?: readonly CollectionView[];
   /** What it adds to the command line. */
   readonly commands?: readonly CommandDecl[];
   /** First words of its commands beside its id. */

@@ -60,7 +60,7 @@ describe('svc config', function () {
       expect((await config('set', 'log.level', 'error')).stdout).to.equal('✓ log.level is error in the file\n');
       expect((await config('set', 'runs.max_active', '7')).code).to.equal(0);
       expect((await config('set', 'api.cors_origins', '["https://a.test"]')).code).to.equal(0);
-      expect((await config('unset', 'runs.max_active')).stdout).to.contain('runs.max_active is out of the file');
+      expect((await config('unset', 'runs.max_active')).stdout).to.contain('runs.max_active was removed from the file');
       expect(text()).to.equal('# mine\n[log] # here\nlevel = "error" # quiet\n\n[runs]\n\n[api]\ncors_origins = ["https://a.test"]\n');
       expect(existsSync(path.join(bench.home, 'data'))).to.equal(false);
     });

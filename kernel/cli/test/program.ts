@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { COMMANDS } from '../src/command-table.js';
+import { runWarm } from './warm-svc.js';
 
 export const ROOT = process.cwd();
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
@@ -32,8 +33,25 @@ export interface Bench {
   clean(): void;
 }
 
-/** A home of its own, and nothing of the developer's environment that could change an answer. */
-export const createBench = (port: number): Bench => {
+/** They take the short way through main.js, which a process of its own alone does. */
+const SHORT_WAY = new Set(['start', 'status', 'stop']);
+const seen = new Set<string>();
+
+/** Each command runs as a process of its own the first time, which ends by itself or not; from then on its claims are about what it does. */
+const isKnown = (args: readonly string[]): boolean => {
+  const words = args.filter((word) => !word.startsWith('-'));
+  const name = words.slice(0, 2).join(' ');
+  if (words[0] === undefined || SHORT_WAY.has(words[0])) return false;
+  if (seen.has(name)) return true;
+  seen.add(name);
+  return false;
+};
+
+/**
+ * A home of its own, and nothing of the developer's environment that could change an answer. `isWarm: false` for tests of
+ * another package, with which the process that stays is not built.
+ */
+export const createBench = (port: number, { isWarm = true }: { isWarm?: boolean } = {}): Bench => {
   const home = mkdtempSync(path.join(tmpdir(), 'svc-cli-'));
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, TERM: 'xterm', SVC_HOME: path.join(home, 'svc'), SVC_PORT: String(port) };
   const start = (args: readonly string[], more: Record<string, string> = {}): ChildProcessWithoutNullStreams => spawn(process.execPath, [MAIN, ...args], { env: { ...env, ...more }, cwd: home });
@@ -42,6 +60,7 @@ export const createBench = (port: number): Bench => {
     env,
     start: (args) => start(args),
     run: (args, options = {}) => {
+      if (isWarm && isKnown(args) && options.env === undefined) return runWarm({ args, env, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
       const child = start(args, options.env);
       child.stdin.end(options.stdin ?? '');
       return ended(child);

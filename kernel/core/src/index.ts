@@ -1,5 +1,6 @@
 /** @svc/core: the wiring. It knows no HTTP, no SQL and no area. */
 export * from './contracts/actor-book.js';
+export * from './contracts/area-actors.js';
 export * from './installed/capabilities.js';
 export * from './installed/claims.js';
 export * from './installed/code-cache.js';

@@ -95,6 +95,12 @@ export const daemonErrors = defineErrors('daemon', {
   },
   socket_not_own: { status: 403, retry: false, message: (id: string, socket: string) => `The socket "${socket}" is not ${id}'s: only the extension that registered it can see its connections.` },
   extension_stopped: { status: 503, retry: true, message: (id: string) => `${id} has stopped; this call came from a generation that no longer exists.` },
+  no_actors: {
+    status: 403,
+    retry: false,
+    message: (id: string) => `${id} is a third-party extension, and no actor is made for it.`,
+    hint: 'Hand on the actor of the request, the call of a tool, or whoever called you. Own rows that belong to nobody are read with ctx.db.system.',
+  },
   owner_key: {
     status: 503,
     retry: true,

@@ -1,6 +1,17 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
 import type { AnyTool, Clock, Connection, DeclaredCapabilities, Disposable, ExtensionContext, Ids, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
-import { type ActorBook, type ContractJudge, type ContributionRegistry, type EventHub, type HookRegistry, type LiveRegistry, type Owner, type ServiceRegistry, runAs } from '@svc/core';
+import {
+  type ActorBook,
+  type ContractJudge,
+  type ContributionRegistry,
+  type EventHub,
+  type HookRegistry,
+  type LiveRegistry,
+  type Owner,
+  type ServiceRegistry,
+  createAreaActors,
+  runAs,
+} from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
 import { dbGate } from './gate/storage.js';
 import { daemonErrors } from './errors.js';
@@ -74,6 +85,7 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
       return actor;
     },
   });
+  const actors = createAreaActors(id);
   const context: ExtensionContext = {
     id,
     version: installed.version,
@@ -107,6 +119,10 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     schemas: ownFace(parts.schemas),
     clock: clockFace(parts.clock),
     ids: idsFace(parts.ids),
+    get actors() {
+      if (owner.build === undefined) throw daemonErrors.no_actors(id);
+      return actors;
+    },
     get kernel() {
       alive();
       return kernelMember(parts.kernel, id, grants);

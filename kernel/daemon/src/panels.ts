@@ -4,8 +4,9 @@
  * P1  Code of strangers is never among what runs in the page: their panels say that they want a frame.
  * P2  A frame may ask for routes of its own extension, and for none that somebody else could answer.
  * P3  Of one id the panel that came with the daemon stays.
+ * P4  The panel of a collection is data, and asks for the collection of its own extension alone.
  */
-import type { Assets, FrameRoute, PanelView } from '@svc/api';
+import type { Assets, CollectionView, FrameRoute, PanelView } from '@svc/api';
 import type { InstalledStore, Lifecycle } from '@svc/core';
 import { liveEventsOf } from './live-changes.js';
 import type { PlatformParts } from './platform-parts.js';
@@ -17,12 +18,14 @@ export interface PanelParts extends Pick<PlatformParts, 'http' | 'openDir'> {
 }
 
 export const panelsOf = (parts: PanelParts): PanelView[] => {
-  const active = parts.installed.all().filter(({ id, panels }) => panels && parts.lifecycle.isActive(id));
+  const active = parts.installed.all().filter(({ id, manifest }) => manifest.panels?.length && parts.lifecycle.isActive(id));
   const own = active.filter(({ bundled }) => bundled).flatMap(viewsOf);
   const taken = new Set(own.map(({ id }) => id));
   const strange = active
     .filter(({ bundled }) => !bundled)
-    .flatMap((extension) => viewsOf(extension).map((view) => ({ ...view, frame: { routes: frameRoutes(parts, extension.id), events: liveEventsOf(extension), build: buildOf(parts, extension) } })))
+    .flatMap((extension) =>
+      viewsOf(extension).map((panel) => (panel.view ? panel : { ...panel, frame: { routes: frameRoutes(parts, extension.id), events: liveEventsOf(extension), build: buildOf(parts, extension) } })),
+    )
     .filter(({ id }) => !taken.has(id));
   return [...own, ...strange];
 };
@@ -34,11 +37,17 @@ export const panelFilesOf = ({ installed, lifecycle, openDir }: PanelParts, exte
   return Object.freeze({ read, readStream, readText, stat });
 };
 
-const viewsOf = ({ id, manifest, panels }: InstalledFiles): PanelView[] =>
-  (manifest.panels ?? []).flatMap((panel) => {
+const viewsOf = (installed: InstalledFiles): PanelView[] =>
+  (installed.manifest.panels ?? []).flatMap((panel): PanelView[] => {
+    const { id: extension, panels } = installed;
+    const view = panel.collection === undefined ? undefined : ownCollection(installed, panel.collection);
+    if (view) return [{ ...panel, view, extension }];
     const files = panels?.files[panel.id];
-    return files ? [{ ...panel, ...files, extension: id }] : [];
+    return files ? [{ ...panel, ...files, extension }] : [];
   });
+
+/** P4. What others packed says it, so it is held to the routes that are theirs. */
+const ownCollection = ({ contributions: { collections, routes } }: InstalledFiles, path: string): CollectionView | undefined => collections?.find((view) => view.path === path && routes.includes(`GET ${path}`));
 
 const buildOf = ({ lifecycle }: PanelParts, { id, version }: InstalledFiles): string => `${version}.${lifecycle.statuses().find((status) => status.id === id)?.generation ?? 0}`;
 

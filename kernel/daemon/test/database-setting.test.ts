@@ -21,7 +21,7 @@ describe('the setting [storage] url', function () {
     await rm(home, { recursive: true, force: true });
   });
 
-  const boot = (storage: string) => bootTestKernel({ home, config: `api_key = "${KEY}"\n${OPEN_RATE}${storage}`, key: KEY });
+  const boot = (storage: string) => bootTestKernel({ home, isFirstStart: true, config: `api_key = "${KEY}"\n${OPEN_RATE}${storage}`, key: KEY });
   const refusal = (storage: string): Promise<{ code: string; message: string }> =>
     boot(storage).then(
       () => {
@@ -70,7 +70,7 @@ describe('the setting [storage] url', function () {
     const kernel = await boot(`[storage]\nurl = "${await (await sharedCluster()).fresh()}"\n`);
     await kernel.stop();
     await writeFile(join(home, 'config.toml'), 'api_key = "');
-    const error = await bootTestKernel({ home, key: KEY }).catch((refused: { code: string; message: string }) => refused);
+    const error = await bootTestKernel({ home, isFirstStart: true, key: KEY }).catch((refused: { code: string; message: string }) => refused);
     expect('code' in error ? error.code : 'it started').to.equal('storage_bad_url');
     expect(existsSync(join(home, 'data', 'svc.db'))).to.equal(false);
   });

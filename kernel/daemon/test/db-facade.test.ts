@@ -1,5 +1,6 @@
 /** What of storage a generation is given, by what its manifest asks for. */
 import { createTables, defineTable, type ExtensionContext, type Manifest, type Write } from '@svc/api';
+import { createAreaActors } from '@svc/core';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -66,6 +67,16 @@ describe('what an area is given of storage', () => {
     for (const sql of ['DELETE FROM plain__rows', "UPDATE journal__runs SET status = 'done'"]) expect((await refusal(() => db.sql(sql, []))).code, sql).to.equal('storage_foreign_table');
     expect((await refusal(() => db.insert('plain__rows', [{ id: 'x' }]))).code).to.equal('storage_unknown_table');
     expect((await refusal(() => db.system('a test').select({ from: 'runs' }))).code).to.equal('storage_unknown_table');
+  });
+
+  it('makes actors of its own work for what is shipped, each with its purpose, and none for a third party', async () => {
+    const { ctxOf } = await boot({ plain: {} });
+    expect((await refusal(() => ctxOf('plain').actors.system('x'))).code).to.equal('daemon_no_actors');
+    const made = createAreaActors('llm');
+    expect(made.system('budgets')).to.deep.equal({ id: 'system:llm:budgets', role: 'system', ownerId: 'system' });
+    expect(made.only('purge', 'owner')).to.deep.equal({ id: 'system:llm:purge', role: 'user', ownerId: 'owner' });
+    expect(made.of('user:ann')).to.deep.equal({ id: 'user:ann', role: 'user', ownerId: 'user:ann' });
+    expect(() => made.system('')).to.throw('names no purpose');
   });
 
   it('cannot be forged into a commit of the journal', async () => {

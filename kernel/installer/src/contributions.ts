@@ -5,6 +5,7 @@
 import {
   type AnyMethodDecl,
   type AnyTool,
+  type CollectionView,
   type CommandDecl,
   type CommandWordDecl,
   type Contributions,
@@ -44,6 +45,7 @@ export interface AllContributions {
   readonly config: Json;
   /** Left out where there are none, as in packages that were built before there were any. */
   readonly commands?: readonly CommandDecl[];
+  readonly collections?: readonly CollectionView[];
   readonly commandWords?: readonly CommandWordDecl[];
 }
 
@@ -62,6 +64,8 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
   const { ctx, seen } = recordingContext({ id: manifest.id, version });
   await definition.activate(ctx);
   const routes = seen.routes.map(routeFacts).sort(byPlace);
+  const panel = (manifest.panels ?? []).find(({ collection }) => collection !== undefined && !definition.views?.some(({ path }) => path === collection));
+  if (panel) throw new Error(`has a panel "${panel.id}" of ${panel.collection}, which is the path of none of its collections`);
   const doubled = twice(routes.map(placeOf));
   if (doubled !== undefined) throw new Error(`declares the route ${doubled} twice`);
   const timerTwice = twice(seen.timers.map(({ name }) => name));
@@ -77,6 +81,7 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
     workers: (definition.workers ?? []).map(({ name, input, output }) => ({ name, input, output })),
     config: Object.fromEntries(Object.entries(config).sort(([a], [b]) => byText(a, b))),
     ...(definition.commands?.length ? { commands: definition.commands } : {}),
+    ...(definition.views?.length ? { collections: definition.views } : {}),
     ...(definition.commandWords?.length ? { commandWords: definition.commandWords } : {}),
   });
   const [fault] = faultsOfCommands(manifest.id, all);
@@ -96,6 +101,7 @@ export const namesOf = (all: AllContributions): Contributions => ({
   config: all.config,
   capabilities: all.declares.flatMap((one) => (isCapability(one) ? [one] : [])),
   services: servicesOf(all.declares),
+  ...(all.collections?.length ? { collections: all.collections } : {}),
   live: Object.fromEntries(all.declares.flatMap((one) => (isLive(one) ? [[one.name, one.live]] : []))),
   ...(all.commands?.length || all.commandWords?.length ? { commandWords: wordsOf(all) } : {}),
 });

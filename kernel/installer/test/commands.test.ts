@@ -1,5 +1,5 @@
 /** Declared commands are held to the routes that they call, when an extension is built and again when it is installed. */
-import { type CommandDecl, type CommandWordDecl, defineRoute, type ExtensionDefinition, type Manifest, reply, Type } from '@svc/api';
+import { type CommandDecl, type CommandWordDecl, defineRoute, type ExtensionDefinition, type Manifest, bytes, reply, Type } from '@svc/api';
 import { expect } from 'chai';
 import { deriveContributions, namesOf } from '../src/contributions.js';
 import { areaWordsOf } from '../src/commands/area-words.js';
@@ -15,7 +15,7 @@ const routes = [
     path: '/api/goals',
     query: Type.Object({ limit: Type.Integer({ default: 5 }) }),
     responses: { 200: Type.Object({ goals: Type.Array(Goal), total: Type.Integer() }) },
-    handler: async () => reply(200, {}),
+    handler: async () => reply(200, { goals: [], total: 0 }),
   }),
   defineRoute({
     ...usual,
@@ -26,7 +26,7 @@ const routes = [
     params: Type.Object({ id: Type.String() }),
     body: Type.Object({ title: Type.String(), done: Type.Optional(Type.Boolean()) }),
     responses: { 200: Goal },
-    handler: async () => reply(200, {}),
+    handler: async () => reply(200, { id: 'g1', title: 'a goal', agent: null, labels: [] }),
   }),
   defineRoute({
     ...usual,
@@ -34,7 +34,7 @@ const routes = [
     method: 'GET',
     path: '/api/goals/picture',
     responses: { 200: { description: 'A picture', contentType: 'image/png' } },
-    handler: async () => reply(200, {}),
+    handler: async () => bytes(200, 'image/png', ''),
   }),
 ];
 const list: CommandDecl = {

@@ -3,7 +3,7 @@
  * on a free port, the extensions as they ship. It stops itself after the test that
  * booted it, and fails that test when something is left open.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -20,8 +20,10 @@ export interface TestKernelOptions {
   /** Text of config.toml. */
   readonly config?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A folder to use, and to keep; by default a fresh one that is removed, with a database that is migrated already. */
+  /** A folder to use, and to keep; by default a fresh one that is removed. A database that is not there yet is a migrated one. */
   readonly home?: string;
+  /** For a test of what a first start does: the database begins empty. */
+  readonly isFirstStart?: boolean;
   readonly extra?: readonly InstalledFiles[];
   /** Extensions of others; `enable` them by config. */
   readonly strangers?: BootOptions['strangers'];
@@ -52,12 +54,18 @@ export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
 
 const running = new Set<TestKernel>();
 
+/** How many daemons this process has started: a run tells it, as they are most of what it costs. */
+const STARTED = Symbol.for('svc.testing.daemons');
+const place = globalThis as { [STARTED]?: number };
+
 export async function bootTestKernel(options: TestKernelOptions = {}): Promise<TestKernel> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), 'svc-test-')));
   await mkdir(home, { recursive: true });
   if (options.config !== undefined || options.home === undefined) await writeFile(join(home, 'config.toml'), options.config ?? OPEN_RATE);
-  const isPlain = options.home === undefined && options.releaseFile === undefined && options.extra === undefined && options.factories === undefined;
-  const database = await databaseOfHome(home, isPlain ? () => copyMigrated(home, { releaseFile: releaseFile(), code: sharedCode }) : undefined);
+  // Where a test makes the parts that open it, or another build, its database is made by them.
+  const isOurs = options.releaseFile === undefined && options.factories === undefined && options.isFirstStart !== true && !existsSync(join(home, 'data/svc.db'));
+  const database = await databaseOfHome(home, isOurs ? () => copyMigrated(home, { releaseFile: releaseFile(), code: sharedCode }) : undefined);
+  place[STARTED] = (place[STARTED] ?? 0) + 1;
   const daemon = await bootDaemon({
     env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...database, ...options.env },
     releaseFile: options.releaseFile ?? releaseFile(),

@@ -1,6 +1,6 @@
 /** Which conversation of an agent a request at /v1 belongs to. */
 import { createHash } from 'node:crypto';
-import { describeOnEngines, OPEN_RATE, type TestHttp } from '@svc/testing';
+import { describeDaemonOnEngines, OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../model-kernel.js';
 
@@ -18,7 +18,7 @@ const begin = async ({ http }: Pick<ModelKernel, 'http'>, agentId: string, label
 const spawn = async (http: TestHttp, name: string): Promise<string> => (await http.expect(201, 'POST', '/api/agents', { manifest: { name } })).body.agent_id;
 const boot = () => bootWithModel(() => ({ text: 'ok' }));
 
-describeOnEngines('a request that names a session', () => {
+describeDaemonOnEngines('a request that names a session', () => {
   afterEach(stopModelKernels);
 
   it('goes on there, by id or label, by header or model id, and nowhere else', async () => {

@@ -163,7 +163,7 @@ describe('the panel of agents', function () {
   it('edits who an agent is in its identity files, and tells of a change made meanwhile', async () => {
     const id = await made({ name: 'snowy' });
     const page = await open(`agents/${id}?view=identity`);
-    await page.getByText('There is no such file yet').waitFor();
+    await page.getByText('This file does not exist yet').waitFor();
     await page.getByRole('textbox', { name: /SOUL/ }).fill('Calm.');
     await save(page);
     await page.getByText('SOUL.md was saved.').waitFor();
@@ -229,7 +229,7 @@ describe('the panel of agents', function () {
       await kernel.http.expect(200, 'POST', '/api/agents/bulk', { agents });
     }
     const page = await open();
-    await page.getByText('the first 500 by name are listed').waitFor();
+    await page.getByText('the first 500 by name are shown').waitFor();
     expect(await page.getByRole('listitem').count()).to.be.below(120);
     await page.locator('.long-list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
     await page.getByRole('link', { name: 'a498', exact: true }).waitFor();

@@ -128,7 +128,7 @@ describe('the extensions panel', function () {
     const from = page.getByRole('region', { name: 'Origin' });
     await from.getByText('npm:@acme/weather@^1 <b>x</b>', { exact: true }).waitFor();
     await from.getByText('Acme', { exact: false }).first().waitFor();
-    await from.getByText('it runs in the process of the daemon', { exact: false }).waitFor();
+    await from.getByText("runs in the daemon's process", { exact: false }).waitFor();
     await expectWellMade(page, 'extensions, one from elsewhere');
     await page.goto(`${kernel.url}/#/extensions/acme-nobody`);
     await from.getByText('Not signed').waitFor();
@@ -156,7 +156,7 @@ describe('the extensions panel', function () {
     const { page } = await open(kernel);
     await page.getByRole('tab', { name: /List/ }).press('ArrowRight');
     const graph = page.getByRole('group', { name: 'Dependencies' });
-    const commands = graph.getByRole('link', { name: /^commands, On: needs agents, sessions/ });
+    const commands = graph.getByRole('link', { name: /^commands, On: requires agents, sessions/ });
     await commands.waitFor();
     const left = async (name: string): Promise<number> => (await graph.getByRole('link', { name: new RegExp(`^${name}, `) }).boundingBox())?.x ?? 0;
     expect(await left('agents')).to.be.lessThan(await left('sessions'));

@@ -8,7 +8,7 @@
  *     is passed by one reservation at most, a limit of cost by none.
  * Q4  Who is refused learns the limit, what was used, and when it will go on.
  */
-import type { Actor, Clock, SvcError } from '@svc/api';
+import type { Actors, Clock, SvcError } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { quotaErrors } from '../errors.js';
 import { createLedgers, type Ledger, type Ledgers, type Need } from './quota-ledger.js';
@@ -34,12 +34,12 @@ export interface Quota {
 }
 
 export interface QuotaDeps {
+  readonly actors: Pick<Actors, 'system'>;
   readonly agents: Pick<AgentsService, 'get'>;
   readonly store: Pick<UsageStore, 'spent'>;
   readonly clock: Clock;
 }
 
-const SYSTEM: Actor = { id: 'system:llm', role: 'system', ownerId: 'system' };
 /** Model calls end within minutes; who waited longer is told to come again. */
 const MAX_WAIT_MS = 120_000;
 const FREE: Place = { settle: () => undefined, counts: false };
@@ -74,8 +74,8 @@ interface Limits {
 }
 
 /** Undefined for an agent without limits. They are read for each call, so that a change holds at once. */
-const limitsOf = async ({ agents }: QuotaDeps, agentId: string): Promise<Limits | undefined> => {
-  const { manifest } = await agents.get(SYSTEM, agentId);
+const limitsOf = async ({ actors, agents }: QuotaDeps, agentId: string): Promise<Limits | undefined> => {
+  const { manifest } = await agents.get(actors.system('budgets'), agentId);
   const limits = limitsIn(manifest);
   return Object.values(limits).some((limit) => limit > 0) ? limits : undefined;
 };

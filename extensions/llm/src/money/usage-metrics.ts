@@ -1,5 +1,5 @@
 /** What models were used for lately, as metrics: of this database, whichever daemon made the calls. */
-import { type Clock, type Metric, systemActor } from '@svc/api';
+import type { Actors, Clock, Metric } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { UsageStore, UsedBy } from '../store.js';
 
@@ -14,6 +14,7 @@ const MAX_LINES = 500;
 export interface UsageMetricsDeps {
   readonly store: Pick<UsageStore, 'since'>;
   readonly agents: Pick<AgentsService, 'find'>;
+  readonly actors: Pick<Actors, 'system'>;
   readonly clock: Pick<Clock, 'now' | 'mono'>;
 }
 
@@ -59,7 +60,7 @@ const collect = async (deps: UsageMetricsDeps): Promise<Metric[]> => {
   ];
 };
 
-const tokenLines = async ({ agents }: UsageMetricsDeps, hour: readonly UsedBy[]): Promise<Metric[]> => {
+const tokenLines = async ({ agents, actors }: UsageMetricsDeps, hour: readonly UsedBy[]): Promise<Metric[]> => {
   const tokens = (row: UsedBy): number => row.inputTokens + row.outputTokens;
   const sorted = [...hour].sort((a, b) => tokens(b) - tokens(a));
   const line = (value: number, labels: Readonly<Record<string, string>>): Metric => ({
@@ -72,7 +73,7 @@ const tokenLines = async ({ agents }: UsageMetricsDeps, hour: readonly UsedBy[])
   });
   const named = await Promise.all(
     sorted.slice(0, MAX_LINES).map(async (row) => {
-      const agent = await agents.find(systemActor('llm'), row.agentId);
+      const agent = await agents.find(actors.system('metrics'), row.agentId);
       return line(tokens(row), { agent: agent?.name ?? row.agentId, agent_id: row.agentId, provider: row.provider, model: row.model });
     }),
   );

@@ -160,7 +160,7 @@ describe('errors of model calls', () => {
 
   it('tell money to the millionth of a dollar', () => {
     expect(quotaErrors.budget_exceeded('day', 0.5, 0.100_000_4, 0.000_02, 'noon').message).to.equal(
-      'The agent may spend 0.5 USD per day and has spent 0.1 USD; the next model call may cost 0.00002 USD. It can go on at noon.',
+      'The agent may spend 0.5 USD per day and has spent 0.1 USD; the next model call may cost 0.00002 USD. It can continue at noon.',
     );
   });
 });

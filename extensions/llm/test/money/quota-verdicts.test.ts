@@ -1,6 +1,7 @@
 import type { SvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
+import { createAreaActors } from '@svc/core';
 import { expect } from 'chai';
 import { createQuota } from '../../src/money/quota.js';
 
@@ -14,6 +15,7 @@ describe('the verdict on what an agent may use', () => {
     const clock = virtualClock(NOON);
     const none = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0 };
     const quota = createQuota({
+      actors: createAreaActors('llm'),
       // The quota reads nothing else of an agent.
       agents: { get: async () => ({ manifest: { capabilities: { max_llm_tokens_per_hour: tokens }, resources: { ...none, ...resources } } }) as unknown as Agent },
       store: { spent: async () => ({ minutes: [], days: [] }) },

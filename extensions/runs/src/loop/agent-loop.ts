@@ -5,7 +5,7 @@
  * A2  A run goes on from its last completed step, in whichever generation or process claims it.
  * A3  A generation that is being replaced hands each run on at its next step.
  */
-import { type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
+import { type Actors, type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
@@ -22,6 +22,7 @@ import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } 
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
   readonly agents: AgentsService;
+  readonly actors: Actors;
   readonly events: Events;
   readonly clock: Clock;
   readonly log: Logger;
@@ -82,10 +83,10 @@ function endOfEffects(run: LeasedRun, closing: AbortSignal): { signal: AbortSign
 async function begin(deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Progress> {
   const input = inputOf(run);
   const agent = await agentOf(deps, run, effects);
-  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(run), agent.id, input.sessionId, { again: true, aside: input.beside !== undefined }));
+  const session = await patiently(deps, run, effects, isLasting, () => deps.sessions.ensure(systemFor(deps, run), agent.id, input.sessionId, { again: true, aside: input.beside !== undefined }));
   deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'thinking' });
   deps.events.publish(RunChanged, { ...factOf(run), status: 'running' });
-  return beginProgress(run, agent, { ...session, ownerId: run.ownerId }, effects);
+  return beginProgress(deps.actors, run, agent, { ...session, ownerId: run.ownerId }, effects);
 }
 
 /** What was found before the message was accepted stands, unless the agent went meanwhile. */
@@ -97,11 +98,12 @@ async function goOn(deps: LoopDeps, run: LeasedRun, { progress }: BegunRun, effe
 }
 
 const agentOf = (deps: LoopDeps, run: LeasedRun, effects: AbortSignal): Promise<Agent> =>
-  patiently(deps, run, effects, isAgentGone, () => deps.agents.get(systemFor(run), inputOf(run).agentId)).catch((cause: unknown) => {
+  patiently(deps, run, effects, isAgentGone, () => deps.agents.get(systemFor(deps, run), inputOf(run).agentId)).catch((cause: unknown) => {
     throw isAgentGone(cause) ? runErrors.agent_gone().with({ cause }) : cause;
   });
 
-export const systemFor = (run: Pick<LeasedRun, 'ownerId'>): Actor => ({ id: 'system:runs', role: 'system', ownerId: run.ownerId });
+/** Sees all, and what it makes is the owner's. */
+export const systemFor = ({ actors }: Pick<LoopDeps, 'actors'>, run: Pick<LeasedRun, 'ownerId'>): Actor => actors.system('runs', run.ownerId);
 
 const isAgentGone = (cause: unknown): boolean => isSvcError(cause) && cause.code === 'agent_not_found';
 const isSessionGone = (cause: unknown): boolean => isSvcError(cause) && cause.code === 'sessions_session_not_found';

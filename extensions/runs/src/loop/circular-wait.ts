@@ -4,7 +4,7 @@
  *
  * Judged after the new run is committed: of senders that cross each other the later one sees both.
  */
-import { type Events, type Journal, type JournalRun, type Streams, systemActor, type ToolCall } from '@svc/api';
+import type { Actors, Events, Journal, JournalRun, Streams, ToolCall } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { factOf } from '../beside.js';
 import { RunEnded, type Submitted } from '../contract.js';
@@ -17,6 +17,7 @@ export interface CircularWaitDeps {
   readonly streams: Streams;
   readonly events: Events;
   readonly agents: AgentsService;
+  readonly actors: Actors;
 }
 
 export interface CircularWaits {
@@ -25,9 +26,9 @@ export interface CircularWaits {
 }
 
 /** Runs looked at in one search: more than any chain that `max_depth` allows, times what may queue between. */
+const PURPOSE = 'circular waits';
 const MAX_SEARCHED = 1_000;
 const UNFINISHED: ReadonlySet<string> = new Set(['queued', 'running', 'waiting']);
-const SYSTEM = systemActor('runs');
 
 export const createCircularWaits = (deps: CircularWaitDeps): CircularWaits => {
   let turn: Promise<unknown> = Promise.resolve();
@@ -42,27 +43,28 @@ export const createCircularWaits = (deps: CircularWaitDeps): CircularWaits => {
 };
 
 async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitted): Promise<void> {
-  const asked = await deps.journal.get(SYSTEM, submitted.runId);
+  const system = deps.actors.system(PURPOSE);
+  const asked = await deps.journal.get(system, submitted.runId);
   // Only what is still in the queue waits for anybody but its own calls.
   if (asked?.status !== 'queued') return;
-  const path = await pathToLane(deps.journal, call.runId, asked.lane);
+  const path = await pathToLane(deps, call.runId, asked.lane);
   if (!path) return;
   const error = runErrors.circular_wait(await chainOf(deps, call, [...path, asked]));
   const ended = deps.events.event(RunEnded, { ...factOf(asked), status: 'cancelled' });
-  if (!(await deps.journal.cancel(SYSTEM, asked.id, toRunError(error), [ended]))) return;
+  if (!(await deps.journal.cancel(system, asked.id, toRunError(error), [ended]))) return;
   await sayEnd(deps, asked, error);
   throw error;
 }
 
 /** From a run that holds a place in the lane to the sender, each waiting for the next; undefined when nobody there does. */
-async function pathToLane(journal: Journal, senderId: string, lane: string | null): Promise<JournalRun[] | undefined> {
-  const sender = await journal.get(SYSTEM, senderId);
+async function pathToLane(deps: CircularWaitDeps, senderId: string, lane: string | null): Promise<JournalRun[] | undefined> {
+  const sender = await deps.journal.get(deps.actors.system(PURPOSE), senderId);
   if (!sender || lane === null) return undefined;
   const waitsFor = new Map<string, JournalRun | undefined>([[sender.id, undefined]]);
   const open = [sender];
   for (let run = open.shift(); run && waitsFor.size < MAX_SEARCHED; run = open.shift()) {
     if (run.lane === lane) return pathFrom(run, waitsFor);
-    for (const waiter of await waitersOf(journal, run)) {
+    for (const waiter of await waitersOf(deps, run)) {
       if (waitsFor.has(waiter.id)) continue;
       waitsFor.set(waiter.id, run);
       open.push(waiter);
@@ -78,11 +80,12 @@ function pathFrom(start: JournalRun, waitsFor: ReadonlyMap<string, JournalRun | 
 }
 
 /** Who cannot go on before this run has ended. */
-async function waitersOf(journal: Journal, run: JournalRun): Promise<JournalRun[]> {
-  const parent = run.parentId === null ? undefined : await journal.get(SYSTEM, run.parentId);
+async function waitersOf({ journal, actors }: CircularWaitDeps, run: JournalRun): Promise<JournalRun[]> {
+  const system = actors.system(PURPOSE);
+  const parent = run.parentId === null ? undefined : await journal.get(system, run.parentId);
   const senders = parent && UNFINISHED.has(parent.status) ? [parent] : [];
   if (run.lane === null) return senders;
-  const queued = await journal.list({ actor: SYSTEM, kind: RUN_KIND, lane: run.lane, status: ['queued'], limit: MAX_SEARCHED });
+  const queued = await journal.list({ actor: system, kind: RUN_KIND, lane: run.lane, status: ['queued'], limit: MAX_SEARCHED });
   // Newest first: what stands before it in the list stands behind it in the queue.
   const place = queued.findIndex(({ id }) => id === run.id);
   const behind = place < 0 ? queued : queued.slice(0, place);

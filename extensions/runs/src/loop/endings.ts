@@ -6,7 +6,7 @@
  *     Whoever was given only a part of a run is hung up on then, comes back, and is given the rest from the rows.
  * E3  The event `run.ended` can be lost on its way from another process: what is followed here is looked for every few seconds.
  */
-import { type Journal, type JournalRun, type Logger, type RunError, type Streams, type SvcError, systemActor } from '@svc/api';
+import type { Actors, Journal, JournalRun, Logger, RunError, Streams, SvcError } from '@svc/api';
 import { RunFrames, type RunResult } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { reachedBy } from '../frames/frames.js';
@@ -15,9 +15,9 @@ import { answerOf } from '../run-input.js';
 export interface EndingDeps {
   readonly journal: Pick<Journal, 'get' | 'steps'>;
   readonly streams: Streams;
+  readonly actors: Actors;
 }
 
-const SYSTEM = systemActor('runs');
 const OVER: ReadonlySet<string> = new Set(['done', 'failed', 'cancelled']);
 /** How long the frames of another process have to arrive after its run ended. */
 const GRACE_MS = 1_000;
@@ -49,10 +49,10 @@ export async function sayEndOf(deps: EndingDeps, run: JournalRun): Promise<void>
 }
 
 /** Makes the topic one that is written here. False when there is none, or it has ended. */
-async function takeOver({ journal, streams }: EndingDeps, run: JournalRun): Promise<boolean> {
+async function takeOver({ journal, streams, actors }: EndingDeps, run: JournalRun): Promise<boolean> {
   const here = streams.here(run.id);
   if (!here || here.ended || here.own) return here?.ended === false;
-  const reached = reachedBy(await journal.steps(SYSTEM, run.id));
+  const reached = reachedBy(await journal.steps(actors.system('endings'), run.id));
   // The rest may have come meanwhile.
   const now = streams.here(run.id);
   if (!now || now.ended) return false;
@@ -77,7 +77,7 @@ export interface EndKeeper {
 export const createEndKeeper = (deps: EndKeeperDeps): EndKeeper => {
   const lookAt = async (runId: string): Promise<void> => {
     if (deps.isDriven(runId)) return;
-    const run = await deps.journal.get(SYSTEM, runId);
+    const run = await deps.journal.get(deps.actors.system('endings'), runId);
     if (run && isOver(run) && !deps.isDriven(runId)) await sayEndOf(deps, run);
   };
   const safely = (runId: string): Promise<void> => lookAt(runId).catch((error: unknown) => deps.log.warn('how a run ended could not be read; it is tried again', { run: runId, error }));

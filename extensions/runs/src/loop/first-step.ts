@@ -55,8 +55,8 @@ async function within<T>(deps: Pick<LoopDeps, 'clock'>, looking: Promise<T>): Pr
 }
 
 async function firstOf(deps: LoopDeps, run: LeasedRun, agent: Agent): Promise<{ step: FirstStep; begun: BegunRun }> {
-  const session = await deps.sessions.ensure(systemFor(run), agent.id, inputOf(run).sessionId);
-  const progress = beginProgress(run, agent, { ...session, ownerId: run.ownerId }, run.signal);
+  const session = await deps.sessions.ensure(systemFor(deps, run), agent.id, inputOf(run).sessionId);
+  const progress = beginProgress(deps.actors, run, agent, { ...session, ownerId: run.ownerId }, run.signal);
   const tools = await toolsOf(deps, progress);
   const request = await buildRequest(deps, progress, tools);
   const { spec, writes } = await intentOf(deps, progress, request);

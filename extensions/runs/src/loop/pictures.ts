@@ -5,7 +5,7 @@
  *     no pictures, gives way to a note. The talk itself stays as it is.
  * P2  A picture is read once for a run, and a message made once for as long as it stays the same: so is its text on the wire.
  */
-import { type OptionalHandle, systemActor } from '@svc/api';
+import type { Actors, OptionalHandle } from '@svc/api';
 import type { UploadsService } from '@svc/ext-files/contract';
 import type { ContentPart, ModelMessage } from '@svc/ext-llm/contract';
 
@@ -14,6 +14,7 @@ const MAX_PICTURE_CHARS = 24_000_000;
 
 export interface PictureDeps {
   readonly uploads: OptionalHandle<UploadsService>;
+  readonly actors: Actors;
 }
 
 /** What a run has read, and made of its messages; it goes with the run. */
@@ -31,9 +32,9 @@ const hasNamed = ({ parts }: ModelMessage): boolean => parts.some(namesPicture);
 export const hasPictures = (messages: readonly ModelMessage[]): boolean => messages.some(hasNamed);
 
 /** The messages as the model gets them. `canSee` false: it is known to take no pictures. */
-export async function withPictures({ uploads }: PictureDeps, shown: Shown, messages: readonly ModelMessage[], canSee: boolean | null): Promise<readonly ModelMessage[]> {
+export async function withPictures({ uploads, actors }: PictureDeps, shown: Shown, messages: readonly ModelMessage[], canSee: boolean | null): Promise<readonly ModelMessage[]> {
   // Whoever sent them was asked then: what stands in the talk is its own.
-  const actor = systemActor('runs');
+  const actor = actors.system('pictures');
   let room = canSee === false ? 0 : MAX_PICTURE_CHARS;
   const take = async (id: string): Promise<string | undefined> => {
     if (room > 0 && !shown.pictures.has(id)) shown.pictures.set(id, await fitting(uploads.value?.picture(actor, id), room));

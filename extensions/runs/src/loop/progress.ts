@@ -5,7 +5,7 @@
  * R1  Outcomes may wait for the next commit only while nothing outside happens in between.
  * R2  A session that somebody else extended (a compaction, say) is read again; the entries are appended after theirs.
  */
-import { type Actor, type Advance, type Events, type FirstStep, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, actorOf, isSvcError } from '@svc/api';
+import { type Actors, type Actor, type Advance, type Events, type FirstStep, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import { factOf, openingOf, talkOf } from '../beside.js';
@@ -49,13 +49,13 @@ export interface Progress {
   leftOut: readonly LeftOut[];
 }
 
-export function beginProgress(run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
+export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
   // The journal stores what `submit` gave it.
   const input = inputOf(run);
   const progress: Progress = {
     run,
     input,
-    actor: actorOf(run.ownerId),
+    actor: actors.of(run.ownerId),
     agent,
     effects,
     session,

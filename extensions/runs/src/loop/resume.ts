@@ -1,5 +1,5 @@
 /** A client that comes back names the last frame it saw; this finds what it still has to get, on any protocol. */
-import type { Actor, Journal, Streams } from '@svc/api';
+import type { Actors, Actor, Journal, Streams } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type RunFrame, RunFrames } from '../contract.js';
 import { runErrors } from '../errors.js';
@@ -9,6 +9,7 @@ import { attach } from '../service.js';
 
 export interface ResumeDeps {
   readonly journal: Journal;
+  readonly actors: Actors;
   readonly streams: Streams;
   readonly sessions: Pick<SessionsService, 'entries'>;
 }

@@ -1,10 +1,11 @@
 /** What runs are going on, as metrics. */
-import { type Metric, systemActor } from '@svc/api';
+import type { Actors, Metric } from '@svc/api';
 import type { RunsService } from '../contract.js';
 import type { RollingCount } from './rolling-count.js';
 
 export interface RunMetricsDeps {
   readonly runs: Pick<RunsService, 'list'>;
+  readonly actors: Actors;
   readonly toolCalls: Pick<RollingCount, 'lastHour'>;
   /** Runs that this process drives. */
   readonly driven: number;
@@ -13,8 +14,8 @@ export interface RunMetricsDeps {
 /** More than this is told as this. */
 const MAX_COUNTED = 1_000;
 
-export const runMetrics = async ({ runs, toolCalls, driven }: RunMetricsDeps): Promise<Metric[]> => {
-  const active = await runs.list(systemActor('runs'), { active: true, limit: MAX_COUNTED });
+export const runMetrics = async ({ runs, actors, toolCalls, driven }: RunMetricsDeps): Promise<Metric[]> => {
+  const active = await runs.list(actors.system('metrics'), { active: true, limit: MAX_COUNTED });
   const gauge = (name: string, help: string, value: number): Metric => ({ name, help, type: 'gauge', value });
   return [
     gauge('svc_runs_active', 'Runs that this process drives now', driven),

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeOnEngines, OWNER, fixtureExtension, OPEN_RATE, type SseEvent } from '@svc/testing';
+import { describeDaemonOnEngines, OWNER, fixtureExtension, OPEN_RATE, type SseEvent } from '@svc/testing';
 import { defineTool, ToolBefore, Type } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createJournal } from '@svc/platform/journal/journal';
@@ -115,7 +115,7 @@ describe('a run that waits for a time', () => {
   });
 });
 
-describeOnEngines('a run that is resumed while an area that it needs is slow to start', (engine) => {
+describeDaemonOnEngines('a run that is resumed while an area that it needs is slow to start', (engine) => {
   let home: string;
 
   beforeEach(async () => {

@@ -98,7 +98,7 @@ describe('the panel of runs', function () {
     await rows(page).nth(1).getByText('running', { exact: true }).waitFor();
     await rows(page).nth(1).getByRole('link').click();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByRole('dialog').getByText('What assistant does now ends', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByText('This stops assistant', { exact: false }).waitFor();
     await expectWellMade(page, 'a run that goes on');
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Run stopped.').waitFor();

@@ -2,15 +2,18 @@
  * Sessions that nobody needs any more: those of agents that are gone, and what [session] says of age and number.
  * A session in which something is going on stays, and an agent's current one is never among the too many.
  */
-import type { Clock } from '@svc/api';
+import type { Actors, Clock } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionConfig } from '../config.js';
 import type { Listing } from '../listing.js';
 import type { Closing } from './closing.js';
-import { type ClosingStore, SYSTEM } from './closing-store.js';
+import type { ClosingStore } from './closing-store.js';
+
+const PURPOSE = 'cleanup';
 
 export interface CleanupDeps {
   readonly store: ClosingStore;
+  readonly actors: Pick<Actors, 'system'>;
   readonly closing: Pick<Closing, 'eraseAll'>;
   readonly agents: Pick<AgentsService, 'briefs' | 'find'>;
   readonly listing: Pick<Listing, 'active'>;
@@ -31,7 +34,7 @@ const PAGE = 500;
 const DAY_MS = 86_400_000;
 
 export const cleanUp = async (deps: CleanupDeps): Promise<Cleaned> => {
-  const active = await deps.listing.active(SYSTEM);
+  const active = await deps.listing.active(deps.actors.system(PURPOSE));
   const orphaned = await cleanOrphans(deps);
   const expired = await cleanExpired(deps, active);
   const surplus = await cleanSurplus(deps, active);
@@ -40,9 +43,9 @@ export const cleanUp = async (deps: CleanupDeps): Promise<Cleaned> => {
 
 const before = ({ clock }: CleanupDeps, days: number): string => new Date(clock.now() - days * DAY_MS).toISOString();
 
-async function cleanOrphans({ store, closing, agents, clock }: CleanupDeps): Promise<number> {
+async function cleanOrphans({ store, actors, closing, agents, clock }: CleanupDeps): Promise<number> {
   const agentIds = await store.agentIds();
-  const there = await agents.briefs(SYSTEM, agentIds);
+  const there = await agents.briefs(actors.system(PURPOSE), agentIds);
   let count = 0;
   for (const agentId of agentIds.filter((id) => there[id] === undefined)) {
     const next = (): Promise<string[]> => store.ofAgent(agentId, clock.iso(), PAGE);
@@ -73,12 +76,12 @@ async function cleanExpired(deps: CleanupDeps, active: ReadonlySet<string>): Pro
   }
 }
 
-async function cleanSurplus({ store, closing, agents, config }: CleanupDeps, active: ReadonlySet<string>): Promise<number> {
+async function cleanSurplus({ actors, store, closing, agents, config }: CleanupDeps, active: ReadonlySet<string>): Promise<number> {
   const max = config().max_sessions_per_agent;
   if (max === 0) return 0;
   let count = 0;
   for (const agentId of await store.crowded(max)) {
-    const current = (await agents.find(SYSTEM, agentId))?.sessionId;
+    const current = (await agents.find(actors.system(PURPOSE), agentId))?.sessionId;
     const ids = (await store.beyond(agentId, max, PAGE)).filter((id) => id !== current && !active.has(id));
     await closing.eraseAll(agentId, ids);
     count += ids.length;

@@ -1,5 +1,5 @@
 /** Rows of sessions that are taken away. */
-import { type Db, type Row, systemActor, type Write } from '@svc/api';
+import type { Db, Row, Write } from '@svc/api';
 
 export interface ClosingStore {
   /** From here on nothing is begun under these ids, and no search shows what was said there. */
@@ -36,7 +36,6 @@ export interface RestingSession {
 const PIECE_ENTRIES = 1_000;
 /** Why rows are read with no actor. */
 const CLEANUP = 'sessions to take away';
-const SYSTEM = systemActor('sessions');
 
 export const createClosingStore = (db: Db): ClosingStore => {
   const [sessions, entries, closed] = [db.table('sessions'), db.table('entries'), db.table('closed')];
@@ -87,5 +86,3 @@ export const createClosingStore = (db: Db): ClosingStore => {
     },
   };
 };
-
-export { SYSTEM };

@@ -6,15 +6,16 @@
  * D2  An agent always has a session that can be spoken in: its current one is changed in that same commit.
  * D3  What is closed is erased, by other areas too, whatever happens in between: closed ids are looked at until each is done.
  */
-import { type Actor, actorOf, type Clock, type Db, isSvcError, type Logger, type OptionalHandle, type Purged, type PurgeSubject } from '@svc/api';
+import { type Actors, type Actor, type Clock, type Db, isSvcError, type Logger, type OptionalHandle, type Purged, type PurgeSubject } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService, Wiped } from '../contract.js';
 import type { Told } from '../service.js';
-import { type ClosingStore, SYSTEM } from './closing-store.js';
+import type { ClosingStore } from './closing-store.js';
 
 export interface ClosingDeps {
   readonly store: ClosingStore;
+  readonly actors: Actors;
   readonly agents: Pick<AgentsService, 'find' | 'setSession'>;
   readonly runs: OptionalHandle<RunsService>;
   readonly sessions: Pick<SessionsService, 'create'>;
@@ -93,11 +94,11 @@ async function close(deps: ClosingDeps, agentId: string, sessionIds: readonly st
 /** The agent's current session is another one, if it was one of these. Nobody can switch to one of them any more, so this comes to an end. */
 async function leaveClosed(deps: ClosingDeps, agentId: string, closed: ReadonlySet<string>): Promise<void> {
   for (let races = 0; ; races++) {
-    const agent = await deps.agents.find(SYSTEM, agentId);
+    const agent = await deps.agents.find(deps.actors.system('closing'), agentId);
     if (!agent || !closed.has(agent.sessionId)) return;
     try {
-      const { ref, writes } = await deps.sessions.create(actorOf(agent.ownerId), agentId);
-      await deps.commit([...writes, ...(await deps.agents.setSession(SYSTEM, agentId, ref.id))]);
+      const { ref, writes } = await deps.sessions.create(deps.actors.of(agent.ownerId), agentId);
+      await deps.commit([...writes, ...(await deps.agents.setSession(deps.actors.system('closing'), agentId, ref.id))]);
       return;
     } catch (error) {
       if (races === MAX_POINTER_RACES || !isSvcError(error) || !error.retry) throw error;

@@ -7,7 +7,7 @@
  * C5  What is too long for one call of the model is summarised piece by piece; nothing of it is left out.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
  */
-import { type Actor, type DurableWorker, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, actorOf, isSvcError } from '@svc/api';
+import { type Actors, type Actor, type DurableWorker, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
@@ -25,6 +25,7 @@ const MAX_APPEND_TRIES = 5;
 const AT_ONCE = 4;
 export interface CompactionDeps {
   readonly journal: Journal;
+  readonly actors: Actors;
   readonly sessions: Pick<SessionsService, 'append' | 'ensure'>;
   readonly agents: AgentsService;
   readonly llm: OptionalHandle<LlmService>;
@@ -105,7 +106,7 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
   if (!hold) throw sessionsErrors.compaction_busy();
   const leased = await begin(deps, worker, ref, input).finally(() => hold.release());
   if (!leased) throw sessionsErrors.compaction_busy();
-  const ended = await deps.journal.get(actorOf(ref.ownerId), leased.id);
+  const ended = await deps.journal.get(deps.actors.of(ref.ownerId), leased.id);
   if (ended?.status !== 'done') throw sessionsErrors.compaction_failed(ended?.error?.message ?? 'The compaction has not come to its end.');
   const kept = countOf(log.filter((entry) => entry.kind !== 'summary' && entry.seq > through));
   const summary = (await deps.load(ref.id)).find((entry) => entry.kind === 'summary')?.content ?? '';
@@ -114,7 +115,7 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
 
 /** Undefined when another compaction of the session is under way. */
 async function begin(deps: CompactionDeps, worker: DurableWorker, ref: SessionRef, input: CompactionInput): Promise<LeasedRun | undefined> {
-  const { leased } = await deps.journal.open({ kind: Compaction.name, actor: actorOf(ref.ownerId), lane: `compaction:${ref.id}`, input });
+  const { leased } = await deps.journal.open({ kind: Compaction.name, actor: deps.actors.of(ref.ownerId), lane: `compaction:${ref.id}`, input });
   if (leased) await worker.take(leased);
   return leased;
 }
@@ -137,7 +138,7 @@ async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void>
 
 async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
   const input = inputOf(run);
-  const actor = actorOf(run.ownerId);
+  const actor = deps.actors.of(run.ownerId);
   const log = await deps.load(input.sessionId);
   // Another one, begun while this one waited or was cut off, has covered the same.
   if (log.some((entry) => entry.kind === 'summary' && (entry.coversThrough ?? 0) >= input.through)) return deps.journal.advance(run, { finish: { status: 'done' } });

@@ -1,25 +1,32 @@
 /** Sessions that are taken away while something goes on in them: nothing comes back, nobody hangs, nothing stays behind. */
 import { virtualClock } from '@svc/platform/clock/clock';
-import { bootTestKernel, OPEN_RATE, OWNER, stopTestKernels } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, OWNER } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
+import { until } from '@svc/test/clients/model-kernel';
 import { createClosingStore } from '../../src/closing/closing-store.js';
-import { bootPeople, type People, refusalOf, UNKNOWN } from './people.js';
+import { bootPeople, type People, peopleOfSuite, refusalOf, UNKNOWN } from './people.js';
 
 const TABLES = ['sessions', 'entries', 'said', 'closed'];
 
 describeOnEngines('a session that is taken away', (_engine) => {
   let svc: People;
+  /** What the model was asked before this claim. */
+  let askedBefore: number;
   let answerAll: () => void;
+  let elsewhere: People | undefined;
   afterEach(async () => {
     answerAll?.();
-    await stopModelKernels();
-    await stopTestKernels();
+    await elsewhere?.kernel.stop();
+    elsewhere = undefined;
   });
+  const people = peopleOfSuite();
 
-  const boot = async (config = ''): Promise<void> => {
-    svc = await bootPeople(config);
+  /** People of their own; with settings a daemon of their own too. */
+  const boot = async (config?: string): Promise<void> => {
+    elsewhere = config === undefined ? undefined : await bootPeople(config);
+    svc = elsewhere ?? (await people());
+    askedBefore = svc.model.requests.length;
   };
   /** From now on the model answers when it is told to. */
   const hold = (): void => {
@@ -31,7 +38,7 @@ describeOnEngines('a session that is taken away', (_engine) => {
       return { text: 'too late' };
     });
   };
-  const asked = (count: number): Promise<void> => until(() => svc.model.requests.length >= count);
+  const asked = (count: number): Promise<void> => until(() => svc.model.requests.length - askedBefore >= count);
   const db = () => svc.kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: TABLES });
   const rowsOf = async (session_id: string): Promise<number[]> => [
     await db().system('a test').count('sessions', { id: session_id }),

@@ -1,17 +1,15 @@
 /** Sessions over HTTP: lists, labels, switching, reading one. */
-import { stopTestKernels } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
-import { bootPeople, type People, refusalOf, UNKNOWN } from './people.js';
+import { until } from '@svc/test/clients/model-kernel';
+import { type People, peopleOfSuite, refusalOf, UNKNOWN } from './people.js';
 
 describeOnEngines('sessions over HTTP', (_engine) => {
   let svc: People;
+  const people = peopleOfSuite();
   beforeEach(async () => {
-    svc = await bootPeople();
+    svc = await people();
   });
-  afterEach(stopModelKernels);
-  afterEach(stopTestKernels);
 
   const begin = async (body: object = {}): Promise<string> => (await svc.alice.http.expect(200, 'POST', `/api/agents/${svc.alice.agent.id}/sessions`, body)).body.session_id;
   const listed = async (query = '') => (await svc.alice.http.expect(200, 'GET', `/api/agents/${svc.alice.agent.id}/sessions${query}`)).body;
@@ -187,8 +185,9 @@ describeOnEngines('sessions over HTTP', (_engine) => {
       return { text: 'ok' };
     });
     const { http, agent } = svc.alice;
+    const before = svc.model.requests.length;
     const asking = Promise.all([svc.alice.say('hi'), http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: 'aside', incognito: true })]);
-    await until(() => svc.model.requests.length === 2);
+    await until(() => svc.model.requests.length === before + 2);
     const { sessions, total } = await listed();
     expect(total).to.equal(1);
     expect(sessions[0]).to.include({ active: true, message_count: 1 });

@@ -2,11 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stopTestKernels, type TestKernel } from '@svc/testing';
+import type { TestKernel } from '@svc/testing';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
-import { bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
-import { bootPeople, type People, refusalOf, type Somebody, UNKNOWN } from './people.js';
+import { bootWithModel } from '@svc/test/clients/model-kernel';
+import { type People, peopleOfSuite, refusalOf, type Somebody, UNKNOWN } from './people.js';
 
 interface Hit {
   readonly session_id: string;
@@ -17,11 +17,10 @@ interface Hit {
 
 describeOnEngines('a search of sessions', (_engine) => {
   let svc: People;
+  const people = peopleOfSuite();
   beforeEach(async () => {
-    svc = await bootPeople();
+    svc = await people();
   });
-  afterEach(stopModelKernels);
-  afterEach(stopTestKernels);
 
   const search = async (who: Somebody | People['owner'], q: string, rest = ''): Promise<{ items: Hit[]; total: number; total_is_exact: boolean }> =>
     ('http' in who ? who.http : who).expect(200, 'GET', `/api/sessions/search?q=${encodeURIComponent(q)}${rest}`).then(({ body }) => body);
@@ -142,7 +141,7 @@ describeOnEngines('a search of sessions', (_engine) => {
     expect(await found(alice, 'plum')).to.deep.equal([]);
     await svc.bob.say('plum of bob');
     expect(await found(svc.bob, 'plum')).to.have.length(1);
-    await svc.kernel.daemon.parts.purges.purge({ ownerId: 'user:bob' });
+    await svc.kernel.daemon.parts.purges.purge({ ownerId: svc.bob.ownerId });
     expect(await found(svc.bob, 'plum')).to.deep.equal([]);
   });
 

@@ -97,7 +97,7 @@ describe('the log panel', function () {
       await line(page, `line ${part * 100 + 99}.`).waitFor();
     }
     await page.getByText('5000 of 5000 lines').waitFor();
-    await page.getByText(/The newest 5000 lines are kept/).waitFor();
+    await page.getByText(/The newest 5000 lines are shown/).waitFor();
     expect(await page.locator('.log-line').count()).to.be.lessThan(120);
   });
 

@@ -27,10 +27,10 @@ describe('the overview panel', function () {
   it('tells that all is well, who answers and where it runs, in a fresh home', async () => {
     const kernel = await bootTestKernel();
     const { page, mistakes } = await open(kernel);
-    await page.getByText(/^Everything works/).waitFor();
+    await page.getByText(/^(All checks passed|No failures)/).waitFor();
     const model = section(page, 'Default model');
     await model.getByText('builtin/rehearsal').waitFor();
-    await model.getByText(/no language model/).waitFor();
+    await model.getByText(/not a language model/).waitFor();
     await section(page, 'Daemon').getByText(kernel.home, { exact: true }).waitFor();
     await section(page, 'Recent conversations').getByText('No messages yet.').waitFor();
     await expectWellMade(page, 'overview, fresh');
@@ -76,14 +76,14 @@ describe('the overview panel', function () {
     const kernel = await bootTestKernel();
     await breakSettings(kernel, `${OPEN_RATE}[log]\nlevl = "warn"\n`);
     const { page } = await open(kernel);
-    await page.getByText('1 thing does not work.').waitFor();
+    await page.getByText('1 check failed.').waitFor();
     const problems = page.getByRole('list', { name: 'Failed checks' });
     await problems.getByText(/levl is not a setting/).waitFor();
     await expectWellMade(page, 'overview, degraded');
     // Saved in between, as an editor does.
     await writeFile(join(kernel.home, 'config.toml'), OPEN_RATE);
     await problems.getByRole('button', { name: 'Reload file' }).click();
-    await page.getByText(/^Everything works/).waitFor();
+    await page.getByText(/^(All checks passed|No failures)/).waitFor();
     expect((await kernel.http.expect(200, 'GET', '/api/health/detail')).body.status).to.equal('ok');
   });
 
@@ -103,11 +103,11 @@ describe('the overview panel', function () {
   it('keeps what it shows and says why it is old while the daemon does not answer', async () => {
     const kernel = await bootTestKernel();
     const { page } = await open(kernel);
-    await page.getByText(/^Everything works/).waitFor();
+    await page.getByText(/^(All checks passed|No failures)/).waitFor();
     await page.route('**/api/**', (route) => route.abort());
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('This may be out of date', { exact: false }).first().waitFor();
-    await page.getByText(/^Everything works/).waitFor();
+    await page.getByText(/^(All checks passed|No failures)/).waitFor();
     await page.unroute('**/api/**');
     await page.getByRole('button', { name: 'Try again' }).first().click();
   });

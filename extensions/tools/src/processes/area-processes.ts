@@ -16,6 +16,7 @@ export const openProcesses = (ctx: ExtensionContext, agents: Pick<AgentsService,
     clock: ctx.clock,
     ids: ctx.ids,
     log: ctx.log,
+    actors: ctx.actors,
   });
   ctx.hooks.tap(StoragePurge, ({ agentId, ownerId }) => processes.endAll({ agentId, ownerId }, agentId === undefined ? 'its owner left' : 'the agent was killed'));
   ctx.events.on(AgentChanged, ({ agentId }) => processes.review(agentId));

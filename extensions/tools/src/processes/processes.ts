@@ -7,6 +7,7 @@
  * L4  Output is kept up to a bound; what was dropped is counted and said.
  */
 import {
+  type Actors,
   type Capabilities,
   type Clock,
   type ExtensionContext,
@@ -16,7 +17,6 @@ import {
   type JournalRun,
   type LeasedRun,
   type Logger,
-  systemActor,
   type ToolCall,
   type Write,
 } from '@svc/api';
@@ -48,6 +48,7 @@ export interface ProcessDeps {
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly log: Logger;
+  readonly actors: Actors;
 }
 
 export type Found = { readonly live: LiveProcess } | { readonly row: ProcessRow };
@@ -71,8 +72,6 @@ interface State extends ProcessDeps {
   readonly running: Map<string, LiveProcess>;
   readonly ended: Map<string, LiveProcess>;
 }
-
-const SYSTEM = systemActor('tools');
 
 export const createProcesses = (deps: ProcessDeps): Processes => {
   const state: State = { ...deps, running: new Map(), ended: new Map() };
@@ -214,7 +213,7 @@ const find = async (state: State, call: ToolCall, id: string): Promise<Found> =>
 const review = async (state: State, agentId: string): Promise<void> => {
   const all = [...state.running.values()].filter((live) => live.agentId === agentId);
   if (all.length === 0) return;
-  const agent = await state.agents.get(SYSTEM, agentId).catch((error: unknown) => {
+  const agent = await state.agents.get(state.actors.system('processes'), agentId).catch((error: unknown) => {
     if (isSvcError(error) && error.code === 'agent_not_found') return undefined;
     throw error;
   });

@@ -94,14 +94,14 @@ const createRoute = <F extends TObject>({ spec, draft, item }: Collection<F>, ro
   );
 };
 
-const getRoute = <F extends TObject>({ spec, item }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] =>
+const getRoute = <F extends TObject>({ spec, item: shown }: Pick<Collection<F>, 'spec'> & { readonly item: TSchema }, rows: CollectionRows<F>): RouteDecl[] =>
   served(spec, 'get', `Get a ${spec.one}`, (head) =>
     routeGroup({ area: spec.area })({
       ...head,
       method: 'GET',
       path: `${spec.path}/{id}`,
       params: ItemPath,
-      responses: { 200: item },
+      responses: { 200: shown },
       handler: async ({ actor, params }) => {
         const found = await rows.get(actor, params.id);
         return reply(200, found, etag(found));
@@ -109,7 +109,7 @@ const getRoute = <F extends TObject>({ spec, item }: Collection<F>, rows: Collec
     }),
   );
 
-const updateRoute = <F extends TObject>({ spec, change, item }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] =>
+const updateRoute = <F extends TObject>({ spec, change, item: shown }: Pick<Collection<F>, 'spec' | 'change'> & { readonly item: TSchema }, rows: CollectionRows<F>): RouteDecl[] =>
   served(spec, 'update', `Update a ${spec.one}`, (head) =>
     routeGroup({ area: spec.area })({
       ...head,
@@ -120,7 +120,7 @@ const updateRoute = <F extends TObject>({ spec, change, item }: Collection<F>, r
       audit: `${snakeCase(spec.one)}_updated`,
       body: change,
       errors: [...head.errors, 409, 412],
-      responses: { 200: item },
+      responses: { 200: shown },
       handler: async (req) => {
         const revision = revisionOf(req);
         const made = await rows.update(req.actor, req.params.id, req.body as Change<F>, revision === undefined ? {} : { revision });

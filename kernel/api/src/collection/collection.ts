@@ -6,6 +6,7 @@
  * D2  A change, its event and the receipt of its request are one commit.
  * D3  Of two changes made at once, the second is applied to what the first one left.
  */
+import type { CollectionView } from '../declare/collection-view.js';
 import type { CommandDecl } from '../declare/command.js';
 import { defineEvent, type EventDecl } from '../declare/event.js';
 import { defineTable, type TableDecl } from '../declare/table.js';
@@ -14,6 +15,7 @@ import { commandsOf } from './commands.js';
 import { changeOf, columnsOf, draftOf, type Item, isText, itemOf } from './fields.js';
 import { defineList, type ListDecl } from './list.js';
 import { type AnyCollectionSpec, camelCase, type CollectionSpec, manyOf, operationOf, snakeCase } from './spec.js';
+import { viewOf } from './view.js';
 
 const Changed = Type.Object({ id: Type.String(), ownerId: Type.String(), change: OneOf(['created', 'updated', 'deleted']) });
 
@@ -29,22 +31,28 @@ export interface Collection<F extends TObject = TObject> {
   /** Emitted with each change: `goals.changed`. */
   readonly changed: EventDecl<typeof Changed>;
   readonly commands: readonly CommandDecl[];
+  /** For a panel of the page. */
+  readonly view: CollectionView;
 }
 
 export const defineCollection = <const F extends TObject>(spec: CollectionSpec<F>): Collection<F> => {
   const many = manyOf(spec);
   const name = camelCase(spec.one);
   const item = itemOf(spec.fields, name);
+  const draft = draftOf(spec.fields, `${name}Draft`);
+  const change = changeOf(spec.fields, `${name}Change`);
+  const event = `${snakeCase(many)}.changed`;
   return {
     spec,
     item,
-    draft: draftOf(spec.fields, `${name}Draft`),
-    change: changeOf(spec.fields, `${name}Change`),
+    draft,
+    change,
     deleted: Type.Object({ status: OneOf(['deleted']), [`${snakeCase(spec.one)}_id`]: Uuid }),
     table: tableOf(spec, many),
     list: listOf(spec, item, many),
-    changed: defineEvent(`${snakeCase(many)}.changed`, '1.0.0', Changed, { permission: operationOf(spec, 'list')?.permission ?? `${spec.area}.read`, owner: 'ownerId', id: 'id', state: 'change' }),
+    changed: defineEvent(event, '1.0.0', Changed, { permission: operationOf(spec, 'list')?.permission ?? `${spec.area}.read`, owner: 'ownerId', id: 'id', state: 'change' }),
     commands: commandsOf(spec),
+    view: viewOf(spec, { draft, change, event }),
   };
 };
 

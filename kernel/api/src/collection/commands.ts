@@ -1,9 +1,7 @@
 /** The commands of a collection: `svc goals list|get|create|update|delete`. */
 import type { CommandColumn, CommandDecl } from '../declare/command.js';
 import type { TObject } from '../schema/schema.js';
-import { type AnyCollectionSpec, manyOf, operationId, operationOf, snakeCase, type Verb } from './spec.js';
-
-const SHOWN_FIELDS = 4;
+import { type AnyCollectionSpec, manyOf, operationId, operationOf, shownFields, snakeCase, type Verb } from './spec.js';
 
 export const commandsOf = (spec: AnyCollectionSpec): CommandDecl[] => {
   const many = manyOf(spec);
@@ -14,15 +12,13 @@ export const commandsOf = (spec: AnyCollectionSpec): CommandDecl[] => {
   return [
     ...command('list', { summary: `list ${many}`, output: { kind: 'table', ...(rows === undefined ? {} : { rows }), columns: columnsFor(spec), empty: `There are no ${many}.` } }),
     ...command('get', { summary: `show one ${one}`, args: ['id'], output: { kind: 'record' } }),
-    ...command('create', { summary: `create a ${one}`, args: spec.words ?? required(spec.fields).slice(0, 1), output: { kind: 'line', text: `Created the ${one} {id}.` } }),
+    ...command('create', { summary: `create a ${one}`, args: spec.args ?? required(spec.fields).slice(0, 1), output: { kind: 'line', text: `Created the ${one} {id}.` } }),
     ...command('update', { summary: `change fields of a ${one}`, args: ['id'], output: { kind: 'line', text: `Updated the ${one} {id}.` } }),
     ...command('remove', { summary: `delete a ${one}`, args: ['id'], confirm: `Delete the ${one} {id}?`, output: { kind: 'line', text: `Deleted the ${one} {id}.` } }),
   ];
 };
 
 const required = ({ properties }: TObject): string[] => Object.entries(properties).flatMap(([key, { default: usual, anyOf }]) => (usual === undefined && !Array.isArray(anyOf) ? [key] : []));
-
-export const shownFields = (spec: AnyCollectionSpec): readonly string[] => spec.columns ?? Object.keys(spec.fields.properties).slice(0, SHOWN_FIELDS);
 
 const columnsFor = (spec: AnyCollectionSpec): CommandColumn[] => [
   ...shownFields(spec).map((field, index): CommandColumn => ({ field, ...formatOf(field), shrinks: index === 0, givesWay: index > 1 })),

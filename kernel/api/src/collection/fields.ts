@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = { string: 'text', integer: '
 const isNull = (schema: TSchema): boolean => schema.type === 'null';
 
 /** The schemas that a value may fit: those of a union, unions within it too, else the schema itself. */
-const optionsOf = (schema: TSchema): TSchema[] => (Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(optionsOf) : [schema]);
+export const optionsOf = (schema: TSchema): TSchema[] => (Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(optionsOf) : [schema]);
 
 const fieldOf = (schema: TSchema): Field => {
   const options = optionsOf(schema);

@@ -3,15 +3,16 @@
  * paging: `limit` and `offset` with a total, and a cursor (`after`, `next`) that repeats and hides nothing while rows come and go.
  */
 import { reply } from '../http/http.js';
-import type { Reply } from '../http/reply.js';
+import type { BodyOf } from '../http/http.js';
+import type { Headers, JsonReply } from '../http/reply.js';
 import type { TInteger, TOptional, TString, TUnsafe } from '@sinclair/typebox';
-import { Nullable, OneOf, type TObject, type TSchema, Type } from '../schema/schema.js';
+import { Nullable, OneOf, type Static, type TObject, type TSchema, Type } from '../schema/schema.js';
 
 type Filters = Readonly<Record<string, TSchema>>;
 
-export interface ListSpec<F extends Filters = Filters> {
+export interface ListSpec<F extends Filters = Filters, I extends TSchema = TSchema> {
   /** Schema of one item. */
-  readonly item: TSchema;
+  readonly item: I;
   /** Names of the list in the answer: `['agents', 'items']` gives it under both. An empty list of names makes the answer the bare array. */
   readonly as: readonly string[];
   /** What it can be sorted by; the first one is the default. */
@@ -52,36 +53,45 @@ type ListParameters<F extends Filters> = {
   order: TOptional<TUnsafe<'asc' | 'desc'>>;
 } & { [N in keyof F]: TOptional<F[N]> };
 
-export interface ListDecl<F extends Filters = Filters> {
-  readonly spec: ListSpec<F>;
+declare const LIST: unique symbol;
+/** A page of items under the names that the list has. */
+interface ListBody<T> {
+  readonly [LIST]: T;
+}
+
+export interface ListDecl<F extends Filters = Filters, I extends TSchema = TSchema> {
+  readonly spec: ListSpec<F, I>;
   /** What the list takes: those of `q`, `sort` and `order` that it has. */
   readonly query: TObject<ListParameters<F>>;
   /** Schema of the answer. */
-  readonly answer: TSchema;
+  readonly answer: TUnsafe<ListBody<Static<I>>>;
   limitOf(query: ListQuery): number;
-  reply<T>(query: ListQuery, found: Found<T>): Reply;
+  reply(query: ListQuery, found: Found<BodyOf<Static<I>>>): JsonReply<200, ListBody<Static<I>>>;
 }
 
 const LIMIT = { default: 100, max: 500 };
 const MAX_SEARCH = 200;
 const MAX_OFFSET = 1_000_000;
 
-export const defineList = <const F extends Filters = Record<never, TSchema>>(spec: ListSpec<F>): ListDecl<F> => {
+export const defineList = <I extends TSchema, const F extends Filters = Record<never, TSchema>>(spec: ListSpec<F, I>): ListDecl<F, I> => {
   const { default: usual, max } = spec.limit ?? LIMIT;
   const limitOf = ({ limit = usual }: ListQuery): number => Math.min(limit, max);
   return {
     spec,
     limitOf,
     // It is made from the same filters; a parameter that is left out is never given.
-    query: queryOf(spec, usual, max) as unknown as ListDecl<F>['query'],
-    answer: answerOf(spec),
+    query: queryOf(spec, usual, max) as unknown as ListDecl<F, I>['query'],
+    answer: Type.Unsafe(answerOf(spec)),
     reply: (query, { rows, total, next }) => {
       const page = { total, offset: query.offset ?? 0, limit: limitOf(query), next };
-      if (spec.as.length === 0) return reply(200, rows, { 'x-total-count': String(total), ...(next === null ? {} : { 'x-next': next }) });
-      return reply(200, { ...Object.fromEntries(spec.as.map((name) => [name, rows])), ...page });
+      if (spec.as.length === 0) return listReply(rows, { 'x-total-count': String(total), ...(next === null ? {} : { 'x-next': next }) });
+      return listReply({ ...Object.fromEntries(spec.as.map((name) => [name, rows])), ...page });
     },
   };
 };
+
+/** The names of the rows are known to the declaration alone, so its body has a type of its own. */
+const listReply = <T>(body: object, headers: Headers = {}): JsonReply<200, ListBody<T>> => reply(200, body, headers) as unknown as JsonReply<200, ListBody<T>>;
 
 const queryOf = ({ sort = [], order = 'desc', filters = {}, searches }: ListSpec, usual: number, max: number): TObject =>
   Type.Object({

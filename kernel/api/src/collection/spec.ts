@@ -1,4 +1,5 @@
 /** What a declaration of a collection says, and the names that follow from its words. */
+import type { FieldWords, ViewWords } from '../declare/collection-view.js';
 import type { SvcError } from '../errors.js';
 import type { TObject } from '../schema/schema.js';
 import type { ListSpec } from './list.js';
@@ -58,8 +59,10 @@ export interface AnyCollectionSpec {
   readonly columns?: readonly string[];
   /** The word of its commands, `svc goals list`: the extension's id, or a word that the extension declares. Default: the area. */
   readonly word?: string;
-  /** Fields that the command line takes as words when one is made; default: the first one that is required. */
-  readonly words?: readonly string[];
+  /** Fields that the command line takes without a flag when one is made; default: the first one that is required. */
+  readonly args?: readonly string[];
+  /** What the page calls it. Default: `one` and `many`, and the names of the fields. */
+  readonly words?: { readonly title?: ViewWords; readonly one?: ViewWords; readonly note?: ViewWords; readonly fields?: Readonly<Record<string, FieldWords>> };
   /** Thrown for an item that is not there, or that the caller may not see. */
   readonly missing: (id: string) => SvcError;
 }
@@ -72,7 +75,7 @@ export interface CollectionSpec<F extends TObject> extends AnyCollectionSpec {
   readonly unique?: ReadonlyArray<readonly FieldOf<F>[]>;
   readonly agent?: FieldOf<F>;
   readonly list?: AnyCollectionSpec['list'] & { readonly filters?: readonly FieldOf<F>[]; readonly search?: readonly FieldOf<F>[] };
-  readonly words?: readonly FieldOf<F>[];
+  readonly args?: readonly FieldOf<F>[];
 }
 
 export const camelCase = (text: string): string =>
@@ -94,3 +97,8 @@ export const operationId = (spec: AnyCollectionSpec, verb: Verb): string => {
   const word = verb === 'remove' ? 'delete' : verb;
   return operationOf(spec, verb)?.id ?? `${word}${camelCase(verb === 'list' ? manyOf(spec) : spec.one)}`;
 };
+
+const SHOWN_FIELDS = 4;
+
+/** What a table has room for. */
+export const shownFields = (spec: Pick<AnyCollectionSpec, 'columns' | 'fields'>): readonly string[] => spec.columns ?? Object.keys(spec.fields.properties).slice(0, SHOWN_FIELDS);

@@ -27,6 +27,8 @@ export const GRANT_KINDS = {
   'kernel:settings': { form: 'kernel:settings', what: 'reads the settings of every area, secrets apart, and changes those that programs may change', pattern: 'kernel:settings' },
   'kernel:panels': { form: 'kernel:panels', what: 'lists the panels of all extensions and reads their files, to show them', pattern: 'kernel:panels' },
   actors: { form: 'actors', what: 'acts on behalf of whom it names, beyond those whose requests and calls it was handed', pattern: 'actors' },
+  callers: { form: 'callers', what: 'decides who a caller is and what callers may do: it hears every request and can let anybody in', pattern: 'callers' },
+  'secret-values': { form: 'secret-values', what: 'sees the secrets of every area when they are used or changed', pattern: 'secret-values' },
   calls: { form: 'calls:<hook>', what: 'calls this hook of somebody else', pattern: 'calls:([a-z][a-z0-9._-]{0,99})' },
   env: { form: 'env:<NAME>', what: 'reads this environment variable', pattern: 'env:([A-Za-z_][A-Za-z0-9_]{0,127})' },
   secrets: { form: 'secrets:<name> or secrets:<prefix>*', what: 'keeps and uses secrets of this name or prefix', pattern: 'secrets:([A-Za-z0-9._:/-]{1,199}\\*?)' },
@@ -112,13 +114,35 @@ const meantBy = (text: string): ReadonlyArray<readonly [GrantName, GrantKind, Re
   return kindsInOrder.filter(([name]) => name === closest);
 };
 
+/** What a listener of these hooks decides or sees is as much as any other grant gives. */
+const GRANT_OF_HOOK: Readonly<Record<string, GrantName>> = {
+  'http.authenticate': 'callers',
+  'http.authorize': 'callers',
+  'socket.upgrade': 'callers',
+  'secret.resolve': 'secret-values',
+  'secret.change': 'secret-values',
+};
+
+/** The grant without which nobody listens to this hook; undefined for nearly all hooks. */
+export const grantOfHook = (hook: string): GrantName | undefined => (Object.hasOwn(GRANT_OF_HOOK, hook) ? GRANT_OF_HOOK[hook] : undefined);
+
+interface AsksForGrants {
+  readonly grants?: readonly { readonly grant: string; readonly optional?: boolean }[];
+  readonly hooks?: readonly { readonly name: string }[];
+  readonly replace?: string;
+}
+
 /** What is wrong with the grants of a manifest, one sentence each. */
-export const grantFaults = (manifest: { readonly grants?: readonly { readonly grant: string; readonly optional?: boolean }[]; readonly replace?: string }): string[] => {
+export const grantFaults = (manifest: AsksForGrants): string[] => {
   const parsed = (manifest.grants ?? []).map(({ grant }) => parseGrant(grant));
   const faults = parsed.filter((one) => typeof one === 'string');
   const listens = parsed.some((one) => typeof one !== 'string' && one.kind === 'net:listen');
   for (const { grant, optional } of manifest.grants ?? []) if (optional === true && grant.startsWith('routes:')) faults.push(`the grant ${grant} cannot be optional: routes are there from the start`);
   if (listens && manifest.replace !== 'stop-first') faults.push('the grant net:listen needs "replace": "stop-first": two generations cannot hold one port');
+  for (const { name } of manifest.hooks ?? []) {
+    const needed = grantOfHook(name);
+    if (needed !== undefined && !manifest.grants?.some(({ grant }) => grant === needed)) faults.push(`the hook ${name} needs the grant "${needed}": it ${GRANT_KINDS[needed].what}`);
+  }
   return faults;
 };
 

@@ -2,6 +2,7 @@
 import { CAPABILITY_NAME, type CapabilityDecl } from '../declare/capability.js';
 import type { LiveSpec } from '../declare/event.js';
 import { GRANT_KINDS, GRANT_PATTERN } from './grants.js';
+import type { CollectionView } from '../declare/collection-view.js';
 import { Panel } from './panel.js';
 import { type Static, Type } from '../schema/schema.js';
 
@@ -88,6 +89,8 @@ export interface Contributions {
   readonly capabilities: readonly CapabilityDecl[];
   /** First words of its commands. */
   readonly commandWords?: readonly string[];
+  /** Collections as the page draws them. */
+  readonly collections?: readonly CollectionView[];
   /** The events that pages hear of, by name. */
   readonly live?: Readonly<Record<string, LiveSpec>>;
   /** By service: what extensions from elsewhere can do by it, in words. */

@@ -3,7 +3,10 @@
  * is loaded; its code is `panels/<id>.panel.tsx` of the extension, built to a chunk of its own that the page loads when it is opened.
  * Of an extension that is installed from elsewhere it is one module, `dist/panels/<id>.js`, with a style sheet `<id>.css` beside it
  * if it wants one, and runs in a sandboxed frame (@svc/client/frame).
+ *
+ * A panel that names a collection has no code: the page draws it from the declaration (collection-view.ts).
  */
+import type { CollectionView } from '../declare/collection-view.js';
 import { type Static, Type } from '../schema/schema.js';
 
 /** The groups of the page's navigation, in their order. */
@@ -25,6 +28,7 @@ export const Panel = Type.Object(
       PANEL_PLACES.map((place) => Type.Literal(place)),
       { description: 'talk: conversations; watch: what goes on; build: what agents are made of; run: the daemon itself' },
     ),
+    collection: Type.Optional(Type.String({ maxLength: 60, description: 'A collection of the extension, by its path: the page draws its table and forms, and the panel needs no code' })),
     order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Among those of its place; default 500' })),
     permission: Type.String({ pattern: '^[a-z][a-z0-9_]*\\.(read|send|write|admin)$', description: "Callers without it do not see the panel. The panel's own requests are checked separately" }),
   },
@@ -35,9 +39,11 @@ export type Panel = Static<typeof Panel>;
 /** A panel of an extension that is active. */
 export interface PanelView extends Panel {
   readonly extension: string;
-  /** Names of its files; with another build they have other names. */
-  readonly script: string;
+  /** Names of its files; with another build they have other names. A panel of a collection has none. */
+  readonly script?: string;
   readonly style?: string;
+  /** What the page draws, where the panel names a collection. */
+  readonly view?: CollectionView;
   /** Of a stranger's alone: it runs in a frame of its own, and may ask for these, its extension's routes, through the page. */
   readonly frame?: {
     readonly routes: readonly FrameRoute[];

@@ -202,11 +202,11 @@ describe('svc chat at a terminal', function () {
   });
 
   it('completes commands, agents and files', async () => {
-    daemon.answers.set('GET /api/commands', [200, { commands: [{ cmd: '/compact', desc: 'Summarise the older part' }] }]);
+    daemon.answers.set('GET /api/commands', [200, { commands: [{ cmd: '/compact', desc: 'Compact this conversation' }] }]);
     writeFileSync(path.join(cwd, 'figures.csv'), 'a,b');
     const terminal = await open();
     terminal.type('/comp');
-    await terminal.shows('Summarise the older part');
+    await terminal.shows('Compact this conversation');
     terminal.type('\t');
     await terminal.shows('/compact');
     terminal.type(CTRL_C);

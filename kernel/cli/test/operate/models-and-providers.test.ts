@@ -97,7 +97,7 @@ describe('svc models and providers with the real daemon', function () {
       await providers(['set-url', 'groq', 'http://127.0.0.1:9/v1']);
       const ran = await providers(['set-key', 'groq', '--stdin'], KEY);
       expect([ran.code, ran.stdout]).to.satisfy(
-        ([code, text]: [number, string]) => code === 0 && text.includes('✓ The key of groq is stored.') && text.includes('could not be tried: 127.0.0.1:9 cannot be reached'),
+        ([code, text]: [number, string]) => code === 0 && text.includes('✓ The key of groq is stored.') && text.includes('could not be tested: 127.0.0.1:9 cannot be reached'),
       );
     });
 

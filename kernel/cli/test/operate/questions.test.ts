@@ -52,7 +52,7 @@ describe('svc asks at a terminal', function () {
     await terminal.shows('Its name');
     await terminal.shows('assistant-2');
     terminal.type(`helper${ENTER}`);
-    await terminal.shows('There is an agent helper already.');
+    await terminal.shows('There is already an agent helper.');
     terminal.type(`7${ENTER}`);
     await terminal.shows('Its model');
     terminal.type(DOWN + DOWN + ENTER);
@@ -139,7 +139,7 @@ describe('svc asks at a terminal', function () {
   for (const [what, args, question, method] of [
     ['agent kill', ['agent', 'kill', 'assistant', 'helper'], 'End assistant, helper for good?', 'DELETE'],
     ['files rm', ['files', 'rm', 'assistant', 'notes.txt'], 'Delete notes.txt from the workspace of assistant?', 'DELETE'],
-    ['providers remove-key', ['providers', 'remove-key', 'acme'], 'Forget the key of acme?', 'DELETE'],
+    ['providers remove-key', ['providers', 'remove-key', 'acme'], 'Remove the key of acme?', 'DELETE'],
     ['sessions delete', ['sessions', 'delete', AGENT_ID], 'Delete this session and all its messages?', 'DELETE'],
   ] as const)
     it(`${what} asks first`, async () => {

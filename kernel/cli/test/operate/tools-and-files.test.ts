@@ -46,10 +46,13 @@ describe('svc tool and files with the real daemon', function () {
         // What decides about access is written by a person.
         appendFileSync(path.join(bench.home, 'config.toml'), '\n[tool_invoke]\nenabled = true\nallowlist = ["file_*"]\n');
         expect((await bench.run(['config', 'reload'])).code).to.equal(0);
+        // It is a signal: the daemon reads the file in its own time.
+        while ((await tool(['call', 'file_list', '--agent', 'assistant'])).code === 4);
       });
 
       it('prints what it says; input is key=value, JSON, or JSON from stdin', async () => {
-        expect((await tool(['call', 'file_write', 'path=n.txt', 'content=12', '--agent', 'assistant'])).stdout).to.contain('Wrote 2 bytes');
+        const written = await tool(['call', 'file_write', 'path=n.txt', 'content=12', '--agent', 'assistant']);
+        expect(written.stdout, written.stderr).to.contain('Wrote 2 bytes');
         for (const [args, stdin] of [[['path=n.txt', 'limit=1']], [['{"path": "n.txt"}']], [['-'], '{"path": "n.txt"}']] as const)
           expect(await tool(['call', 'file_read', ...args, '--agent', 'assistant'], stdin)).to.satisfy(({ code, stdout }: Ran) => code === 0 && stdout.startsWith('12\n'));
         expect(JSON.parse((await tool(['call', 'file_list', '--json', '--agent', 'assistant'])).stdout)).to.include({ tool_name: 'file_list', is_error: false });

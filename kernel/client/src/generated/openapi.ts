@@ -9374,7 +9374,9 @@ export interface operations {
                             icon: string;
                             place: "talk" | "watch" | "build" | "run";
                             /** @description A module below `/ui/panels/<extension>/`; another build has another name */
-                            script: string;
+                            script?: string;
+                            /** @description Instead of a module: a collection that the page draws by itself */
+                            view?: Record<string, never>;
                             /** @description A style sheet beside it */
                             style?: string;
                             /** @description Third-party panel: runs in a sandboxed document at `/ui/frames/<extension>/<id>`. The page calls only these routes for it */

@@ -13,7 +13,7 @@ export interface Grants {
 }
 
 /** Throws `daemon_bad_grants` for a manifest that asks for what does not exist. */
-export const createGrants = (id: string, manifest: Pick<Manifest, 'grants' | 'replace'>): Grants => {
+export const createGrants = (id: string, manifest: Pick<Manifest, 'grants' | 'hooks' | 'replace'>): Grants => {
   const faults = grantFaults(manifest);
   if (faults.length > 0) throw daemonErrors.bad_grants(id, faults.join('; '));
   const grants: readonly Grant[] = grantsOf(manifest);

@@ -1,5 +1,5 @@
 /** Hooks at the gate: tapped and defined are those that the manifest names; called are one's own, and by grant those declared callable. */
-import type { Hooks, Manifest } from '@svc/api';
+import { grantOfHook, type Hooks, type Manifest } from '@svc/api';
 import type { HookRegistry, Owner } from '@svc/core';
 import { requireDeclared, still } from './declared.js';
 import type { Grants } from './grants-judge.js';
@@ -10,6 +10,9 @@ export const hooksGate = (registry: HookRegistry, owner: Owner, manifest: Manife
     tap: (decl, fn, options) => {
       const hook = still(decl);
       requireDeclared(manifest, 'hooks', tapped, hook.name);
+      const needed = grantOfHook(hook.name);
+      // One that is optional may not have been given.
+      if (needed !== undefined) grants.need(needed);
       return registry.tap(owner, hook, fn, options);
     },
     define: (decl) => {

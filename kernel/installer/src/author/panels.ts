@@ -12,7 +12,8 @@ const ENDS = ['ts', 'tsx', 'js', 'jsx'];
 /** Resolves with the source files that went in. Rejects with `author_no_extension` where the source of a panel is missing, and with `author_bundle`. */
 export const bundlePanels = async (dir: string, { panels = [] }: Pick<Manifest, 'panels'>, bundler: Bundler): Promise<readonly string[]> => {
   await rm(join(dir, PANELS), { recursive: true, force: true });
-  const sources = await Promise.all(panels.map(({ id }) => bundlePanel(dir, id, bundler)));
+  // The page draws those of collections itself.
+  const sources = await Promise.all(panels.filter(({ collection }) => collection === undefined).map(({ id }) => bundlePanel(dir, id, bundler)));
   return sources.flat();
 };
 

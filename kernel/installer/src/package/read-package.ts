@@ -81,9 +81,10 @@ const faultsOfLists = (value: unknown): string[] => {
   if (!isTable(value)) return [];
   const grants = Array.isArray(value.grants) ? value.grants.filter((one): one is { grant: string } => isTable(one) && typeof one.grant === 'string') : [];
   const capabilities = Array.isArray(value.capabilities) ? value.capabilities.filter((one) => typeof one === 'string') : [];
+  const hooks = Array.isArray(value.hooks) ? value.hooks.filter((one): one is { name: string } => isTable(one) && typeof one.name === 'string') : [];
   const replace = typeof value.replace === 'string' ? { replace: value.replace } : {};
   return [
-    ...grantFaults({ grants, ...replace }).map((fault) => `/grants: ${fault}`),
+    ...grantFaults({ grants, hooks, ...replace }).map((fault) => `/grants: ${fault}`),
     ...capabilities.flatMap((name) => (capabilityNameFault(name) === undefined ? [] : [`/capabilities: "${name}" ${capabilityNameFault(name)}`])),
   ];
 };

@@ -10,8 +10,6 @@ import { filesBelow, type InstallRig, installRig } from './install-rig.js';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('./cut-off.program.js', import.meta.url));
-/** Processes at a time: most of their time is Node's own start. */
-const AT_ONCE = 2;
 
 describe('a change that is cut off', function () {
   this.timeout(180_000);
@@ -47,18 +45,15 @@ describe('a change that is cut off', function () {
       return to;
     };
     const whole = await copy('whole');
-    const { stdout } = await run(process.execPath, [program, whole, '-1', what, source]);
+    const { stdout } = await run(process.execPath, [program, what, source, whole]);
     const steps = stdout.split('\n');
     const telling = steps.flatMap((step, index) => (step === steps[index - 1] && step === steps[index + 1] ? [] : [index]));
     const [before, after] = [await settled(await copy('untouched')), await settled(whole)];
+    const cuts = await Promise.all(telling.map(async (step) => [await copy(`cut-${step}`), String(step)]));
+    const ended = await run(process.execPath, [program, what, source, whole, ...cuts.flat()]).catch((error: { signal?: string }) => error.signal);
+    expect(ended).to.equal('SIGKILL');
     const states = new Set<string>();
-    const cut = async (step: number): Promise<void> => {
-      const ext = await copy(`cut-${step}`);
-      const ended = await run(process.execPath, [program, ext, String(step), what, source]).catch((error: { signal?: string }) => error.signal);
-      expect(ended, `step ${step}`).to.equal('SIGKILL');
-      states.add(await settled(ext));
-    };
-    for (let done = 0; done < telling.length; done += AT_ONCE) await Promise.all(telling.slice(done, done + AT_ONCE).map(cut));
+    for (const [ext = ''] of cuts) states.add(await settled(ext));
     return { steps, states, before, after };
   };
 

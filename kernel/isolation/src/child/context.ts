@@ -131,6 +131,9 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     },
     clock: clock(),
     ids: ids(),
+    get actors(): never {
+      throw isolationErrors.unavailable('actors');
+    },
     get kernel(): never {
       throw isolationErrors.unavailable('kernel');
     },

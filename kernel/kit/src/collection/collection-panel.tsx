@@ -1,5 +1,5 @@
 /** A collection as a panel of the page, or as a section of one, from its description. */
-import { address, addressOf, Button, type ComponentChildren, go, needs, PanelBody, PanelHead, Section, Shown, useLoaded, useState } from '@svc/kit';
+import { address, addressOf, Button, type ComponentChildren, definePanel, go, needs, PanelBody, type PanelDefinition, PanelHead, Section, Shown, useLoaded, useState } from '@svc/kit';
 import type { CollectionView } from '@svc/api/collection-view';
 import { Actions, type CollectionSlots, CollectionTable } from './collection-table.js';
 import { said } from './field-words.js';
@@ -74,3 +74,6 @@ const OneItem = ({ view, slots, id, panel }: { view: CollectionView; slots: Coll
     </>
   );
 };
+
+/** A panel of the page that is this collection and nothing else. */
+export const panelOf = (view: CollectionView): PanelDefinition => definePanel({ view: ({ path }) => <CollectionPanel view={view} path={path} /> });

@@ -1,6 +1,6 @@
 /** @svc/kit/collection: forms from JSON Schemas, and collections with their table, forms and pages. Loaded with the first panel that uses it. */
 export type { CollectionView, FieldWords, ViewColumn, ViewFilter, ViewSchema, ViewWords } from '@svc/api/collection-view';
-export { CollectionPanel, CollectionSection } from './collection-panel.js';
+export { CollectionPanel, CollectionSection, panelOf } from './collection-panel.js';
 export type { CollectionSlots } from './collection-table.js';
 export type { Item } from './list-page.js';
 export { isSame, kindOf, type Schema, titled } from './schema.js';

@@ -90,6 +90,17 @@ describe('grants', () => {
   });
 
   it('a port that is listened on needs an area that stops before its successor starts', () => {
+    for (const [hook, grant] of [
+      ['http.authenticate', 'callers'],
+      ['http.authorize', 'callers'],
+      ['socket.upgrade', 'callers'],
+      ['secret.resolve', 'secret-values'],
+      ['secret.change', 'secret-values'],
+    ] as const) {
+      expect(grantFaults({ hooks: [{ name: hook }] })[0]).to.contain(`the hook ${hook} needs the grant "${grant}"`);
+      expect(grantFaults({ hooks: [{ name: hook }], grants: [{ grant }] })).to.deep.equal([]);
+    }
+    expect(grantFaults({ hooks: [{ name: 'doctor.check' }, { name: 'toString' }] })).to.deep.equal([]);
     expect(grantFaults({ grants: [{ grant: 'net:listen:25' }] })[0]).to.contain('"replace": "stop-first"');
     expect(grantFaults({ grants: [{ grant: 'net:listen:25' }], replace: 'stop-first' })).to.deep.equal([]);
   });

@@ -17,9 +17,22 @@ export const engines: readonly TestEngine[] = [sqlite, postgres];
 /** The engine of the claims that run now: whole daemons of tests are booted on it. */
 let inUse = sqlite;
 
+type EngineClaims = (this: Mocha.Suite, engine: TestEngine) => void;
+
 /** The claims of `fn`, once for each engine. */
-export const describeOnEngines = (title: string, fn: (this: Mocha.Suite, engine: TestEngine) => void): void => {
-  for (const engine of engines)
+export const describeOnEngines = (title: string, fn: EngineClaims): void => declare(engines, title, fn);
+
+/**
+ * The same for claims about what a daemon does with rows that the claims of storage, of stores and of the contract read and
+ * write on both engines: `npm test` runs these on SQLite, `npm run test:long` on PostgreSQL, and a run of named areas on both.
+ */
+export const describeDaemonOnEngines = (title: string, fn: EngineClaims): void => {
+  const lane = process.env.SVC_TEST_ENGINE;
+  declare(lane === undefined ? engines : engines.filter(({ name }) => name === lane), title, fn);
+};
+
+const declare = (on: readonly TestEngine[], title: string, fn: EngineClaims): void => {
+  for (const engine of on)
     describe(`${title} on ${engine.name}`, function () {
       before(async function () {
         // The first one to need a server waits for it to be made.

@@ -87,7 +87,7 @@ describe('an extension that hangs at its start', function () {
     // The process stands still: it is as stuck as one can be.
     daemon.process.kill('SIGSTOP');
     const said = await svc(home, 'ext', 'disable', 'files');
-    expect(said).to.contain('files is switched off. The daemon does not answer now');
+    expect(said).to.contain('files is switched off. The daemon does not respond now');
     expect(choices(home)).to.deep.equal(['files']);
     daemon.process.kill('SIGCONT');
     await until(async () => (await daemon.http().get('/api/extensions/files')).body.state === 'inactive');
