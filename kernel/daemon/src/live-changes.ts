@@ -10,7 +10,8 @@ import type { InstalledFiles } from './process/release.js';
 type Declaring = Pick<InstalledFiles, 'bundled' | 'manifest' | 'contributions'>;
 
 const KERNEL_LIVE: ReadonlyMap<string, LiveSpec | undefined> = new Map([ExtensionChanged, ConfigChanged, AuthChanged].map(({ name, live }) => [name, live]));
-const MAX_ID = 200;
+/** Longer ones are no ids: an extension from elsewhere would fill what is held for pages. */
+const MAX_ID = 1_000;
 
 /** The events of one extension that pages hear of: those that it declares, and may say. */
 export const liveEventsOf = ({ manifest, contributions }: Pick<Declaring, 'manifest' | 'contributions'>): readonly string[] =>
