@@ -49,7 +49,7 @@ const reload = (id) =>
     spawn(process.execPath, [inRoot('dist/cli/main.js'), 'ext', 'reload', id], { cwd: ROOT, stdio: 'inherit' }).once('exit', resolve);
   });
 
-/** Types are judged beside the running daemon: an error is told, and stops nothing. */
+/** Types are validated beside the running daemon: an error is told, and stops nothing. */
 let checking = false;
 let isCheckWanted = false;
 const checkTypes = async () => {

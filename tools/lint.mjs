@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Everything about the source that a program can judge in seconds.
+ * Everything about the source that a program can validate in seconds.
  *
- *   npm run lint             format, lint, boundaries, doors, rings, shape, error codes, route tables, tables in SQL, calls of the daemon, types
+ *   npm run lint             format, lint, boundaries, adapters, rings, shape, error codes, route tables, tables in SQL, calls of the daemon, types
  *   npm run lint -- --fix    formats and applies the safe fixes first
  *
  * One finding per line: `file:line rule message`.
@@ -10,18 +10,18 @@
 import { parseArgs } from 'node:util';
 import { checkBoundaries } from './checks/boundaries.mjs';
 import { checkDaemonCalls } from './checks/daemon-calls.mjs';
-import { checkDoors } from './checks/doors.mjs';
+import { checkEffects } from './checks/effects.mjs';
 import { checkErrorCodes } from './checks/error-codes.mjs';
 import { runBiome, runTypes } from './checks/outside-tools.mjs';
 import { checkMadeActors } from './checks/made-actors.mjs';
-import { checkRings } from './checks/rings.mjs';
+import { checkCycles } from './checks/cycles.mjs';
 import { checkRouteTables } from './checks/route-tables.mjs';
 import { checkShape } from './checks/shape.mjs';
 import { readSources } from './checks/sources.mjs';
 import { checkSqlTables } from './checks/sql-tables.mjs';
 
 const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'extensions/tsconfig.cli.json', 'test'];
-const OWN_CHECKS = [checkBoundaries, checkDoors, checkRings, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls, checkMadeActors];
+const OWN_CHECKS = [checkBoundaries, checkEffects, checkCycles, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls, checkMadeActors];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
 const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;

@@ -16,7 +16,7 @@ describe('a database that was taken away', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('leaves the daemon working and degraded, with what mends it, until a person accepts it', async () => {
+  it('leaves the daemon working and degraded, with what fixes it, until a person accepts it', async () => {
     const first = await bootTestKernel({ home });
     await first.daemon.parts.storage.tend();
     await first.stop();

@@ -1,7 +1,7 @@
 /** A disk that is full: what cannot be kept is not acknowledged, and nothing that was kept is lost. */
 import { expect } from 'chai';
-import { filesErrors } from '@svc/platform/doors/errors';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { filesErrors } from '@svc/platform/adapters/errors';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { mountSmall } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
@@ -96,9 +96,9 @@ describe('with the disk full', () => {
     });
     const { body } = await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'write it' });
     expect(body.response).to.equal('it could not be written');
-    const told = JSON.stringify(svc.model.requests[1]?.body.messages.at(-1));
-    expect(told).to.contain('disk is full');
-    expect(told).to.not.contain('node:').and.not.contain(svc.kernel.home);
+    const reported = JSON.stringify(svc.model.requests[1]?.body.messages.at(-1));
+    expect(reported).to.contain('disk is full');
+    expect(reported).to.not.contain('node:').and.not.contain(svc.kernel.home);
     isFull = false;
     await expectGoesOn(svc, ['write it']);
   });

@@ -1,4 +1,4 @@
-/** Whether there is a key, and which: one answer everywhere, and none that opens the doors by accident. */
+/** Whether there is a key, and which: one answer everywhere, and none that opens access by accident. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -53,7 +53,7 @@ describe('a vault that does not open', () => {
   /** Nobody names a provider: whoever has a key answers. */
   const keyDecides = () => `${OPEN_RATE}[provider_urls]\nopenai = "${model.url}/v1"\n${QUICK_LLM}`;
   const vaultDir = () => join(home, 'data', 'ext', 'vault');
-  const withKeptKey = async () => {
+  const withStoredKey = async () => {
     const first = await bootTestKernel({ home, config: keyDecides() });
     await first.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: MODEL_KEY });
     const [agent] = (await first.http.expect(200, 'GET', '/api/agents')).body.agents;
@@ -70,7 +70,7 @@ describe('a vault that does not open', () => {
   ];
   for (const [what, lose] of losses) {
     it(`because ${what}: only what needs a secret suffers, and it is begun anew when a person says so`, async () => {
-      const agentId = await withKeptKey();
+      const agentId = await withStoredKey();
       const env = await lose();
       const shut = await bootTestKernel({ home, config: keyDecides(), env });
       const { http } = shut;
@@ -101,7 +101,7 @@ describe('a vault that does not open', () => {
   }
 
   it('leaves keys of the environment in use, also where the default rests on one', async () => {
-    const agentId = await withKeptKey();
+    const agentId = await withStoredKey();
     await rm(join(vaultDir(), 'vault.key'));
     const shut = await bootTestKernel({ home, config: keyDecides(), env: { OPENAI_API_KEY: 'sk-of-the-environment' } });
     expect((await shut.http.expect(200, 'POST', `/api/agents/${agentId}/message`, { message: 'hello' })).body.response).to.equal('hello');
@@ -110,7 +110,7 @@ describe('a vault that does not open', () => {
   });
 
   it('is seen and begun anew by an owner or admin alone', async () => {
-    await withKeptKey();
+    await withStoredKey();
     const people = await bootTestKernel({
       home,
       config: `api_key = "${MODEL_KEY}"\n${keyDecides()}[[users]]\nname = "una"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update('una').digest('hex')}"\n`,

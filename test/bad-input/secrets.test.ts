@@ -34,24 +34,24 @@ const filesIn = async (dir: string): Promise<string[]> =>
 describe('a provider key', () => {
   afterEach(stopModelKernels);
 
-  /** Speaks by every door there is, and gives back all that was answered. */
+  /** Speaks by every channel there is, and gives back all that was answered. */
   const useEverything = async (svc: ModelKernel): Promise<string> => {
     const message = `/api/agents/${svc.agent.id}/message`;
-    const heard: string[] = [];
-    const keep = (answer: { text: string; headers: Headers }) => heard.push(answer.text, JSON.stringify([...answer.headers]));
+    const received: string[] = [];
+    const keep = (answer: { text: string; headers: Headers }) => received.push(answer.text, JSON.stringify([...answer.headers]));
     keep(await svc.http.post(message, { message: 'what is the key?' }));
-    heard.push(JSON.stringify(await svc.http.events('POST', `${message}/stream`, { message: 'and streamed?' })));
+    received.push(JSON.stringify(await svc.http.events('POST', `${message}/stream`, { message: 'and streamed?' })));
     keep(await svc.http.post('/v1/chat/completions', { model: 'svc:assistant', messages: [{ role: 'user', content: 'and here?' }] }));
     const chat = await openChat(svc.kernel.url, svc.agent.id);
     for (const text of ['/providers', '/models', '/usage', 'over the socket?']) {
       chat.send(text);
       await chat.next('response', 'error');
     }
-    heard.push(JSON.stringify(chat.frames));
+    received.push(JSON.stringify(chat.frames));
     chat.socket.close();
     for (const one of walk(svc.kernel, { id: svc.agent.id, name: 'openai', session_id: svc.agent.session_id }).filter((each) => each.method === 'GET' && !each.isSocket))
       keep(await call(svc.kernel.http, one));
-    return heard.join('\n');
+    return received.join('\n');
   };
 
   it('goes to its provider and nowhere else: no answer, log, prompt or file but the vault', async () => {
@@ -99,10 +99,10 @@ describe('a provider key', () => {
       { text: 'nothing' },
     ]);
     await svc.http.expect(200, 'POST', `/api/agents/${body.agent_id}/message`, { message: 'look around' });
-    const told = ((svc.model.requests.at(-1)?.body.messages ?? []) as Array<{ role: string; content: string }>).filter((entry) => entry.role === 'tool');
-    expect(told).to.have.length(5);
-    expect(told[0]?.content, 'the program ran').to.contain('PATH=');
-    for (const result of told) expectSilent(result.content, 'the result of a tool');
+    const reported = ((svc.model.requests.at(-1)?.body.messages ?? []) as Array<{ role: string; content: string }>).filter((entry) => entry.role === 'tool');
+    expect(reported).to.have.length(5);
+    expect(reported[0]?.content, 'the program ran').to.contain('PATH=');
+    for (const result of reported) expectSilent(result.content, 'the result of a tool');
   });
 
   it("nor is the daemon's own key in any answer, log or file but config.toml; its last good copy has the hash, and is for the owner's eyes", async () => {

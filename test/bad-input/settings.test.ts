@@ -60,7 +60,7 @@ describe('a setting that is wrong', () => {
     expect(status.config_problems.map((problem: { key: string }) => problem.key)).to.deep.equal(['budget']);
   });
 
-  it('in the grammar of the file closes the doors too: nobody knows whether a key stood there', async () => {
+  it('in the grammar of the file closes access too: nobody knows whether a key stood there', async () => {
     const kernel = await bootTestKernel({ config: '[llm]\nmax_retries = \napi_key = "k"\n' });
     const [problem] = kernel.daemon.kernel.configProblems();
     expect(problem).to.include({ file: join(kernel.home, 'config.toml'), line: 2 });
@@ -77,7 +77,7 @@ describe('a setting that is wrong', () => {
     ['the policy for programs is unknown', '[exec_policy]\nmode = "everything"\n'],
     ['what it requires is not there', '[security]\nrequired = ["no-such-guard"]\n'],
   ] as const)
-    it(`and guards the daemon closes every door but the public ones (${name})`, async () => {
+    it(`and guards the daemon closes every channel but the public ones (${name})`, async () => {
       const kernel = await bootTestKernel({ config: text });
       for (const one of walk(kernel).filter((each) => !each.isSocket)) {
         const answer = await kernel.http.send(one.method, one.path, one.method === 'GET' ? undefined : {});

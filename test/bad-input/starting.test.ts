@@ -26,17 +26,17 @@ interface Started {
 const start = (env: Record<string, string>, user: { uid?: number; gid?: number } = {}): Started => {
   const child = spawn(process.execPath, [DAEMON, '--foreground'], { env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), NO_COLOR: '1', ...env }, ...user });
   let said = '';
-  let tellReady: (url: string) => void = () => undefined;
+  let notifyReady: (url: string) => void = () => undefined;
   const ready = new Promise<string>((resolve) => {
-    tellReady = resolve;
+    notifyReady = resolve;
   });
-  const hear = (data: Buffer) => {
+  const receive = (data: Buffer) => {
     said += data.toString();
     const url = /address\s+(http:\S+)/.exec(said)?.[1];
-    if (url) tellReady(url);
+    if (url) notifyReady(url);
   };
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
+  child.stdout.on('data', receive);
+  child.stderr.on('data', receive);
   const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, said })));
   return { child, ready, ended };
 };

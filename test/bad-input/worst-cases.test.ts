@@ -1,7 +1,7 @@
-/** Everything that reads what strangers, models, pages and providers send takes time in proportion to it: each is fed its worst case at five sizes, and at ten where those leave a doubt. */
+/** Everything that reads what third parties, models, pages and providers send takes time in proportion to it: each is fed its worst case at five sizes, and at ten where those leave a doubt. */
 import { isHostGranted, lineOfPath, matchesPattern, nearest, scanToml, sse } from '@svc/api';
 import { createParser } from 'eventsource-parser';
-import { canonicalHost } from '../../kernel/platform/src/doors/address-policy.js';
+import { canonicalHost } from '../../kernel/platform/src/adapters/address-policy.js';
 import { createJsonMeasure } from '../../kernel/platform/src/http/bodies/json-measure.js';
 import { describeJsonFault } from '../../kernel/platform/src/http/bodies/json-position.js';
 import { splitTarget } from '../../kernel/platform/src/http/call.js';

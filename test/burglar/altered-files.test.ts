@@ -3,12 +3,12 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, type StrangerSpec, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, type ThirdPartySpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { packaged, until } from './real-daemon.js';
 
 const ID = 'acme-honest';
-const honest = (version: string): StrangerSpec => ({
+const honest = (version: string): ThirdPartySpec => ({
   id: ID,
   version,
   activate: `ctx.routes.add(api.defineRoute({ id: 'say', method: 'GET', path: '/api/acme-honest/say', summary: 'Says', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, { says: 'honest' }) }));`,
@@ -24,7 +24,7 @@ describe('an installed extension', function () {
   this.timeout(60_000);
   afterEach(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
   const boot = async (isolation: string): Promise<TestKernel> => {
     const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nthird_party = "any"\nisolation = "${isolation}"\n` });

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createExecDoor } from '@svc/platform/doors/child/exec-door';
+import { createExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
 import { bootTestKernel, OPEN_RATE, ownerKeyOf, stopTestKernels, TestHttp, type TestKernel, type TestKernelOptions } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -10,7 +10,7 @@ const INVOKE = '[tool_invoke]\nenabled = true\nallowlist = ["*"]\n';
 const CONFIG = `${OPEN_RATE}${INVOKE}`;
 const OFF = '[tools]\nsandbox = "off"\n';
 /** A machine without bubblewrap. */
-const MISSING: TestKernelOptions['factories'] = { createExecDoor: (deps) => createExecDoor({ ...deps, findBubblewrap: async () => undefined }) };
+const MISSING: TestKernelOptions['factories'] = { createExecAdapter: (deps) => createExecAdapter({ ...deps, findBubblewrap: async () => undefined }) };
 const bare: ReadonlyArray<readonly [what: string, options: TestKernelOptions, cause: RegExp, fix: RegExp]> = [
   ['is off', { config: `${CONFIG}${OFF}` }, /\[tools\] sandbox is "off"/, /sandbox = "auto"/],
   ['has no bubblewrap', { config: CONFIG, factories: MISSING }, /bubblewrap is not installed|no sandbox of commands/, /bubblewrap|sparingly/],
@@ -99,7 +99,7 @@ describe('a command of an agent in the sandbox', function () {
 
   it('reaches no daemon, which stays open for its owner; nobody is warned', async function () {
     const kernel = await bootTestKernel({ config: CONFIG });
-    if (!(await kernel.daemon.parts.execDoor.sandbox()).isOn) return this.skip();
+    if (!(await kernel.daemon.parts.execAdapter.sandbox()).isOn) return this.skip();
     const { agent_id, warnings = [] } = await agentOf(kernel, 'runner');
     expect(warnings.filter((text) => text.includes('commands run without a sandbox'))).to.deep.equal([]);
     const finding = (await kernel.http.expect(200, 'GET', '/api/health/detail')).body.doctor.find(({ check }: { check: string }) => check === 'CommandSandboxCheck');

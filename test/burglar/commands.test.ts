@@ -9,7 +9,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecResult } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createExecDoor, type ExecDoor } from '@svc/platform/doors/child/exec-door';
+import { createExecAdapter, type ExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
 import { expect } from 'chai';
 import { escapes } from '@svc/fixtures/escapes/index';
 
@@ -27,7 +27,7 @@ describe('a command of an agent', function () {
   const servers: Server[] = [];
   let marks: Readonly<Record<string, string>>;
   let settings: Record<string, unknown> = { sandbox: 'required' };
-  let door: ExecDoor;
+  let adapter: ExecAdapter;
   let asked = 0;
 
   before(async function () {
@@ -64,7 +64,7 @@ describe('a command of an agent', function () {
       RUN: run,
       WS: join(home, 'data/workspaces/own'),
     };
-    door = createExecDoor({
+    adapter = createExecAdapter({
       config: { get: (section) => (section === 'tools' ? settings : { mode: 'allowlist' }) },
       registerDir: join(home, 'data/children'),
       env: process.env,
@@ -72,12 +72,12 @@ describe('a command of an agent', function () {
       log: { ...silent, child: () => silent } as never,
       home,
     });
-    const sandbox = await door.sandbox();
+    const sandbox = await adapter.sandbox();
     // Elsewhere `svc doctor` says why there is none, and kernel/sandbox tests that.
     if (!sandbox.isOn) this.skip();
   });
   after(async () => {
-    await door?.close();
+    await adapter?.close();
     for (const server of servers) server.close();
     daemon?.kill('SIGKILL');
     await Promise.all([root, run].map((folder) => folder && rm(folder, { recursive: true, force: true })));
@@ -93,7 +93,7 @@ describe('a command of an agent', function () {
     return folder;
   };
   const sh = (text: string, cwd: string, timeoutMs = 10_000): Promise<ExecResult> =>
-    door.exec('/bin/sh', ['-c', text.replaceAll(/@([A-Z]+)/g, (all, name: string) => marks[name] ?? all)], { cwd, timeoutMs, agent: { hosts: [], mounts: [] } });
+    adapter.exec('/bin/sh', ['-c', text.replaceAll(/@([A-Z]+)/g, (all, name: string) => marks[name] ?? all)], { cwd, timeoutMs, agent: { hosts: [], mounts: [] } });
   /** What came of it: its output, and what it left in its workspace. */
   const gotten = async (text: string, cwd: string): Promise<string> => {
     const { stdout, stderr } = await sh(text, cwd);
@@ -201,7 +201,7 @@ describe('a command of an agent', function () {
       await mkdir(given, { recursive: true });
       await writeFile(join(given, 'f'), 'shown');
       await symlink(given, join(root, 'to-given')).catch(() => undefined);
-      const run = (path: string, isWritable: boolean, text: string) => door.exec('/bin/sh', ['-c', text], { cwd, agent: { hosts: [], mounts: [{ path, isWritable }] } });
+      const run = (path: string, isWritable: boolean, text: string) => adapter.exec('/bin/sh', ['-c', text], { cwd, agent: { hosts: [], mounts: [{ path, isWritable }] } });
       const text = `cat ${given}/f; echo x > ${given}/w && echo written`;
       expect((await run(given, false, text)).stdout).to.equal('shown');
       expect((await run(given, true, text)).stdout).to.equal('shownwritten\n');
@@ -235,7 +235,7 @@ describe('a command of an agent', function () {
         join(root, 'missing'),
       ];
       for (const path of places) {
-        const code = await door.exec('true', [], { cwd, agent: { hosts: [], mounts: [{ path, isWritable: false }] } }).then(
+        const code = await adapter.exec('true', [], { cwd, agent: { hosts: [], mounts: [{ path, isWritable: false }] } }).then(
           () => 'started',
           (error) => error.code,
         );
@@ -274,14 +274,14 @@ describe('the network of a command', function () {
   this.timeout(30_000);
   let ownPort: number | undefined;
   let home: string;
-  let door: ExecDoor;
+  let adapter: ExecAdapter;
   let web: ReturnType<typeof createHttp>;
   let port: number;
-  const heard: string[] = [];
+  const received: string[] = [];
   before(async function () {
     home = await realpath(await mkdtemp(join(tmpdir(), 'svc-network-')));
     web = createHttp((incoming, response) => {
-      heard.push(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
+      received.push(`${incoming.method} ${incoming.headers.host} ${incoming.url}`);
       response.end(incoming.url === '/large' ? Buffer.alloc(3 * MB) : 'from the web');
     });
     await new Promise<void>((done) => web.listen(0, '127.0.0.1', done));
@@ -292,7 +292,7 @@ describe('the network of a command', function () {
     };
     // Names lead to this machine; one of them to where credentials of a cloud are served.
     const resolveHost = async (host: string) => [{ address: host === 'metadata.example' ? '169.254.169.254' : '127.0.0.1', family: 4 }];
-    door = createExecDoor({
+    adapter = createExecAdapter({
       config,
       registerDir: join(home, 'children'),
       env: process.env,
@@ -301,16 +301,16 @@ describe('the network of a command', function () {
       resolveHost,
       ownPort: () => ownPort,
     });
-    if (!(await door.sandbox()).isOn) this.skip();
+    if (!(await adapter.sandbox()).isOn) this.skip();
   });
   after(async () => {
-    await door?.close();
+    await adapter?.close();
     web?.close();
     await rm(home, { recursive: true, force: true });
   });
-  beforeEach(() => heard.splice(0));
+  beforeEach(() => received.splice(0));
   const HOSTS = ['granted.example', 'private.example', 'metadata.example'];
-  const sh = (text: string, hosts: readonly string[] = HOSTS) => door.exec('/bin/sh', ['-c', text], { cwd: home, agent: { hosts, mounts: [] }, timeoutMs: 15_000 });
+  const sh = (text: string, hosts: readonly string[] = HOSTS) => adapter.exec('/bin/sh', ['-c', text], { cwd: home, agent: { hosts, mounts: [] }, timeoutMs: 15_000 });
   /** As any client does that speaks with a proxy. */
   const ask = (first: string, more = '') =>
     `node -e 'const s=require("net").connect(3128,"127.0.0.1",()=>s.write(process.argv[1].replaceAll("|","\\r\\n")));let t="",n=0;s.on("data",d=>{t+=d;if(process.argv[2]&&n++==0)s.write(process.argv[2].replaceAll("|","\\r\\n"))}).on("close",()=>console.log(t.length>300?t.length:t)).on("error",e=>console.log(e.code))' '${first}' '${more}'`;
@@ -320,7 +320,7 @@ describe('the network of a command', function () {
     expect(plain.stdout + plain.stderr).to.match(/^HTTP\/1.1 200 OK[\s\S]*from the web/);
     const through = await sh(ask(`CONNECT granted.example:${port} HTTP/1.1||`, `GET /b HTTP/1.1|Host: granted.example|Connection: close||`));
     expect(through.stdout).to.match(/^HTTP\/1.1 200 Connection established[\s\S]*from the web/);
-    expect(heard).to.deep.equal([`GET granted.example:${port} /a`, 'GET granted.example /b']);
+    expect(received).to.deep.equal([`GET granted.example:${port} /a`, 'GET granted.example /b']);
     expect(await sh('echo "$HTTPS_PROXY $http_proxy"; exit 5')).to.include({ stdout: 'http://127.0.0.1:3128 http://127.0.0.1:3128\n', exitCode: 5 });
   });
 
@@ -350,7 +350,7 @@ describe('the network of a command', function () {
       'GET file:///etc/passwd HTTP/1.1|Host: x|Connection: close||',
     ])
       expect((await sh(ask(request))).stdout, request).to.match(/^HTTP\/1.1 403/);
-    expect(heard).to.deep.equal([]);
+    expect(received).to.deep.equal([]);
   });
 
   it('does not reach the daemon, however literally its address is granted', async () => {
@@ -361,7 +361,7 @@ describe('the network of a command', function () {
         const { stdout } = await sh(ask(request), granted);
         expect(stdout, request).to.match(/^HTTP\/1.1 403 Forbidden/);
       }
-    expect(heard).to.deep.equal([]);
+    expect(received).to.deep.equal([]);
     ownPort = undefined;
     expect((await sh(ask(`GET http://127.0.0.1:${port}/x HTTP/1.1|Host: x|Connection: close||`), granted)).stdout).to.match(/^HTTP\/1.1 200 OK/);
   });
@@ -377,7 +377,7 @@ describe('the network of a command', function () {
     const before = await left();
     await sh('true');
     await sh('nosuchprogram');
-    await door.exec('no-such-program-at-all', [], { cwd: home, agent: { hosts: HOSTS, mounts: [] } }).catch(() => undefined);
+    await adapter.exec('no-such-program-at-all', [], { cwd: home, agent: { hosts: HOSTS, mounts: [] } }).catch(() => undefined);
     expect(await left()).to.deep.equal(before);
   });
 });
@@ -387,8 +387,8 @@ describe('where there is no sandbox', function () {
   it('a command is refused, or runs with a warning once the daemon agreed', async () => {
     const cwd = await mkdtemp(join(tmpdir(), 'svc-bare-'));
     let sandbox = 'required';
-    const told: string[] = [];
-    const door = createExecDoor({
+    const reported: string[] = [];
+    const adapter = createExecAdapter({
       config: { get: (section) => (section === 'tools' ? { sandbox } : { mode: 'allowlist' }) },
       registerDir: join(cwd, 'data/children'),
       env: process.env,
@@ -396,21 +396,21 @@ describe('where there is no sandbox', function () {
       log: { ...silent, child: () => silent } as never,
       findBubblewrap: async () => undefined,
       beforeUnsandboxed: async (what) => {
-        told.push(what);
-        if (told.length > 1) throw new Error('not now');
+        reported.push(what);
+        if (reported.length > 1) throw new Error('not now');
       },
     });
-    const start = () => door.exec('true', [], { cwd, agent: { hosts: [], mounts: [] } });
+    const start = () => adapter.exec('true', [], { cwd, agent: { hosts: [], mounts: [] } });
     const refused = await start().catch((error: unknown) => error);
     expect([(refused as { code: string }).code, String(refused)]).to.satisfy(
       ([code, text]: string[]) => code === 'exec_no_sandbox' && /bubblewrap is not installed|no sandbox of commands/.test(text ?? ''),
     );
-    expect(told).to.deep.equal([]);
+    expect(reported).to.deep.equal([]);
     sandbox = 'auto';
     const bare = await start();
     expect(bare.exitCode).to.equal(0);
     expect(bare.sandbox).to.include({ isOn: false });
-    expect(told).to.deep.equal(['true']);
+    expect(reported).to.deep.equal(['true']);
     // What refuses is heard: nothing is started.
     expect(
       await start().then(
@@ -419,9 +419,9 @@ describe('where there is no sandbox', function () {
       ),
     ).to.equal('not now');
     // A process that no agent starts asks nobody.
-    expect((await door.exec('true', [], { cwd })).exitCode).to.equal(0);
-    expect(told).to.have.lengthOf(2);
-    await door.close();
+    expect((await adapter.exec('true', [], { cwd })).exitCode).to.equal(0);
+    expect(reported).to.have.lengthOf(2);
+    await adapter.close();
     await rm(cwd, { recursive: true, force: true });
   });
 });

@@ -1,7 +1,7 @@
 /** Extensions of others whose statements never end, or read far too much: people go on at once, and the extension is taken out of service. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const LIMIT_MS = 1_000;
@@ -17,7 +17,7 @@ const LONG = "WITH RECURSIVE t(x, i) AS (SELECT 'a', 1 UNION ALL SELECT x || x, 
 const ROWS = "const Rows = api.defineTable('rows', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, body: { kind: 'text' } } });";
 
 const hog = (isolation: 'isolated' | 'walled') =>
-  stranger({
+  thirdParty({
     id: 'acme-hog',
     isolation,
     manifest: { tables: ['rows'], grants: [{ grant: 'db:sql', why: 'it counts' }] },
@@ -40,7 +40,7 @@ const hog = (isolation: 'isolated' | 'walled') =>
 
 /** It asks for no grant: its migration alone would hold the writer. */
 const hang = (isolation: 'isolated' | 'walled') =>
-  stranger({
+  thirdParty({
     id: 'acme-hang',
     isolation,
     manifest: { tables: ['rows'] },
@@ -61,11 +61,11 @@ for (const isolation of ['isolated', 'walled'] as const) {
         console.log(`  (not tried: ${fault})`);
         this.skip();
       }
-      kernel = await bootTestKernel({ config: SETTINGS, strangers: [await hog(isolation), await hang(isolation)] });
+      kernel = await bootTestKernel({ config: SETTINGS, thirdParties: [await hog(isolation), await hang(isolation)] });
     });
     after(async () => {
       await stopTestKernels();
-      await removeStrangers();
+      await removeThirdParties();
     });
 
     const statusOf = (id: string) => kernel.daemon.kernel.extensions().find((one) => one.id === id);

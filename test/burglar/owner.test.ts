@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Manifest } from '@svc/api';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, OPEN_RATE, ownerKeyOf, removeStrangers, stopTestKernels, stranger, TestHttp, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, ownerKeyOf, removeThirdParties, stopTestKernels, thirdParty, TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 /**
@@ -83,7 +83,7 @@ const attempts: Readonly<Record<string, Tried>> = {
   'logs in with a code that it made up': { method: 'POST', path: '/auth/session', body: JSON.stringify({ code: 'a'.repeat(43) }) },
 };
 
-const thiefIn = (isolation: 'isolated' | 'walled', manifest: Partial<Manifest> = {}) => stranger({ id: 'thief', manifest, before: TRICK, activate: ASK, isolation });
+const thiefIn = (isolation: 'isolated' | 'walled', manifest: Partial<Manifest> = {}) => thirdParty({ id: 'thief', manifest, before: TRICK, activate: ASK, isolation });
 const WITH_THIEF = `${OPEN_RATE}[extensions]\nenable = ["thief"]\n`;
 const portOf = ({ url }: TestKernel): number => Number(new URL(url).port);
 
@@ -103,14 +103,14 @@ describe('an isolated extension that gets a socket', function () {
   };
   afterEach(() => stopTestKernels());
   after(async () => {
-    await removeStrangers();
+    await removeThirdParties();
     for (const home of homes) await rm(home, { recursive: true, force: true });
   });
 
   it('is refused whatever it says, and its daemon has a key that its owner alone can read', async () => {
     const home = await newHome();
     await writeFile(join(home, 'config.toml'), WITH_THIEF);
-    const kernel = await bootTestKernel({ home, strangers: [await thiefIn('isolated')] });
+    const kernel = await bootTestKernel({ home, thirdParties: [await thiefIn('isolated')] });
     for (const [name, call] of Object.entries(attempts)) {
       const { answers, sockets } = await tried(kernel, [call]);
       expect(sockets, 'the trick finds no socket any more: find another').to.be.at.least(1);
@@ -131,7 +131,7 @@ describe('an isolated extension that gets a socket', function () {
   it('leaves a page that was open before logged in, and no later one', async () => {
     const home = await newHome();
     await writeFile(join(home, 'config.toml'), WITH_THIEF);
-    const kernel = await bootTestKernel({ home, strangers: [await thiefIn('isolated')] });
+    const kernel = await bootTestKernel({ home, thirdParties: [await thiefIn('isolated')] });
     const page = new TestHttp(kernel.url);
     const first = await page.get('/auth/session', { 'sec-fetch-site': 'same-origin' });
     expect(first.body).to.include({ authenticated: true, via: 'open' });
@@ -159,10 +159,10 @@ describe('an isolated extension that gets a socket', function () {
     expect((await kernel.http.get('/api/agents')).status).to.equal(200);
   });
 
-  it('finds the door shut after a restart too, when it was removed meanwhile and a process of it lives on', async () => {
+  it('finds the adapter shut after a restart too, when it was removed meanwhile and a process of it lives on', async () => {
     const home = await newHome();
     await writeFile(join(home, 'config.toml'), WITH_THIEF);
-    const before = await bootTestKernel({ home, strangers: [await thiefIn('isolated')] });
+    const before = await bootTestKernel({ home, thirdParties: [await thiefIn('isolated')] });
     await tried(before, []);
     await before.stop();
     await writeFile(join(home, 'config.toml'), OPEN_RATE);
@@ -175,7 +175,7 @@ describe('an isolated extension that gets a socket', function () {
     const home = await newHome();
     await writeFile(join(home, 'config.toml'), WITH_THIEF);
     await mkdir(join(home, 'owner.key', 'in-the-way'), { recursive: true });
-    const kernel = await bootTestKernel({ home, strangers: [await thiefIn('isolated', { activation: 'onStartup' })] });
+    const kernel = await bootTestKernel({ home, thirdParties: [await thiefIn('isolated', { activation: 'onStartup' })] });
     expect((await new TestHttp(kernel.url).get('/api/agents')).status).to.equal(401);
     const thief = kernel.daemon.kernel.extensions().find(({ id }) => id === 'thief');
     expect(thief).to.deep.include({ state: 'failed', process: { pid: null, memoryBytes: null, crashes: 0 } });
@@ -183,14 +183,14 @@ describe('an isolated extension that gets a socket', function () {
   });
 
   it('cannot make the daemon believe that it has a key, by a setting of its own', async () => {
-    const thief = await stranger({
+    const thief = await thirdParty({
       id: 'thief',
       manifest: { config: [{ key: '/thief_key' }] },
       before: `${TRICK}\nconst Key = api.defineConfig('/thief_key', api.Type.String({ default: 'a-key-of-the-thief', 'x-caller-key': true }));`,
       activate: ASK,
       rest: 'config: [Key],',
     });
-    const kernel = await bootTestKernel({ config: WITH_THIEF, strangers: [thief] });
+    const kernel = await bootTestKernel({ config: WITH_THIEF, thirdParties: [thief] });
     const { answers } = await tried(kernel, [{ method: 'GET', path: '/api/agents' }]);
     expect(answers[0]).to.match(/^HTTP\/1\.1 401 /);
     expect((await kernel.as('a-key-of-the-thief').get('/api/agents')).status).to.equal(401);
@@ -200,11 +200,11 @@ describe('an isolated extension that gets a socket', function () {
 describe('a walled extension that gets a socket', function () {
   this.timeout(60_000);
   afterEach(() => stopTestKernels());
-  after(() => removeStrangers());
+  after(() => removeThirdParties());
 
   it('reaches no daemon, which needs no key for it', async function () {
     if ((await wallFault()) !== undefined) return this.skip();
-    const kernel = await bootTestKernel({ config: WITH_THIEF, strangers: [await thiefIn('walled')] });
+    const kernel = await bootTestKernel({ config: WITH_THIEF, thirdParties: [await thiefIn('walled')] });
     const { answers, sockets } = await tried(kernel, Object.values(attempts).slice(0, 2));
     expect(sockets).to.be.at.least(1);
     for (const answer of answers) expect(answer).to.match(/^(error E|nothing)/);
@@ -213,13 +213,13 @@ describe('a walled extension that gets a socket', function () {
   });
 });
 
-describe('what asks the port of the daemon through its own doors', function () {
+describe('what asks the port of the daemon through its own adapters', function () {
   this.timeout(60_000);
   afterEach(() => stopTestKernels());
-  after(() => removeStrangers());
+  after(() => removeThirdParties());
 
   it('is refused, whatever was granted and allowed, by each address of this machine', async () => {
-    const asker = await stranger({
+    const asker = await thirdParty({
       id: 'asker',
       isolation: (await wallFault()) === undefined ? 'walled' : 'isolated',
       manifest: { grants: ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.2'].map((host) => ({ grant: `net:fetch:${host}`, why: 'a test' })) },
@@ -227,7 +227,7 @@ describe('what asks the port of the daemon through its own doors', function () {
         body: api.Type.Object({ url: api.Type.String() }), responses: { 200: api.Type.Object({ got: api.Type.String() }) },
         handler: async (req) => api.reply(200, { got: await ctx.fetch(req.body.url, { purpose: 'tool' }).then((answer) => 'answer ' + answer.status, (error) => error.code + ' ' + error.message) }) }));`,
     });
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asker"]\n[web.fetch]\nssrf_allowed_hosts = ["127.0.0.0/8", "localhost", "0.0.0.0"]\n`, strangers: [asker] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["asker"]\n[web.fetch]\nssrf_allowed_hosts = ["127.0.0.0/8", "localhost", "0.0.0.0"]\n`, thirdParties: [asker] });
     for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.2', '[::ffff:127.0.0.1]', '2130706433']) {
       const { body } = await kernel.http.expect(200, 'POST', '/api/asker', { url: `http://${host}:${portOf(kernel)}/api/agents` });
       expect(body.got, host).to.match(/^(fetch_refused_address .*it is this daemon|fetch_host_not_allowed|daemon_not_granted)/);

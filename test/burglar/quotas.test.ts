@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-hoarder';
@@ -12,7 +12,7 @@ const route = (name: string, code: string): string =>
   `api.defineRoute({ id: '${name}', method: 'POST', path: '/api/acme/${name}', summary: 'x', auth: 'bearer', permission: 'acme.write', cost: 0, body: api.Type.Any(), responses: { 200: api.Type.Any() }, handler: async ({ body }) => { ${code} return api.reply(200, {}); } })`;
 
 const hoarder = () =>
-  stranger({
+  thirdParty({
     id: ID,
     manifest: { tables: ['piles'], grants: [{ grant: `secrets:${ID}.*`, why: 'a test' }], events: { publishes: [`${ID}.seen`] } },
     before: `const Piles = api.defineTable('piles', '1.0.0', { columns: { id: { kind: 'integer', primaryKey: true }, text: { kind: 'text', notNull: true } } });
@@ -44,7 +44,7 @@ describeDaemonOnEngines('what an extension of a third party may store', function
     bootTestKernel({
       home,
       config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\nquota_rows_mb = 4\n[extensions.quotas.${ID}]\nfiles_mb = 2\n`,
-      strangers: [await hoarder()],
+      thirdParties: [await hoarder()],
     });
   const ask = async (what: string, body: object): Promise<string> => {
     const { body: answer, status } = await kernel.http.post(`/api/acme/${what}`, body);
@@ -68,7 +68,7 @@ describeDaemonOnEngines('what an extension of a third party may store', function
   });
   after(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
     await rm(home, { recursive: true, force: true });
   });
 

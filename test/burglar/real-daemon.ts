@@ -6,7 +6,7 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseOfHome, OPEN_RATE, releaseFile, stranger, type StrangerSpec, TestHttp } from '@svc/testing';
+import { databaseOfHome, OPEN_RATE, releaseFile, thirdParty, type ThirdPartySpec, TestHttp } from '@svc/testing';
 
 export interface RealDaemon {
   readonly pid: number;
@@ -85,8 +85,8 @@ export const until = async (done: () => boolean | Promise<boolean>, waitMs = 30_
 };
 
 /** The folder of a package, as a build would leave it. */
-export const packaged = async (spec: StrangerSpec): Promise<string> => {
-  const one = await stranger(spec);
+export const packaged = async (spec: ThirdPartySpec): Promise<string> => {
+  const one = await thirdParty(spec);
   await writeFile(join(one.folder, 'package.json'), JSON.stringify({ name: `@acme/${one.id}`, version: one.version, description: 'An extension of somebody else', license: 'MIT' }));
   await writeFile(join(one.folder, 'contributions.json'), JSON.stringify(one.contributions));
   return one.folder;

@@ -1,7 +1,7 @@
 /** A name that changes its address between the check and the connection: what was checked is what is connected to. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
+import { createFetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
 import { systemClock } from '../../kernel/platform/src/clock/clock.js';
 import { expect } from 'chai';
 
@@ -15,7 +15,7 @@ describe('a name that changes its address', () => {
   /** What the resolver of the attacker answers, one list a question; the last stays. */
   let answers: string[][] = [];
   let questions = 0;
-  let door: ReturnType<typeof createFetchDoor>;
+  let adapter: ReturnType<typeof createFetchAdapter>;
 
   before(async function () {
     if (process.platform !== 'linux') return this.skip(); // other systems have one address of loopback
@@ -33,7 +33,7 @@ describe('a name that changes its address', () => {
   beforeEach(() => {
     hits.length = 0;
     questions = 0;
-    door = createFetchDoor({
+    adapter = createFetchAdapter({
       config: { get: () => ({ fetch: { ssrf_allowed_hosts: [GOOD], max_response_bytes: 10_000, timeout_secs: 5 } }) },
       secrets: { resolve: async () => undefined, where: async () => undefined } as never,
       clock: systemClock(),
@@ -46,7 +46,7 @@ describe('a name that changes its address', () => {
       },
     });
   });
-  afterEach(() => door.close());
+  afterEach(() => adapter.close());
   after(async () => {
     for (const server of servers) {
       server.closeAllConnections();
@@ -55,7 +55,7 @@ describe('a name that changes its address', () => {
   });
   const ask = async (path: string): Promise<string> => {
     try {
-      const answer = await door.fetch(`http://rebind.test:${port}${path}`, { purpose: 'tool' });
+      const answer = await adapter.fetch(`http://rebind.test:${port}${path}`, { purpose: 'tool' });
       await answer.text();
       return String(answer.status);
     } catch (error) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, type StrangerSpec, type TestHttp, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeThirdParties, stopTestKernels, type ThirdPartySpec, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { endDaemons, newHome, packaged, startDaemon, until } from './real-daemon.js';
 
@@ -13,7 +13,7 @@ const CONFIG = '[extensions]\nthird_party = "any"\n';
 const LOSES = "{ name: '0002_loses', up: (m) => { m.sql('DELETE FROM {notes}'); m.addColumn('notes', 'late', { kind: 'text' }); } },";
 const FAILS = "{ name: '0003_fails', up: (m) => { m.sql('INSERT INTO {notes} (id) VALUES (NULL)'); } },";
 
-const notes = (version: string, { migrations = '', rest = '', activate = '' }: { migrations?: string; rest?: string; activate?: string } = {}): StrangerSpec => ({
+const notes = (version: string, { migrations = '', rest = '', activate = '' }: { migrations?: string; rest?: string; activate?: string } = {}): ThirdPartySpec => ({
   id: ID,
   version,
   manifest: { tables: ['notes'] },
@@ -49,7 +49,7 @@ describe('an upgrade that is refused', function () {
   this.timeout(120_000);
   afterEach(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
   const list = async (http: TestHttp) => (await http.expect(200, 'GET', '/api/acme-notes/notes')).body;
   const installed = async (settings = ''): Promise<TestKernel> => {
@@ -70,12 +70,12 @@ describe('an upgrade that is refused', function () {
         const status = kernel.daemon.kernel.extensions().find(({ id }) => id === ID);
         expect([status?.state, status?.version]).to.deep.equal(['active', '1.0.0']);
         expect(status?.reason).to.contain('2.0.0 did not start');
-        expect(await kernel.daemon.parts.storage.keptTables()).to.deep.equal([]);
+        expect(await kernel.daemon.parts.storage.tableCopies()).to.deep.equal([]);
         // A corrected one, whose migration of the same name does something else, is not refused for what never counted.
         const better = notes('2.0.1', { migrations: "{ name: '0002_loses', up: (m) => m.addColumn('notes', 'late', { kind: 'text' }) }," });
         await installation.upgrade(ID, { source: await packaged(better) });
         expect(await list(kernel.http)).to.deep.equal({ version: '2.0.1', texts: ['1.0.0', '1.0.0', '1.0.0'] });
-        expect(await kernel.daemon.parts.storage.keptTables()).to.deep.equal([]);
+        expect(await kernel.daemon.parts.storage.tableCopies()).to.deep.equal([]);
       });
     }
   });
@@ -114,7 +114,7 @@ describe('an upgrade that is refused', function () {
     await first.daemon.kernel.installation.install({ source: await packaged(notes('1.0.0')), enable: true });
     for (let i = 0; i < 2; i++) await first.http.expect(200, 'POST', '/api/acme-notes/notes');
     await first.stop();
-    const { withLocalInstaller } = await import('@svc/daemon/strangers/local-installer');
+    const { withLocalInstaller } = await import('@svc/daemon/third-party/local-installer');
     const { upgradeFrom } = await import('@svc/installer/install');
     const { releaseFile } = await import('@svc/testing');
     const source = await packaged(notes('2.0.0', { migrations: LOSES, activate: "if (ctx.generation > 0) throw new Error('not today');", rest: "start() { throw new Error('not today'); }," }));
@@ -136,7 +136,7 @@ describeDaemonOnEngines('a daemon that is killed between migration and switch', 
   this.timeout(120_000);
   afterEach(async () => {
     await endDaemons();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   it('comes up with the old version and its rows, and says so', async () => {

@@ -8,7 +8,7 @@ import { disguises } from '@svc/fixtures/burglar/disguises';
 import { house, houseContributions, houseManifest, House } from '@svc/fixtures/burglar/house';
 import { burglar, type Shown } from '@svc/fixtures/burglar/index';
 
-/** Of a known build, as what is there before strangers come. */
+/** Of a known build, as what is there before third parties come. */
 const houseFiles: InstalledFiles = {
   ...fixtureExtension({
     id: 'house',
@@ -100,11 +100,11 @@ describe('what a burglar is shown', () => {
   });
 });
 
-describe('for whom a stranger acts', () => {
+describe('for whom a third party acts', () => {
   afterEach(stopTestKernels);
 
   const boot = async (grants: readonly string[]): Promise<TestKernel> => {
-    const stranger = fixtureExtension({
+    const thirdParty = fixtureExtension({
       id: 'stranger',
       manifest: { requires: { agents: '^1' }, grants: grants.map((grant) => ({ grant, why: 'a test' })) },
       contributions: { routes: ['GET /api/stranger'] },
@@ -127,7 +127,7 @@ describe('for whom a stranger acts', () => {
         },
       },
     });
-    return bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["stranger"]\n`, extra: [stranger] });
+    return bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["stranger"]\n`, extra: [thirdParty] });
   };
 
   it('is whoever asked it', async () => {

@@ -129,10 +129,10 @@ describe('a route of an extension from elsewhere', () => {
       });
       expect((await refusal(installer.commit(staged, { grants: [] }))).code).to.equal('install_needs_consent');
       const record = await installer.commit(staged, { grants: 'all' });
-      expect((await installer.judgeAtBoot()).refused).to.deep.equal([]);
+      expect((await installer.validateAtBoot()).refused).to.deep.equal([]);
       // As a record of an earlier release, or one that somebody changed, would be.
       await installer.restore({ ...record, grants: [] });
-      expect((await installer.judgeAtBoot()).refused.map(({ code }) => code)).to.deep.equal(['install_route_refused']);
+      expect((await installer.validateAtBoot()).refused.map(({ code }) => code)).to.deep.equal(['install_route_refused']);
     });
   });
 });

@@ -1,5 +1,5 @@
 /** What an extension from elsewhere gets by the services of the daemon: what they declare for it, and no more than its caller may. */
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const SERVICES = ['agents', 'auth', 'llm', 'local-models', 'models', 'providers', 'runs', 'sessions', 'templates', 'tools', 'uploads'];
@@ -34,7 +34,7 @@ describe('an extension from elsewhere that calls services', function () {
   before(async () => {
     const { createHash } = await import('node:crypto');
     const person = (name: string, role: string, key: string) => `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${createHash('sha256').update(key).digest('hex')}"\n`;
-    const caller = await stranger({
+    const caller = await thirdParty({
       id: 'caller',
       manifest: { optional: Object.fromEntries(SERVICES.map((name) => [name, '^1'])) },
       before: `const VERSIONS = ${JSON.stringify(Object.fromEntries(SERVICES.map((name) => [name, '1.0.0'])))};`,
@@ -43,14 +43,14 @@ describe('an extension from elsewhere that calls services', function () {
     kernel = await bootTestKernel({
       config: `api_key = "root"\n${OPEN_RATE}[extensions]\nenable = ["caller"]\n${person('vera', 'viewer', VIEWER)}${person('ulf', 'user', USER)}`,
       key: 'root',
-      strangers: [caller],
+      thirdParties: [caller],
     });
     const manifest_toml = 'name = "plain"\n[capabilities]\ntools = ["*"]\n';
     agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest_toml })).body.agent_id;
   });
   after(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   const ask = async (service: string, method: string, args: readonly unknown[], key = 'root'): Promise<string> => {
@@ -94,7 +94,7 @@ describe('an extension from elsewhere that calls services', function () {
     });
 
   it('changes nothing for a viewer, whose own calls may not', async () => {
-    const draft = { agentId, parts: [{ type: 'text', text: 'hello' }], door: 'rest' };
+    const draft = { agentId, parts: [{ type: 'text', text: 'hello' }], adapter: 'rest' };
     expect(await ask('runs', 'submit', ['<actor>', draft], VIEWER)).to.equal('service_role_refused');
     expect(await ask('runs', 'submit', ['<actor>', draft])).to.contain('"runId"');
   });

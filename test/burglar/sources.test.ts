@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Installer } from '../../kernel/installer/src/install/contract.js';
 import { consentFor } from '../../kernel/installer/src/install/staged.js';
-import { judgeKey } from '../../kernel/installer/src/signing/judge-trust.js';
+import { validateKey } from '../../kernel/installer/src/signing/validate-trust.js';
 import { generateKey, keyIdOf, type SigningKey } from '../../kernel/installer/src/signing/keys.js';
 import { type Rotation, rotate } from '../../kernel/installer/src/signing/rotation.js';
 import type { TrustedKey } from '../../kernel/installer/src/signing/trust.js';
@@ -236,7 +236,7 @@ describe('statements that hand an extension on', () => {
     return rotate(id, from, to.publicKey, now);
   };
   const standing = (by: SigningKey | undefined, keys: readonly TrustedKey[], statements: readonly Rotation[]): Promise<string> =>
-    judgeKey({ id: ID, keyId: keyIdOf(by?.publicKey ?? ''), publicKey: by?.publicKey ?? '' }, keys, statements).catch((error: unknown) =>
+    validateKey({ id: ID, keyId: keyIdOf(by?.publicKey ?? ''), publicKey: by?.publicKey ?? '' }, keys, statements).catch((error: unknown) =>
       error instanceof Error && 'code' in error ? String(error.code) : String(error),
     );
   before(async () => {
@@ -259,9 +259,9 @@ describe('statements that hand an extension on', () => {
   });
 
   it('may go round, and give nobody else anything', async () => {
-    const ring = [await step(old, young), await step(young, old), await step(old, young)];
-    expect(await standing(young, [trusted(old)], ring)).to.equal('handed-on');
-    expect(await standing(other, [trusted(old)], ring)).to.equal('install_wrong_key');
+    const cycle = [await step(old, young), await step(young, old), await step(old, young)];
+    expect(await standing(young, [trusted(old)], cycle)).to.equal('handed-on');
+    expect(await standing(other, [trusted(old)], cycle)).to.equal('install_wrong_key');
   });
 
   it('count for nothing from or through a revoked key, for another extension, or out of order', async () => {

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { databaseFileOf } from '@svc/platform/config/home';
-import { releaseFile, removeStrangers } from '@svc/testing';
+import { releaseFile, removeThirdParties } from '@svc/testing';
 import { expect } from 'chai';
 import { endDaemons, newHome, packaged, type RealDaemon, startDaemon, until } from './real-daemon.js';
 
@@ -44,7 +44,7 @@ describe('a database that cannot be written', function () {
     for (const holder of holders) holder.kill('SIGKILL');
     holders.clear();
     await endDaemons();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   const svc = (home: string, ...args: string[]): Promise<{ code: number; said: string }> =>

@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type ThirdPartySpec } from '@svc/testing';
 import { expect } from 'chai';
 import { endDaemons, newHome, packaged, startDaemon, until } from './real-daemon.js';
 
@@ -12,7 +12,7 @@ const ROUTES = `ctx.routes.add(
   api.defineRoute({ id: 'loop', method: 'POST', path: '/api/acme-deaf/loop', summary: 'Never ends', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => { for (;;); } }),
   api.defineRoute({ id: 'calm', method: 'POST', path: '/api/acme-deaf/calm', summary: 'Answers', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, {}) }),
 );`;
-const deaf: StrangerSpec = { id: ID, activate: ROUTES };
+const deaf: ThirdPartySpec = { id: ID, activate: ROUTES };
 
 const statOf = async (pid: number): Promise<string[] | undefined> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
@@ -35,7 +35,7 @@ describe('the process of an extension', function () {
   afterEach(async () => {
     await endDaemons();
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   for (const isolation of ['isolated', 'walled'] as const) {
@@ -63,7 +63,7 @@ describe('the process of an extension', function () {
 
     it(`${isolation}: it and all that belongs to it have the lower priority, each of ten times, and go first when memory is short`, async function () {
       if (isolation === 'walled' && (await wallFault()) !== undefined) this.skip();
-      const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, strangers: [await stranger({ ...deaf, isolation })] });
+      const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, thirdParties: [await thirdParty({ ...deaf, isolation })] });
       for (let times = 0; times < 10; times++) {
         await kernel.http.expect(200, 'POST', '/api/acme-deaf/calm');
         const pid = Number(kernel.daemon.kernel.extensions().find(({ id }) => id === ID)?.process?.pid);

@@ -135,7 +135,7 @@ describe('a message beside the conversation', () => {
 describe('the session a message names', () => {
   afterEach(stopModelKernels);
 
-  it('S7 is there, on every door that names one: an unknown one begins nothing', async () => {
+  it('S7 is there, on every channel that names one: an unknown one begins nothing', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     for (const path of ['message', 'message/stream']) {
       const refused = await one.http.expect(404, 'POST', `/api/agents/${one.agent.id}/${path}`, { message: 'hello', session_id: NOBODY });

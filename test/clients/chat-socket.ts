@@ -26,7 +26,7 @@ export const openChat = (url: string, agentId: string, options: { query?: string
     let taken = 0;
     let wake: () => void = () => undefined;
     let code: number | undefined;
-    const heard = (): Promise<void> =>
+    const received = (): Promise<void> =>
       new Promise((go) => {
         wake = go;
       });
@@ -52,11 +52,11 @@ export const openChat = (url: string, agentId: string, options: { query?: string
               return frames[found] as ServerFrame; // just found
             }
             if (code !== undefined) throw new Error(`the socket closed with ${code} before ${types.join(' or ')} came; heard: ${frames.map((frame) => frame.type).join(', ')}`);
-            await heard();
+            await received();
           }
         },
         closed: async () => {
-          while (code === undefined) await heard();
+          while (code === undefined) await received();
           return code;
         },
       }),

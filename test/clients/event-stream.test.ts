@@ -11,12 +11,12 @@ const textOf = (events: readonly SseEvent[]): string =>
     .join('');
 
 /** A model whose answer waits in the middle until it is let go. */
-const gated = () => {
+const latched = () => {
   let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
+  const latch = new Promise<void>((resolve) => {
     open = resolve;
   });
-  return { gate, open: () => open() };
+  return { latch, open: () => open() };
 };
 
 describe('an event stream', () => {
@@ -67,13 +67,13 @@ describe('an event stream', () => {
   });
 
   it('is resumed by Last-Event-ID with exactly what was missing, and no second run', async () => {
-    const { gate, open } = gated();
+    const { latch, open } = latched();
     const svc = await bootWithModel([{ toolCalls: [{ name: 'file_list', args: { path: '.' } }] }, { text: 'never' }]);
     let calls = 0;
     svc.model.script(async () => {
       calls += 1;
       if (calls === 1) return { text: 'let me see. ', toolCalls: [{ name: 'file_list', args: { path: '.' } }] };
-      await gate;
+      await latch;
       return { deltas: ['the ', 'end'] };
     });
     const first = await svc.http.events('POST', streamPath(svc), { message: 'look' }, {}, (event) => event.event === 'tool_use');
@@ -104,9 +104,9 @@ describe('an event stream', () => {
   });
 
   it('that is dropped does not stop the run', async () => {
-    const { gate, open } = gated();
+    const { latch, open } = latched();
     const svc = await bootWithModel(async () => {
-      await gate;
+      await latch;
       return { text: 'finished alone' };
     });
     const abort = new AbortController();
@@ -136,12 +136,12 @@ describe('an event stream', () => {
   });
 
   it('of a message that waits its turn in the session is followed until its own end', async () => {
-    const { gate, open } = gated();
+    const { latch, open } = latched();
     let calls = 0;
     const svc = await bootWithModel(async () => {
       calls += 1;
       const mine = calls;
-      if (mine === 1) await gate;
+      if (mine === 1) await latch;
       return { text: `answer ${mine}` };
     });
     const first = svc.http.events('POST', streamPath(svc), { message: 'one' });
@@ -153,9 +153,9 @@ describe('an event stream', () => {
   });
 
   it('can be joined by a second reader through the session', async () => {
-    const { gate, open } = gated();
+    const { latch, open } = latched();
     const svc = await bootWithModel(async () => {
-      await gate;
+      await latch;
       return { text: 'for both' };
     });
     const one = svc.http.events('POST', streamPath(svc), { message: 'go' });

@@ -11,7 +11,7 @@ import { bootWithModel, type ModelKernel, stopModelKernels, until } from './mode
 
 const GRACE_MS = 2_000;
 /** The daemon looks twice a second. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const SAY = { model: 'svc:assistant', messages: [{ role: 'user' as const, content: 'hello' }] };
 
 describe('a client that hangs up', () => {
@@ -56,9 +56,9 @@ describe('a client that hangs up', () => {
     await allLeft(svc);
   };
   const expectCancelled = async (svc: ModelKernel): Promise<void> => {
-    await clock.advance(GRACE_MS - LOOK_MS);
+    await clock.advance(GRACE_MS - POLL_MS);
     expect(await activeRuns(svc)).to.equal(1);
-    await clock.advance(2 * LOOK_MS);
+    await clock.advance(2 * POLL_MS);
     await until(async () => (await activeRuns(svc)) === 0);
     release();
     expect(await said(svc)).to.not.contain('the answer');
@@ -92,7 +92,7 @@ describe('a client that hangs up', () => {
   it('on /v1 and sends again in time gets the run that goes on', async () => {
     const svc = await boot();
     await hangUp(svc, '/v1/chat/completions', SAY);
-    await clock.advance(GRACE_MS - LOOK_MS);
+    await clock.advance(GRACE_MS - POLL_MS);
     const again = svc.http.post('/v1/chat/completions', SAY, { 'x-stainless-retry-count': '1' });
     await until(async () => (await followers(svc)) === 1);
     await clock.advance(10 * GRACE_MS);
@@ -111,7 +111,7 @@ describe('a client that hangs up', () => {
     cut.abort();
     await second;
     await until(async () => (await followers(svc)) === 1);
-    await clock.advance(GRACE_MS + LOOK_MS);
+    await clock.advance(GRACE_MS + POLL_MS);
     await until(async () => (await svc.kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'agent', status: ['queued'] })).length === 0);
     release();
     await first;
@@ -123,7 +123,7 @@ describe('a client that hangs up', () => {
     const home = await mkdtemp(join(tmpdir(), 'svc-hang-up-'));
     const first = await boot({ home });
     await hangUp(first, '/v1/chat/completions', SAY);
-    await clock.advance(LOOK_MS);
+    await clock.advance(POLL_MS);
     let isStopped = false;
     const stopping = first.kernel.stop().finally(() => {
       isStopped = true;
@@ -144,7 +144,7 @@ describe('a client that hangs up', () => {
   });
 
   for (const door of ['message', 'message/stream'])
-    it(`on our own door ${door} lets its run finish`, async () => {
+    it(`on our own channel ${door} lets its run finish`, async () => {
       const svc = await boot();
       await hangUp(svc, `/api/agents/${svc.agent.id}/${door}`, { message: 'hello' });
       await expectFinished(svc);
@@ -168,7 +168,7 @@ describe('a client that hangs up', () => {
     }
   });
 
-  it('ends or leaves its run as [runs] unwatched says, whichever door it used', async () => {
+  it('ends or leaves its run as [runs] unwatched says, whichever channel it used', async () => {
     const cancelling = await boot({ config: `${OPEN_RATE}[runs]\nunwatched = "cancel"\n` });
     await hangUp(cancelling, messageOf(cancelling), { message: 'hello' });
     await expectCancelled(cancelling);

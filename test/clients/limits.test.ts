@@ -1,4 +1,4 @@
-/** What a manifest caps holds on every door, and after a restart. */
+/** What a manifest caps holds on every channel, and after a restart. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const spawn = async ({ http }: Pick<ModelKernel, 'http'>, manifest: object): Pro
 describe('the limits of an agent', () => {
   afterEach(stopModelKernels);
 
-  it('end its messages with 429 and Retry-After on each door, before anything is stored, and hold after a restart', async () => {
+  it('end its messages with 429 and Retry-After on each channel, before anything is stored, and hold after a restart', async () => {
     const home = await mkdtemp(join(tmpdir(), 'svc-limits-'));
     try {
       const one = await bootWithModel(() => ({ text: 'ok', usage: { input: 600, output: 400 } }), { home });

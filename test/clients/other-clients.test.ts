@@ -144,16 +144,16 @@ describe('clients that send again by themselves', function () {
     expect(svc.model.requests).to.have.length(2);
   });
 
-  const mending: ReadonlyArray<readonly [what: string, mend: (svc: ModelKernel) => Promise<unknown>]> = [
+  const fixing: ReadonlyArray<readonly [what: string, fix: (svc: ModelKernel) => Promise<unknown>]> = [
     ['a key was set', (svc) => svc.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: 'sk-another-key-of-the-tests' })],
     ['a command was given', (svc) => svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: '/usage' })],
   ];
-  for (const [what, mend] of mending)
+  for (const [what, fix] of fixing)
     it(`ask anew at once when ${what}`, async () => {
       const svc = await bootWithModel(REFUSAL, { clock });
       await mayI(svc.http);
       await clock.advance(1);
-      await mend(svc);
+      await fix(svc);
       await mayI(svc.http);
       expect(svc.model.requests).to.have.length(2);
     });

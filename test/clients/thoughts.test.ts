@@ -1,4 +1,4 @@
-/** What a model thinks, on every door: streamed apart from the answer, kept with it for people, and never said to a model again. */
+/** What a model thinks, on every channel: streamed apart from the answer, kept with it for people, and never said to a model again. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

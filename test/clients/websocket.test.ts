@@ -95,10 +95,10 @@ describe('a WebSocket chat', () => {
     const chat = await openChat(url, agent.id);
     await chat.next('agents_updated');
     const count = () => chat.frames.filter((frame) => frame.type === 'agents_updated').length;
-    for (let beat = 2; beat <= 4; beat++) {
+    for (let tick = 2; tick <= 4; tick++) {
       await clock.advance(5_000);
-      await until(() => count() >= beat);
-      expect(count()).to.equal(beat);
+      await until(() => count() >= tick);
+      expect(count()).to.equal(tick);
     }
     chat.socket.close();
     await chat.closed();

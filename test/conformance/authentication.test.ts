@@ -15,7 +15,7 @@ const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${O
 
 /**
  * GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. Nor are the pages at / and /docs with their files, which hold no data and must be there to ask a person for the key.
- * Whoever logs in or out has no key to show yet, or no more: these judge by themselves what they are given.
+ * Whoever logs in or out has no key to show yet, or no more: these validate by themselves what they are given.
  */
 const PUBLIC = new Set([
   'GET /',
@@ -30,12 +30,12 @@ const PUBLIC = new Set([
   'POST /auth/session',
   'POST /auth/logout',
 ]);
-/** Judges the key in its body, and a walk has none: auth's own claims are about it. */
+/** Validates the key in its body, and a walk has none: auth's own claims are about it. */
 const LOGIN = 'createLogin';
 /** Changes nothing, although it is a POST: it says what a change would do. */
 const DRY_RUNS = new Set(['planExtensionChange']);
 /** A socket that tells and takes nothing but a ping. */
-const TELLS_ONLY = new Set(['followChanges']);
+const REPORTS_ONLY = new Set(['followChanges']);
 
 const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 const isPublic = (one: Walked): boolean => PUBLIC.has(`${one.method} ${one.template}`);
@@ -52,13 +52,13 @@ describe('authentication', () => {
     });
     after(stopTestKernels);
 
-    const tryAll = async (which: (one: Walked) => boolean, headers: Record<string, string>, judge: (status: number, what: string, one: Walked) => void) => {
+    const tryAll = async (which: (one: Walked) => boolean, headers: Record<string, string>, decide: (status: number, what: string, one: Walked) => void) => {
       for (const one of routes.filter(which)) {
         const answer = await call(new TestHttp(kernel.url), one, headers);
         const what = `${one.method} ${one.template} (${answer.status})`;
         expectWellFormed(answer, what);
         if (answer.status === 401) expect(answer.headers.get('www-authenticate'), what).to.equal('Bearer');
-        judge(answer.status, what, one);
+        decide(answer.status, what, one);
       }
     };
 
@@ -133,7 +133,7 @@ describe('authentication', () => {
       });
 
     it('a viewer only reads: every route that changes something asks for more than reading', () => {
-      const loose = routes.filter((one) => (one.method !== 'GET' || one.isSocket) && one.decl.permission.endsWith('.read') && !DRY_RUNS.has(one.id) && !TELLS_ONLY.has(one.id));
+      const loose = routes.filter((one) => (one.method !== 'GET' || one.isSocket) && one.decl.permission.endsWith('.read') && !DRY_RUNS.has(one.id) && !REPORTS_ONLY.has(one.id));
       expect(loose.map((one) => one.id)).to.deep.equal([]);
     });
 

@@ -1,4 +1,4 @@
-/** openapi.json of each preset: clean by an outside judge, and equal to the table that answers. */
+/** openapi.json of each preset: clean by an outside validate, and equal to the table that answers. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { bootTestKernel, OPEN_RATE, type TestKernel } from '@svc/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -97,12 +97,12 @@ describe('openapi.json', () => {
 
       it('is clean under the recommended rules of redocly', async () => {
         const found = await lintFromString({ source: JSON.stringify(document), config: await createConfig({ extends: ['recommended'] }) });
-        const told = found.map((problem) => `${problem.severity} ${problem.ruleId} ${problem.location[0]?.pointer}: ${problem.message}`);
+        const reported = found.map((problem) => `${problem.severity} ${problem.ruleId} ${problem.location[0]?.pointer}: ${problem.message}`);
         // What a local daemon cannot grant: a server that is not this machine. And what the interface asks for: a path beside one with an id, which no id can be.
-        const wished = told.filter((line) => !line.includes('no-server-example.com') && !(line.includes('no-ambiguous-paths') && line.includes('/sessions/by-label/{label}')));
+        const wished = reported.filter((line) => !line.includes('no-server-example.com') && !(line.includes('no-ambiguous-paths') && line.includes('/sessions/by-label/{label}')));
         expect(wished).to.deep.equal([]);
         // A wish that a local daemon cannot grant: a server that is not this machine.
-        expect(told.filter((line) => !line.includes('no-server-example.com') && !line.includes(AMBIGUOUS))).to.deep.equal([]);
+        expect(reported.filter((line) => !line.includes('no-server-example.com') && !line.includes(AMBIGUOUS))).to.deep.equal([]);
       });
 
       it('names exactly what is mounted', () => {
@@ -141,16 +141,16 @@ describe('openapi.json', () => {
     });
 
     it('shows bodies that the operation takes, three of each that people write', () => {
-      const judge = new Ajv2020({ strict: false });
-      addFormats.default(judge);
-      judge.addSchema({ $id: 'openapi', components: document.components });
+      const decide = new Ajv2020({ strict: false });
+      addFormats.default(decide);
+      decide.addSchema({ $id: 'openapi', components: document.components });
       const local = (schema: Document): Document => JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/'));
       for (const { operation } of operationsOf(document)) {
         const { schema, examples = {} } = operation.requestBody?.content['application/json'] ?? {};
         if (!schema) continue;
-        const fits = judge.compile(local(schema));
+        const fits = decide.compile(local(schema));
         for (const { summary, value } of Object.values(examples as Record<string, Document>))
-          expect(fits(value), `${operation.operationId}: ${summary}: ${judge.errorsText(fits.errors)}`).to.equal(true);
+          expect(fits(value), `${operation.operationId}: ${summary}: ${decide.errorsText(fits.errors)}`).to.equal(true);
       }
     });
 

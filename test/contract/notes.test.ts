@@ -18,7 +18,7 @@ const person = (name: 'alice' | 'bob'): string => `[[users]]\nname = "${name}"\n
 const configWith = (more = ''): string => `api_key = "${KEYS.owner}"\n${OPEN_RATE}[extensions]\nenable = ["notes"]\n${person('alice')}${person('bob')}${more}`;
 const draft = (text: string, topic = 'home') => ({ topic, text });
 
-interface Heard {
+interface Received {
   readonly change: string;
   readonly id: string;
   readonly ownerId: string;
@@ -27,31 +27,31 @@ interface Heard {
 interface World extends ModelKernel {
   readonly alice: TestHttp;
   readonly bob: TestHttp;
-  readonly heard: Heard[];
+  readonly received: Received[];
   write(http: TestHttp, text: string, topic?: string): Promise<string>;
   rows(ownerId: string): Promise<number>;
 }
 
-const listener = (heard: Heard[]) =>
+const listener = (received: Received[]) =>
   fixtureExtension({
     id: 'listener',
     manifest: { events: { listens: [Notes.changed.name] } },
     definition: defineExtension({
       activate: (ctx) => {
-        ctx.events.on(Notes.changed, (data) => void heard.push(data));
+        ctx.events.on(Notes.changed, (data) => void received.push(data));
       },
     }),
   });
 
 const open = async (more?: string): Promise<World> => {
-  const heard: Heard[] = [];
-  const world = await bootWithModel(undefined, { config: configWith(more), key: KEYS.owner, extra: [area.installed, listener(heard)] });
+  const received: Received[] = [];
+  const world = await bootWithModel(undefined, { config: configWith(more), key: KEYS.owner, extra: [area.installed, listener(received)] });
   const { kernel } = world;
   await kernel.daemon.kernel.enable('listener');
   const db = kernel.daemon.parts.storage.dbFor({ id: 'notes', tables: ['notes'] });
   return {
     ...world,
-    heard,
+    received,
     alice: kernel.as(KEYS.alice),
     bob: kernel.as(KEYS.bob),
     write: async (http, text, topic) => (await http.expect(201, 'POST', '/api/notes', draft(text, topic))).body.id,
@@ -97,7 +97,7 @@ describeOnEngines('notes', function () {
     });
 
     it('of one person are neither seen, changed nor deleted by another', async () => {
-      const { alice, bob, heard } = world;
+      const { alice, bob, received } = world;
       const id = await world.write(alice, 'the heron nests');
       expect(await texts(bob)).to.deep.equal([]);
       for (const [method, body] of [
@@ -110,29 +110,29 @@ describeOnEngines('notes', function () {
         expect(text).to.not.contain('heron');
       }
       expect(await texts(alice)).to.deep.equal(['the heron nests']);
-      expect(heard.map(({ change }) => change)).to.deep.equal(['created']);
+      expect(received.map(({ change }) => change)).to.deep.equal(['created']);
     });
 
     it('are created, read, changed and deleted, and each change is told once', async () => {
-      const { alice, heard } = world;
+      const { alice, received } = world;
       const id = await world.write(alice, 'one');
-      const [{ ownerId }] = heard as [Heard];
+      const [{ ownerId }] = received as [Received];
       await alice.expect(200, 'PUT', `/api/notes/${id}`, draft('two', 'work'));
       expect((await alice.expect(200, 'GET', `/api/notes/${id}`)).body).to.include({ id, owner_id: ownerId, topic: 'work', text: 'two' });
       await alice.expect(200, 'DELETE', `/api/notes/${id}`);
       await alice.expect(404, 'GET', `/api/notes/${id}`);
-      expect(heard).to.deep.equal(['created', 'updated', 'deleted'].map((change) => ({ change, id, ownerId })));
+      expect(received).to.deep.equal(['created', 'updated', 'deleted'].map((change) => ({ change, id, ownerId })));
     });
 
     it('are written once per key: the same request gets the same answer, another one 409, another person a note of their own', async () => {
-      const { alice, bob, heard } = world;
+      const { alice, bob, received } = world;
       const key = { 'idempotency-key': 'note-1' };
       const first = await alice.expect(201, 'POST', '/api/notes', draft('once'), key);
       const again = await alice.expect(201, 'POST', '/api/notes', draft('once'), key);
       expect(again.body).to.deep.equal(first.body);
       await alice.expect(409, 'POST', '/api/notes', draft('twice'), key);
       expect((await bob.expect(201, 'POST', '/api/notes', draft('once'), key)).body.id).to.not.equal(first.body.id);
-      expect([await texts(alice), heard.length]).to.deep.equal([['once'], 2]);
+      expect([await texts(alice), received.length]).to.deep.equal([['once'], 2]);
     });
 
     it('are listed in pages that repeat and lose none while notes come and go', async () => {
@@ -155,10 +155,10 @@ describeOnEngines('notes', function () {
     });
 
     it('go with their owner, also when the area is off meanwhile, and nobody else’s do', async () => {
-      const { alice, bob, heard, kernel } = world;
+      const { alice, bob, received, kernel } = world;
       await world.write(alice, 'hers');
       await world.write(bob, 'his');
-      const [hers, his] = heard.map(({ ownerId }) => ownerId) as [string, string];
+      const [hers, his] = received.map(({ ownerId }) => ownerId) as [string, string];
       await kernel.daemon.kernel.disable('notes');
       expect((await alice.get('/api/notes')).status).to.equal(404);
       const { purges } = kernel.daemon.parts;
@@ -179,13 +179,15 @@ describeOnEngines('notes', function () {
         model.script([{ toolCalls: [{ name: 'note_list', args: { topic } }] }, { text: 'done' }]);
         const from = model.requests.length;
         await alice.expect(200, 'POST', `/api/agents/${agentId}/message`, { message: 'look' });
-        return { offered: JSON.stringify(model.requests[from]?.body.tools ?? []).includes('note_list'), told: JSON.stringify(model.requests.at(-1)?.body.messages) };
+        return { offered: JSON.stringify(model.requests[from]?.body.tools ?? []).includes('note_list'), reported: JSON.stringify(model.requests.at(-1)?.body.messages) };
       };
       const reader = await spawn({ name: 'reader', capabilities: { tools: ['note_list'], memory_read: ['notes/home'] } });
       const home = await use(reader, 'home');
-      expect([home.offered, home.told]).to.satisfy(([offered, told]: [boolean, string]) => offered && told.includes('water the plants') && !told.includes('feed the cat') && !told.includes('raise'));
+      expect([home.offered, home.reported]).to.satisfy(
+        ([offered, reported]: [boolean, string]) => offered && reported.includes('water the plants') && !reported.includes('feed the cat') && !reported.includes('raise'),
+      );
       const work = await use(reader, 'work');
-      expect(work.told).to.contain('notes/work').and.not.contain('raise');
+      expect(work.reported).to.contain('notes/work').and.not.contain('raise');
       const other = await spawn({ name: 'other', capabilities: { tools: ['note_list'] } });
       expect((await use(other, 'home')).offered).to.equal(false);
     });

@@ -28,7 +28,7 @@ describe('a plain message', function () {
   });
   after(() => daemon.stop());
 
-  it('costs these commits, statements, reads, JSON calls and promises, however long its talk is', async () => {
+  it('costs these commits, statements, reads, JSON calls and promises, however long its conversation is', async () => {
     const { agent_id } = await daemon.send('POST', '/api/agents', { name: 'counted' });
     const { session_id } = await daemon.send('POST', `/api/agents/${agent_id}/sessions`, {});
     const say = () => daemon.send('POST', `/api/agents/${agent_id}/message`, { message: 'How much is this?', session_id });

@@ -4,7 +4,7 @@ import { TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { PNG, sendBody, sendForm } from '../../extensions/files/test/files-kit.js';
 import { beginLife, createPlace, endLives } from './daemon-life.js';
-import { ensureAgent } from './doors.js';
+import { ensureAgent } from './entry-points.js';
 import { startPlannedModel } from './planned-model.js';
 
 describe('an attachment of a run that the death of the daemon cut', () => {
@@ -15,7 +15,7 @@ describe('an attachment of a run that the death of the daemon cut', () => {
     const place = await createPlace(model.url);
     try {
       const asked: string[] = [];
-      const heard = new Promise<void>((resolve) => {
+      const received = new Promise<void>((resolve) => {
         model.onRequest(({ body }) => {
           asked.push(JSON.stringify(body.messages));
           resolve();
@@ -32,7 +32,7 @@ describe('an attachment of a run that the death of the daemon cut', () => {
       const message = { message: 'look', attachments: [{ file_id: picture }, { file_id: notes }] };
       const headers = { 'content-type': 'application/json', 'idempotency-key': mark };
       const cut = fetch(`${url}/api/agents/${agent}/message`, { method: 'POST', headers, body: JSON.stringify(message) }).catch(() => undefined);
-      await heard;
+      await received;
       first.kill();
       await Promise.all([first.gone, cut]);
 

@@ -1,5 +1,5 @@
 /**
- * Where the process can die: every commit of every owner, and every call of a door, before and after.
+ * Where the process can die: every commit of every owner, and every call of an adapter, before and after.
  * They are found by running, not listed: each is named as it is reached, and the name with its turn is the point.
  */
 import { appendFileSync } from 'node:fs';
@@ -37,25 +37,25 @@ export const crashingFactories = (points: CrashPoints, parts: PartFactories): Pa
       migrate: (owner, migrations) => around(points, `commit ${owner.id}: migration`, () => storage.migrate(owner, migrations)),
     };
   },
-  createFetchDoor: (deps) => {
-    const door = parts.createFetchDoor(deps);
+  createFetchAdapter: (deps) => {
+    const entryPoint = parts.createFetchAdapter(deps);
     return {
-      ...door,
-      fetch: async (url, init, resolve) => crashingResponse(points, init.purpose, await around(points, `fetch ${init.purpose}`, () => door.fetch(url, init, resolve))),
+      ...entryPoint,
+      fetch: async (url, init, resolve) => crashingResponse(points, init.purpose, await around(points, `fetch ${init.purpose}`, () => entryPoint.fetch(url, init, resolve))),
     };
   },
-  createExecDoor: (deps) => {
-    const door = parts.createExecDoor(deps);
+  createExecAdapter: (deps) => {
+    const entryPoint = parts.createExecAdapter(deps);
     return {
-      ...door,
-      exec: (command, args, options) => around(points, 'exec', () => door.exec(command, args, options)),
-      spawn: (owner, command, args, options) => around(points, 'spawn', () => door.spawn(owner, command, args, options)),
-      endSurvivors: (ownerKey) => around(points, 'exec end survivors', () => door.endSurvivors(ownerKey)),
+      ...entryPoint,
+      exec: (command, args, options) => around(points, 'exec', () => entryPoint.exec(command, args, options)),
+      spawn: (owner, command, args, options) => around(points, 'spawn', () => entryPoint.spawn(owner, command, args, options)),
+      endSurvivors: (ownerKey) => around(points, 'exec end survivors', () => entryPoint.endSurvivors(ownerKey)),
     };
   },
-  createTcpDoor: (deps) => {
-    const door = parts.createTcpDoor(deps);
-    return { ...door, dial: (caller, options) => around(points, 'dial', () => door.dial(caller, options)) };
+  createTcpAdapter: (deps) => {
+    const entryPoint = parts.createTcpAdapter(deps);
+    return { ...entryPoint, dial: (caller, options) => around(points, 'dial', () => entryPoint.dial(caller, options)) };
   },
   openDir: (root) => crashingDir(points, parts.openDir(root)),
 });

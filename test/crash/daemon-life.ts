@@ -44,7 +44,7 @@ const configFor = (providerUrl: string): string =>
     OPEN_RATE,
     '[extensions]',
     `enable = ["${COUNTABLE}"]`,
-    // After a death nobody watches, on any door; every message must be answered all the same.
+    // After a death nobody watches, on any channel; every message must be answered all the same.
     '[runs]',
     'unwatched = "finish"',
     '[default_model]',

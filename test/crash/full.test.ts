@@ -37,7 +37,7 @@ describe('killed with SIGKILL', function () {
     expect(missed.length, `never reached: ${missed.join('; ')}`).to.be.at.most(points.length * MOST_MISSED);
   };
 
-  it('at every commit and every call of a door, it loses nothing, repeats nothing that is not harmless and answers every session', async () => {
+  it('at every commit and every call of an adapter, it loses nothing, repeats nothing that is not harmless and answers every session', async () => {
     check(
       await dieAtEach(
         model,

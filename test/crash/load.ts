@@ -6,11 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { seededIds } from '@svc/platform/clock/ids';
 import type { Account, Story } from './account/account.js';
 import { type Life, type Place, beginLife, createPlace } from './daemon-life.js';
-import { ensureAgent, send } from './doors.js';
+import { ensureAgent, send } from './entry-points.js';
 import type { PlannedModel } from './planned-model.js';
 import { closeBooks, count, storyOf } from './scenario.js';
 
-const DOORS = ['rest', 'sse', 'rest', 'sse'] as const;
+const ADAPTERS = ['rest', 'sse', 'rest', 'sse'] as const;
 /** Kills fall between the start of the process and this much later: during boot, recovery and work alike. */
 const LONGEST_LIFE_MS = 1_800;
 
@@ -83,7 +83,7 @@ const dieLater = async (life: Life, ms: number): Promise<void> => {
 const talk = async (town: Town, client: number): Promise<void> => {
   const sessionId = randomUUID();
   while (!town.isClosing) {
-    const story = storyOf(DOORS[client % DOORS.length] ?? 'rest', sessionId, [[count('never'), count('keyed', 2), count('keyed', 5), count('safe', 1)], [count('never')]]);
+    const story = storyOf(ADAPTERS[client % ADAPTERS.length] ?? 'rest', sessionId, [[count('never'), count('keyed', 2), count('keyed', 5), count('safe', 1)], [count('never')]]);
     town.stories.push(story);
     await untilAnswered(town, story);
   }

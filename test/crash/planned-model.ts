@@ -1,6 +1,6 @@
 /**
  * A model that does what the message says: `plan {"mark": …, "rounds": [[call, …], …]}` makes the calls of each round
- * in one message, then answers `answered <mark>`. It also judges what it is sent: a call without a result is a fault.
+ * in one message, then answers `answered <mark>`. It also validates what it is sent: a call without a result is a fault.
  */
 import { type RecordedRequest, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 

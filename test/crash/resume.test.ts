@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type SseEvent, TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { type Life, type Place, beginLife, createPlace, endLives } from './daemon-life.js';
-import { ensureAgent } from './doors.js';
+import { ensureAgent } from './entry-points.js';
 import { answerTo, type PlannedModel, planText, startPlannedModel } from './planned-model.js';
 import { count } from './scenario.js';
 
@@ -59,7 +59,7 @@ describe('a stream that the death of the daemon cut', () => {
     expect(rest[0]?.data).to.include({ phase: 'restarted', attempt: 2 });
     expect(rest.filter((event) => event.data.phase === 'restarted')).to.have.length(1);
     expect(rest.filter((event) => event.event.startsWith('tool_'))).to.deep.equal([]);
-    expect(heard([...seen, ...rest])).to.deep.equal(whole);
+    expect(received([...seen, ...rest])).to.deep.equal(whole);
     expect(rest.at(-1)?.event).to.equal('done');
   });
 
@@ -72,7 +72,7 @@ describe('a stream that the death of the daemon cut', () => {
     for (let left = 1; left <= all.length; left++) {
       const seen = all.slice(0, left);
       const rest = await back(http, path, seen);
-      expect(heard([...seen, ...rest]), `after ${seen.at(-1)?.event} ${seen.at(-1)?.id}`).to.deep.equal(whole);
+      expect(received([...seen, ...rest]), `after ${seen.at(-1)?.event} ${seen.at(-1)?.id}`).to.deep.equal(whole);
     }
   });
 
@@ -85,7 +85,7 @@ describe('a stream that the death of the daemon cut', () => {
 
     for (let left = 1; left < rest.length; left++) {
       const again = [...seen, ...rest.slice(0, left)];
-      expect(heard([...again, ...(await back(http, path, again))]), `after ${again.at(-1)?.event} ${again.at(-1)?.id}`).to.deep.equal(whole);
+      expect(received([...again, ...(await back(http, path, again))]), `after ${again.at(-1)?.event} ${again.at(-1)?.id}`).to.deep.equal(whole);
     }
   });
 
@@ -107,7 +107,7 @@ describe('a stream that the death of the daemon cut', () => {
 });
 
 /** What a client shows: text joined, `restarted` voiding the text after the last tool frame, a call begun twice shown once. */
-const heard = (events: readonly SseEvent[]): string[] => {
+const received = (events: readonly SseEvent[]): string[] => {
   const shown: Array<{ kind: 'text' | 'use' | 'result'; words: string; id?: string }> = [];
   for (const { event, data } of events) {
     const last = shown.at(-1);

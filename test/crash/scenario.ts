@@ -1,12 +1,12 @@
 /**
- * The story that every crash point is put to: four messages by four doors, whose answers need tools of every kind.
+ * The story that every crash point is put to: four messages by four adapters, whose answers need tools of every kind.
  * The daemon dies once on the way; its second life is sent the same messages under the same keys, each twice at once.
  */
 import { randomUUID } from 'node:crypto';
 import { type Account, type Story, emptyAccount, settle } from './account/account.js';
 import { linesOf, readEffects } from './countable-tools.js';
 import { type Life, type Place, beginLife, createPlace, until } from './daemon-life.js';
-import { type ClientDoor, type Message, ensureAgent, send } from './doors.js';
+import { type EntryPoint, type Message, ensureAgent, send } from './entry-points.js';
 import { readLedger, unfinishedRuns } from './account/ledger.js';
 import { answerTo, type Plan, type PlannedCall, type PlannedModel, planText } from './planned-model.js';
 
@@ -29,11 +29,11 @@ export const enumeratePoints = async (model: PlannedModel): Promise<string[]> =>
   try {
     const life = beginLife(place, 1);
     const stories = storiesOf(model);
-    await tellOnce(life, stories);
+    await notifyOnce(life, stories);
     life.kill();
     const { errors } = await life.gone;
     const missing = stories.find(({ seen }) => seen[0]?.answer === undefined);
-    if (missing) throw new Error(`without any crash, ${missing.message.door} was not answered: ${missing.seen[0]?.problem} ${errors}`);
+    if (missing) throw new Error(`without any crash, ${missing.message.entryPoint} was not answered: ${missing.seen[0]?.problem} ${errors}`);
     return linesOf(place.points(1));
   } finally {
     place.clean();
@@ -60,7 +60,7 @@ export const dieAndReturn = async (model: PlannedModel, points: readonly string[
 /** True when it died there; when all was said and done before, the life is ended all the same. */
 const dieAt = async (place: Place, number: number, stories: readonly Story[], point: string | undefined): Promise<boolean> => {
   const life = beginLife(place, number, point);
-  await Promise.race([tellOnce(life, stories), life.gone]);
+  await Promise.race([notifyOnce(life, stories), life.gone]);
   // The last points (a commit that has answered, the end of a body) may be a moment away.
   const isReached = await until(() => life.isOver(), 300);
   life.kill();
@@ -111,7 +111,7 @@ export const closeBooks = async (place: Place, url: string, agentId: string, sto
 };
 
 /** Sends the messages one after another, as far as the daemon lives; what has no key is not sent again once it is acknowledged. */
-const tellOnce = async (life: Life, stories: readonly Story[]): Promise<void> => {
+const notifyOnce = async (life: Life, stories: readonly Story[]): Promise<void> => {
   const url = await life.url;
   if (url === undefined) return;
   // It may die before there is an agent: nobody has been told anything then.
@@ -148,9 +148,9 @@ export const count = (replay: 'never' | 'keyed' | 'safe', pauseMs?: number): Pla
   args: { mark: `${replay}-${randomUUID()}`, ...(pauseMs === undefined ? {} : { pause_ms: pauseMs }) },
 });
 
-/** A message with a plan of its own; every door but the socket takes a key. */
-export const storyOf = (door: ClientDoor, sessionId: string | undefined, rounds: Plan['rounds']): Story => {
-  const plan: Plan = { mark: `${door}-${randomUUID()}`, rounds };
-  const message: Message = { door, text: planText(plan), ...(sessionId === undefined ? {} : { sessionId }), ...(door === 'ws' ? {} : { key: `key-${plan.mark}` }) };
+/** A message with a plan of its own; every channel but the socket takes a key. */
+export const storyOf = (entryPoint: EntryPoint, sessionId: string | undefined, rounds: Plan['rounds']): Story => {
+  const plan: Plan = { mark: `${entryPoint}-${randomUUID()}`, rounds };
+  const message: Message = { entryPoint, text: planText(plan), ...(sessionId === undefined ? {} : { sessionId }), ...(entryPoint === 'ws' ? {} : { key: `key-${plan.mark}` }) };
   return { message, plan, seen: [] };
 };

@@ -1,11 +1,11 @@
 /** Processes that the daemon started and that outlive its SIGKILL, in their group and out of it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startTimeOf } from '@svc/platform/doors/child/process-identity';
+import { startTimeOf } from '@svc/platform/adapters/child/process-identity';
 
 import { expect } from 'chai';
 import { type Place, beginLife, createPlace, endLives, httpOf, until } from './daemon-life.js';
-import { ensureAgent, send } from './doors.js';
+import { ensureAgent, send } from './entry-points.js';
 import { answerTo, type PlannedModel, startPlannedModel } from './planned-model.js';
 import { storyOf } from './scenario.js';
 
@@ -26,12 +26,12 @@ describe('a child process that survived the daemon', () => {
 
   it('is ended before its run goes on, and the model is told that the outcome is not known', async function () {
     this.timeout(30_000);
-    const [pidFile, strayFile] = [join(place.effects, 'pid'), join(place.effects, 'stray')];
+    const [pidFile, orphanFile] = [join(place.effects, 'pid'), join(place.effects, 'stray')];
     const story = storyOf('rest', undefined, [
       [
         {
           name: 'shell_exec',
-          args: { command: `setsid sh -c 'echo $$ > ${strayFile}; exec sleep 300' & while [ ! -s ${strayFile} ]; do :; done; echo $$ > ${pidFile}; exec sleep 300`, timeout_seconds: 400 },
+          args: { command: `setsid sh -c 'echo $$ > ${orphanFile}; exec sleep 300' & while [ ! -s ${orphanFile} ]; do :; done; echo $$ > ${pidFile}; exec sleep 300`, timeout_seconds: 400 },
         },
       ],
     ]);
@@ -40,15 +40,15 @@ describe('a child process that survived the daemon', () => {
     const agentId = await ensureAgent(url);
     const cut = send(url, agentId, story.message);
     await until(async () => (await pidIn(pidFile)) > 0, 15_000);
-    const [child, stray] = [await pidIn(pidFile), await pidIn(strayFile)];
+    const [child, orphan] = [await pidIn(pidFile), await pidIn(orphanFile)];
     first.kill();
     await Promise.all([first.gone, cut]);
-    expect([await isAlive(child), await isAlive(stray)], 'the children outlive the daemon').to.deep.equal([true, true]);
+    expect([await isAlive(child), await isAlive(orphan)], 'the children outlive the daemon').to.deep.equal([true, true]);
 
     // The request that carries the result is the first that may come from the next life.
     const aliveAtRequest: Array<Promise<boolean>> = [];
     model.onRequest(() => {
-      aliveAtRequest.push(isAlive(child), isAlive(stray));
+      aliveAtRequest.push(isAlive(child), isAlive(orphan));
       return undefined;
     });
     const second = beginLife(place, 2);

@@ -29,7 +29,7 @@ describe('the first week', () => {
 
   it('is from the start to two agents, a file, a compaction, another model and a daemon that dies in the middle', async function () {
     this.timeout(120_000);
-    // The first day: a daemon, its stand-in, then a model.
+    // The first day: a daemon, its mock provider, then a model.
     expect(await run('npx svc start')).to.contain('npx svc chat');
     expect(await run('npx svc message assistant "write hello to notes.txt then read it"'))
       .to.contain('hello')
@@ -48,7 +48,7 @@ describe('the first week', () => {
     expect(asked().messages[0]?.content).to.contain('You read before you answer.').and.contain('You like lighthouses.');
     expect(await run('npx svc agent list')).to.match(/assistant[\s\S]*researcher/);
 
-    // A long talk is summarised, and is still there to be read and found.
+    // A long conversation is summarised, and is still there to be read and found.
     await run(`for n in $(seq ${CHATTER}); do npx svc message researcher "message number $n" > /dev/null; done`);
     expect(await run('npx svc message researcher /compact')).to.match(/summar/i);
     await run('npx svc message researcher "after the summary"');
@@ -62,7 +62,7 @@ describe('the first week', () => {
     await run('npx svc agent set researcher model gpt-5.5');
     expect(await run('npx svc message researcher "and now?"')).to.contain('[gpt-5.5] read');
 
-    // The daemon dies in the middle of an answer, and is started again. Whoever waits gets the answer, and the talk holds it once.
+    // The daemon dies in the middle of an answer, and is started again. Whoever waits gets the answer, and the conversation holds it once.
     const words = Array.from({ length: 60 }, (_, n) => `word${n}`);
     model.script({ deltas: words.map((word) => `${word} `), eventDelayMs: 50 });
     const before = model.requests.length;

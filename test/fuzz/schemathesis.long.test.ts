@@ -41,12 +41,12 @@ const program = (): string | undefined => {
 
 interface Ran {
   readonly code: number;
-  readonly told: string;
+  readonly reported: string;
 }
 
 const run = (command: string, args: readonly string[], cwd: string): Promise<Ran> =>
   new Promise((resolve) => {
-    execFile(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code ?? 1), told: stdout + stderr }));
+    execFile(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code ?? 1), reported: stdout + stderr }));
   });
 
 describe('a fuzzer that knows only openapi.json', function () {
@@ -76,7 +76,7 @@ describe('a fuzzer that knows only openapi.json', function () {
     );
     const document = join(folder, 'openapi.json');
     writeFileSync(document, forFuzzing((await kernel.http.expect(200, 'GET', '/api/openapi.json')).body));
-    const { code, told } = await run(
+    const { code, reported } = await run(
       schemathesis,
       [
         'run',
@@ -99,6 +99,6 @@ describe('a fuzzer that knows only openapi.json', function () {
       ],
       folder,
     );
-    expect(code, told.slice(-20_000)).to.equal(0);
+    expect(code, reported.slice(-20_000)).to.equal(0);
   });
 });

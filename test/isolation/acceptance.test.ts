@@ -1,15 +1,15 @@
 /**
- * What the kernel has to keep when the code is a stranger's, in another process: its list of acceptance, claim by claim. The
+ * What the kernel has to keep when the code is a third party's, in another process: its list of acceptance, claim by claim. The
  * same list for code of the daemon's own process is kept by test/lifecycle; README.md says which claim stands where.
  */
 import { HealthProbe, isSvcError, ToolAfter, ToolBefore, type ToolRequest } from '@svc/api';
-import { bootTestKernel, OPEN_RATE, OWNER, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, OWNER, removeThirdParties, stopTestKernels, thirdParty, type ThirdPartySpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-kernel';
 
-const boot = async (spec: Omit<StrangerSpec, 'id'>): Promise<TestKernel> =>
-  bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, strangers: [await stranger({ id: ID, ...spec })] });
+const boot = async (spec: Omit<ThirdPartySpec, 'id'>): Promise<TestKernel> =>
+  bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n`, thirdParties: [await thirdParty({ id: ID, ...spec })] });
 
 const ROUTE = `ctx.routes.add(api.defineRoute({ id: 'ask', method: 'GET', path: '/api/acme/ask', summary: 'Answers', auth: 'bearer', permission: 'acme.read', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => { await new Promise((ok) => setTimeout(ok, 2)); return api.reply(200, { generation: ctx.generation }); } }));`;
 
@@ -44,7 +44,7 @@ describe('the kernel, and code in another process', function () {
   this.timeout(120_000);
   afterEach(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   it('1 reloads it thirty times under requests: none fails, and nothing is left', async () => {

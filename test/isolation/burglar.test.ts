@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { wallFault } from '@svc/isolation';
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { disturbances, escapes, sockets } from '@svc/fixtures/burglar/escapes';
 
@@ -98,7 +98,7 @@ for (const isolation of ['isolated', 'walled'] as const) {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       await writeFile(join(folder, 'secret.txt'), LOOT);
       const table = Object.entries({ ...escapes, ...sockets, ...disturbances }).map(([name, body]) => `${name}: async (require, process, ctx, scene) => { ${body} },`);
-      const one = await stranger({
+      const one = await thirdParty({
         id: 'acme-burglar',
         isolation,
         before: `const attempts = { ${table.join('\n')} };`,
@@ -108,13 +108,13 @@ for (const isolation of ['isolated', 'walled'] as const) {
             catch (error) { return api.reply(200, { error: String(error.code ?? error.name) + ': ' + error.message }); }
           } }));`,
       });
-      kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["acme-burglar"]`, strangers: [one], env: { SECRET_OF_THE_DAEMON: LOOT } });
+      kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["acme-burglar"]`, thirdParties: [one], env: { SECRET_OF_THE_DAEMON: LOOT } });
       scene = { secretFile: join(folder, 'secret.txt'), folder, daemonPid: process.pid, port: (server.address() as AddressInfo).port, own: join(one.folder, 'dist/index.js') };
     });
     after(async () => {
       server?.close();
       await stopTestKernels();
-      await removeStrangers();
+      await removeThirdParties();
       if (folder) await rm(folder, { recursive: true, force: true });
     });
 

@@ -2,7 +2,7 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootTestKernel, OPEN_RATE, ownerKeyOf, removeStrangers, stopTestKernels, stranger, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, ownerKeyOf, removeThirdParties, stopTestKernels, thirdParty, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { type Bench, createBench, type Ran } from '../../kernel/cli/test/program.js';
 
@@ -53,7 +53,7 @@ describe('commands of an extension in a process of its own', function () {
   let bench: Bench;
 
   const packaged = async (made = spec()): Promise<string> => {
-    const one = await stranger(made);
+    const one = await thirdParty(made);
     await writeFile(join(one.folder, 'package.json'), JSON.stringify({ name: `@acme/${one.id}`, version: one.version, description: 'Goals of agents.', license: 'MIT' }));
     await writeFile(join(one.folder, 'contributions.json'), JSON.stringify(one.contributions));
     return one.folder;
@@ -79,7 +79,7 @@ describe('commands of an extension in a process of its own', function () {
   after(async () => {
     bench.clean();
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
     await rm(home, { recursive: true, force: true });
   });
 

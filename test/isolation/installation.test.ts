@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { generateKey, signFolder } from '@svc/installer/signing';
-import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type ThirdPartySpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-notes';
@@ -12,7 +12,7 @@ const CONFIG = `${OPEN_RATE}[extensions]\nthird_party = "any"\nisolation = "isol
 
 const TABLE = `const Notes = api.defineTable('notes', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, owner_id: { kind: 'text', notNull: true }, text: { kind: 'text', notNull: true } }, owner: 'owner_id' });`;
 
-const notes = (version: string, more: Partial<StrangerSpec> = {}): StrangerSpec => ({
+const notes = (version: string, more: Partial<ThirdPartySpec> = {}): ThirdPartySpec => ({
   id: ID,
   version,
   manifest: { tables: ['notes'] },
@@ -37,13 +37,13 @@ describe('an extension that is installed while the daemon runs', function () {
   const folders: string[] = [];
   afterEach(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
     for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
   });
 
   /** The folder of its package, as a build would leave it. */
-  const packaged = async (spec: StrangerSpec): Promise<string> => {
-    const one = await stranger(spec);
+  const packaged = async (spec: ThirdPartySpec): Promise<string> => {
+    const one = await thirdParty(spec);
     const name = { name: `@acme/${one.id}`, version: one.version, description: 'Notes of strangers', license: 'MIT' };
     await writeFile(join(one.folder, 'package.json'), JSON.stringify(name));
     await writeFile(join(one.folder, 'contributions.json'), JSON.stringify(one.contributions));
@@ -117,7 +117,7 @@ describe('an extension that is installed while the daemon runs', function () {
 
   it('asks as well for what it gets by a declaration: hooks, events, services and public routes; those of a new version stop its upgrade', async () => {
     const kernel = await bootTestKernel({ config: CONFIG });
-    const offerOf = async (spec: StrangerSpec): Promise<string[]> => {
+    const offerOf = async (spec: ThirdPartySpec): Promise<string[]> => {
       const { offer } = await installation(kernel).upgrade(ID, { source: await packaged(spec), dryRun: true });
       return offer.grants.filter((one) => one.new).map(({ grant }) => grant);
     };
@@ -172,7 +172,7 @@ describe('an extension that is installed while the daemon runs', function () {
   });
 
   describeDaemonOnEngines('serves on in its version of before, with its rows,', () => {
-    const failing: ReadonlyArray<readonly [what: string, spec: Partial<StrangerSpec>, why: RegExp]> = [
+    const failing: ReadonlyArray<readonly [what: string, spec: Partial<ThirdPartySpec>, why: RegExp]> = [
       ['activate throws', { activate: "ctx.routes.add(); if (ctx.generation > 0) throw new Error('not today');" }, /not today/],
       ['start throws', { rest: "tables: [Notes], migrations: [api.createTables('0001_init', [Notes])], start() { throw new Error('no start'); }," }, /no start/],
       [

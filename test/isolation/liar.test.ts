@@ -1,6 +1,6 @@
 /** A process that does not run the program it should: it writes messages of its own on the channel, and answers what no route may. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type ThirdPartySpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-liar';
@@ -21,7 +21,7 @@ const tell = (to, args, parts) => put(frame(['tell', 0, to, args], parts));
 const BYTES = { '\\0bytes': 0 };
 `;
 
-const liar = (handler: string, more: Partial<StrangerSpec> = {}): StrangerSpec => ({
+const liar = (handler: string, more: Partial<ThirdPartySpec> = {}): ThirdPartySpec => ({
   id: ID,
   before: BEFORE,
   activate: `ctx.routes.add(
@@ -31,8 +31,8 @@ const liar = (handler: string, more: Partial<StrangerSpec> = {}): StrangerSpec =
   ...more,
 });
 
-const boot = async (spec: StrangerSpec, settings = ''): Promise<TestKernel> =>
-  bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n${settings}`, strangers: [await stranger(spec)] });
+const boot = async (spec: ThirdPartySpec, settings = ''): Promise<TestKernel> =>
+  bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n${settings}`, thirdParties: [await thirdParty(spec)] });
 
 const lie = (kernel: TestKernel, headers?: Record<string, string>) => fetch(`${kernel.url}/api/acme/lie`, { method: 'POST', ...(headers ? { headers } : {}) });
 
@@ -46,7 +46,7 @@ describe('an extension in a process of its own that lies', function () {
   this.timeout(60_000);
   afterEach(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   it('sees no key and no cookie of whoever calls it', async () => {
@@ -154,23 +154,23 @@ describe('an extension in a process of its own that lies', function () {
   });
 
   it('is never ready: its process is not started with every call', async () => {
-    const one = await stranger(liar('return undefined;'));
+    const one = await thirdParty(liar('return undefined;'));
     const { readFile, writeFile } = await import('node:fs/promises');
     const file = `${one.folder}/dist/index.js`;
     await writeFile(file, (await readFile(file, 'utf8')).replace('activate(ctx) {', "activate(ctx) { const error = new Error('in a moment'); error.name = 'NotReady'; throw error;"));
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]`, strangers: [one] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]`, thirdParties: [one] });
     await kernel.http.post('/api/acme/calm');
     const { body, status } = await kernel.http.post('/api/acme/calm');
     expect([status, body.code], JSON.stringify(body)).to.deep.equal([503, 'isolation_down']);
   });
 
   it('grows before it is ready: it is ended by its size and not by its time', async () => {
-    const one = await stranger(liar('return undefined;'));
+    const one = await thirdParty(liar('return undefined;'));
     const { readFile, writeFile } = await import('node:fs/promises');
     const file = `${one.folder}/dist/index.js`;
     const grow = 'globalThis.all = []; await new Promise(() => setInterval(() => all.push(Buffer.alloc(8 * 1024 * 1024, 1)), 20));';
     await writeFile(file, (await readFile(file, 'utf8')).replace('activate(ctx) {', `async activate(ctx) { ${grow}`));
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\nmemory_mb = 128`, strangers: [one] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\nmemory_mb = 128`, thirdParties: [one] });
     const { body } = await kernel.http.post('/api/acme/calm');
     expect(body.error).to.match(/it used \d+ MB of memory, and 128 MB is the most/);
   });

@@ -1,11 +1,11 @@
 /** An extension in a process of its own that crashes, hangs, floods or grows: it alone is hurt, at once, and everybody is told why. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bootTestKernel, OPEN_RATE, removeStrangers, stopTestKernels, stranger, type StrangerSpec, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdParty, type ThirdPartySpec, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const ID = 'acme-wild';
 
-const wild = (handler: string, more: Partial<StrangerSpec> = {}): StrangerSpec => ({
+const wild = (handler: string, more: Partial<ThirdPartySpec> = {}): ThirdPartySpec => ({
   id: ID,
   activate: `ctx.routes.add(
     api.defineRoute({ id: 'goWild', method: 'POST', path: '/api/acme/wild', summary: 'Misbehaves', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { ${handler} } }),
@@ -14,8 +14,8 @@ const wild = (handler: string, more: Partial<StrangerSpec> = {}): StrangerSpec =
   ...more,
 });
 
-const boot = async (spec: StrangerSpec, settings = ''): Promise<TestKernel> =>
-  bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n${settings}`, strangers: [await stranger(spec)] });
+const boot = async (spec: ThirdPartySpec, settings = ''): Promise<TestKernel> =>
+  bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]\n${settings}`, thirdParties: [await thirdParty(spec)] });
 
 const statusOf = (kernel: TestKernel) => {
   const found = kernel.daemon.kernel.extensions().find(({ id }) => id === ID);
@@ -34,7 +34,7 @@ describe('an extension in a process of its own that misbehaves', function () {
   this.timeout(60_000);
   afterEach(async () => {
     await stopTestKernels();
-    await removeStrangers();
+    await removeThirdParties();
   });
 
   it('is told from the rest when its process is killed in the middle of a call: 503, the reason shown, and it is back by itself', async () => {
@@ -149,11 +149,11 @@ describe('an extension in a process of its own that misbehaves', function () {
   ] as const) {
     it(`${what} in activate: what is asked of it says so`, async () => {
       const spec = wild('return api.reply(200, {});');
-      const one = await stranger(spec);
+      const one = await thirdParty(spec);
       const { writeFile, readFile } = await import('node:fs/promises');
       const file = `${one.folder}/dist/index.js`;
       await writeFile(file, (await readFile(file, 'utf8')).replace('activate(ctx) {', `activate(ctx) { ${activate}`));
-      const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]`, strangers: [one] });
+      const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]`, thirdParties: [one] });
       const { body, status } = await calm(kernel);
       expect(status, JSON.stringify(body)).to.be.at.least(500);
       expect(statusOf(kernel).reason).to.contain(why);
@@ -161,23 +161,23 @@ describe('an extension in a process of its own that misbehaves', function () {
   }
 
   it('adds what its contributions do not declare, or lacks what they do: it is not believed', async () => {
-    const one = await stranger(wild('return api.reply(200, {});'));
+    const one = await thirdParty(wild('return api.reply(200, {});'));
     const { readFile, writeFile } = await import('node:fs/promises');
     const file = `${one.folder}/dist/index.js`;
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace("path: '/api/acme/calm'", "path: '/api/acme/other'"));
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]`, strangers: [one] });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["${ID}"]`, thirdParties: [one] });
     const { body, status } = await calm(kernel);
     expect([status, body.code]).to.deep.equal([500, 'isolation_undeclared']);
     expect((await kernel.http.post('/api/acme/other')).status).to.equal(404);
   });
 
   it('is tried when somebody enables it: what fails then is its state, and the others go on', async () => {
-    const one = await stranger(wild('return api.reply(200, {});'));
+    const one = await thirdParty(wild('return api.reply(200, {});'));
     const { readFile, writeFile } = await import('node:fs/promises');
     const file = `${one.folder}/dist/index.js`;
     await writeFile(file, (await readFile(file, 'utf8')).replace('activate(ctx) {', "activate(ctx) { throw new Error('not today');"));
-    const kernel = await bootTestKernel({ config: OPEN_RATE, strangers: [one] });
+    const kernel = await bootTestKernel({ config: OPEN_RATE, thirdParties: [one] });
     const { reason, state } = await kernel.daemon.kernel.enable(ID);
     expect([state, reason]).to.deep.equal(['failed', 'not today']);
     expect((await kernel.http.get('/api/health')).status).to.equal(200);

@@ -42,7 +42,7 @@ describeDaemonOnEngines('messages while areas are reloaded', () => {
     await load.stop();
 
     expect(load.problems).to.deep.equal([]);
-    // A talk that has grown past eighty messages is summarised as well: that is asked by nobody here.
+    // A conversation that has grown past eighty messages is summarised as well: that is asked by nobody here.
     const messages = svc.model.requests.filter(({ body }) => !JSON.stringify(body).includes('Summarise the conversation'));
     const asked = messages.map((request) => lastText(request.body.messages));
     expect([...asked].sort()).to.deep.equal([...load.sent].sort());
@@ -50,20 +50,20 @@ describeDaemonOnEngines('messages while areas are reloaded', () => {
   });
 
   it('are handed on to the next generation in the middle of a stream and of a blocking answer', async () => {
-    const gates: Array<() => void> = [];
+    const latches: Array<() => void> = [];
     const svc = await bootWithModel(async ({ body }) => {
       const isFirst = body.messages.at(-1).role === 'user';
-      await new Promise<void>((resolve) => gates.push(resolve));
+      await new Promise<void>((resolve) => latches.push(resolve));
       return isFirst ? { text: 'let me look. ', toolCalls: [{ name: 'file_list', args: { path: '.' } }] } : { deltas: ['all ', 'done'] };
     });
     const { body } = await svc.http.expect(201, 'POST', '/api/agents', { name: 'second' });
     const streaming = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'look' });
     const blocking = svc.http.post(`/api/agents/${body.agent_id}/message`, { message: 'look' });
-    await until(() => gates.length === 2);
+    await until(() => latches.length === 2);
     for (const id of ['runs', 'llm', 'tools', 'sessions', 'agents']) await svc.http.expect(200, 'POST', `/api/extensions/${id}/reload?force=true`);
-    for (const open of gates.splice(0)) open();
-    await until(() => gates.length === 2);
-    for (const open of gates.splice(0)) open();
+    for (const open of latches.splice(0)) open();
+    await until(() => latches.length === 2);
+    for (const open of latches.splice(0)) open();
 
     const events = await streaming;
     const said = events.flatMap((one) => (one.event === 'chunk' ? [one.data.content] : [])).join('');
@@ -75,22 +75,22 @@ describeDaemonOnEngines('messages while areas are reloaded', () => {
   });
 
   it('wait while their area is off, and are answered once when it is on again; its sockets close with 1012', async () => {
-    const gates: Array<() => void> = [];
+    const latches: Array<() => void> = [];
     const svc = await bootWithModel(async ({ body }) => {
       const isFirst = body.messages.at(-1).role === 'user';
-      if (isFirst) await new Promise<void>((resolve) => gates.push(resolve));
+      if (isFirst) await new Promise<void>((resolve) => latches.push(resolve));
       return isFirst ? { text: 'let me look. ', toolCalls: [{ name: 'file_list', args: { path: '.' } }] } : { text: 'all done' };
     });
     const { body } = await svc.http.expect(201, 'POST', '/api/agents', { name: 'second' });
     const chat = await openChat(svc.kernel.url, svc.agent.id);
     const streaming = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'look' });
     const blocking = svc.http.post(`/api/agents/${body.agent_id}/message`, { message: 'look' });
-    await until(() => gates.length === 2);
+    await until(() => latches.length === 2);
     const off = svc.kernel.daemon.kernel.disable('runs');
     await until(() => svc.kernel.daemon.kernel.extensions().some((one) => one.id === 'runs' && one.state === 'stopping'));
     expect((await svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: 'more' })).status).to.equal(404);
     expect(await chat.closed()).to.equal(1012);
-    for (const open of gates.splice(0)) open();
+    for (const open of latches.splice(0)) open();
     expect((await off).state).to.equal('inactive');
     expect((await svc.http.expect(200, 'GET', '/api/agents')).body.agents).to.have.length(2);
     const asked = svc.model.requests.length;

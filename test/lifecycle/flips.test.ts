@@ -22,7 +22,7 @@ const flip = async (svc: ModelKernel, id: string, force: boolean): Promise<void>
   await svc.kernel.daemon.kernel.enable(id);
 };
 
-/** Clients that go on asking. What they are answered while areas are off is not judged; that they are is. */
+/** Clients that go on asking. What they are answered while areas are off is not validated; that they are is. */
 const startClients = (svc: ModelKernel, agents: readonly string[]): { stop(): Promise<void> } => {
   let isOver = false;
   const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

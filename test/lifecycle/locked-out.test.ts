@@ -60,7 +60,7 @@ describe('an area without which nobody gets in', () => {
       expect(stateOf(kernel, id)).to.equal('inactive');
       expect((await kernel.http.get(OPEN_CALL)).status).to.equal(shuts ? 503 : 200);
       const path = `/api/extensions/${id}/enable`;
-      for (const stranger of [kernel.as('no-such-key'), kernel.as(USER)]) expect((await stranger.post(path)).status, 'a stranger').to.be.oneOf([401, 403, 404, 503]);
+      for (const thirdParty of [kernel.as('no-such-key'), kernel.as(USER)]) expect((await thirdParty.post(path)).status, 'a stranger').to.be.oneOf([401, 403, 404, 503]);
       expect(stateOf(kernel, id)).to.equal('inactive');
       const answer = await kernel.http.post(path);
       expect(answer.status).to.equal(overApi ? 200 : shuts ? 503 : 404);

@@ -51,10 +51,10 @@ describeDaemonOnEngines('a stop while runs take longer than it waits', () => {
 
     await svc.kernel.stop();
 
-    const told = await waiting;
-    expect([told.status, told.body.code]).to.deep.equal([503, 'stream_stopping']);
-    expect(Number(told.headers.get('retry-after'))).to.be.greaterThan(0);
-    const run = told.headers.get('x-svc-run');
+    const reported = await waiting;
+    expect([reported.status, reported.body.code]).to.deep.equal([503, 'stream_stopping']);
+    expect(Number(reported.headers.get('retry-after'))).to.be.greaterThan(0);
+    const run = reported.headers.get('x-svc-run');
     release();
     const next = await restart();
     const again = await next.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'hi' }, key);
@@ -106,10 +106,10 @@ describeDaemonOnEngines('a stop while runs take longer than it waits', () => {
 
     await svc.kernel.stop();
 
-    for (const told of await Promise.all(asked)) {
-      expect(told.status).to.equal(503);
-      expect(told.headers.get('x-svc-run')).to.match(/^[0-9a-f-]{36}$/);
-      expect(told.headers.get('retry-after')).to.not.equal(null);
+    for (const reported of await Promise.all(asked)) {
+      expect(reported.status).to.equal(503);
+      expect(reported.headers.get('x-svc-run')).to.match(/^[0-9a-f-]{36}$/);
+      expect(reported.headers.get('retry-after')).to.not.equal(null);
     }
   });
 
@@ -124,10 +124,10 @@ describeDaemonOnEngines('a stop while runs take longer than it waits', () => {
       .and.to.match(/data: \[DONE\]\n\n$/);
   });
 
-  it('gives those their answer whose run ends in time, on every door', async () => {
-    const gates: Array<() => void> = [];
+  it('gives those their answer whose run ends in time, on every channel', async () => {
+    const latches: Array<() => void> = [];
     const svc = await bootWithModel(async () => {
-      await new Promise<void>((resolve) => gates.push(resolve));
+      await new Promise<void>((resolve) => latches.push(resolve));
       return { text: 'in time' };
     });
     const [second, third] = await makeAgents(svc.http, 2);
@@ -135,7 +135,7 @@ describeDaemonOnEngines('a stop while runs take longer than it waits', () => {
     const blocking = svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: 'hi' });
     const streaming = svc.http.events('POST', `/api/agents/${second}/message/stream`, { message: 'hi' });
     chat.send({ type: 'message', content: 'hi' });
-    await until(() => gates.length === 3);
+    await until(() => latches.length === 3);
     const stopped = svc.kernel.stop();
     await until(
       async () =>
@@ -145,7 +145,7 @@ describeDaemonOnEngines('a stop while runs take longer than it waits', () => {
         )) !== 200,
     );
 
-    for (const open of gates) open();
+    for (const open of latches) open();
 
     expect((await blocking).body.response).to.equal('in time');
     expect((await streaming).at(-1)?.data.result.response).to.equal('in time');

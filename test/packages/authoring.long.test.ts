@@ -6,7 +6,7 @@ import { ROOT } from './local-registry.js';
 import { type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
 
 const TEMPLATES = ['route', 'tool', 'hook', 'provider', 'channel'];
-const STRANGERS = ['orbit-weather', 'orbit-house-style', 'orbit-bookmarks'];
+const THIRD_PARTIES = ['orbit-weather', 'orbit-house-style', 'orbit-bookmarks'];
 
 describe('an author', function () {
   this.timeout(180_000);
@@ -49,12 +49,12 @@ describe('an author', function () {
     expect([built.code, built.output]).to.satisfy(([code, output]: [number, string]) => code === 1 && output.includes('a timer'));
   });
 
-  for (const id of STRANGERS)
+  for (const id of THIRD_PARTIES)
     it(`${id} is sound, its contributions.json is what its code says, and it is published`, async () => {
-      await cp(join(ROOT, 'fixtures/strangers', id), join(place.dir, id), { recursive: true });
+      await cp(join(ROOT, 'fixtures/third-party', id), join(place.dir, id), { recursive: true });
       await isSound(id);
-      const [kept, derived] = await Promise.all([ROOT, place.dir].map((root) => readFile(join(root, root === ROOT ? 'fixtures/strangers' : '', id, 'contributions.json'), 'utf8')));
-      expect(derived, `run \`svc ext build\` in fixtures/strangers/${id} and commit what it writes`).to.equal(kept);
+      const [kept, derived] = await Promise.all([ROOT, place.dir].map((root) => readFile(join(root, root === ROOT ? 'fixtures/third-party' : '', id, 'contributions.json'), 'utf8')));
+      expect(derived, `run \`svc ext build\` in fixtures/third-party/${id} and commit what it writes`).to.equal(kept);
       await registry.npm(join(place.dir, id), 'publish');
       const published = JSON.parse(await registry.npm(place.dir, 'view', id, '--json', 'name', 'version', 'dependencies'));
       expect(published).to.deep.equal({ name: id, version: '1.0.0' });

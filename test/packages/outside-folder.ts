@@ -10,7 +10,7 @@ import { type LocalRegistry, ROOT, startRegistry } from './local-registry.js';
 
 const run = promisify(execFile);
 
-/** What our packages need of npm, and what a stranger has besides. */
+/** What our packages need of npm, and what a third party has besides. */
 const LENT = ['@sinclair/typebox', '@iarna/toml', 'eventsource-parser', 'html-to-text', 'mocha', 'pg', 'piscina', 'prom-client', 'sqlite3', '@types/mocha', '@types/node', 'esbuild', 'typescript'];
 
 let ours: Promise<LocalRegistry> | undefined;
@@ -51,7 +51,7 @@ export const freePort = async (): Promise<number> => {
 export interface OutsideFolder {
   readonly dir: string;
   write(files: Readonly<Record<string, string>>): Promise<void>;
-  /** Runs a program there; its code is not judged. */
+  /** Runs a program there; its code is not validated. */
   run(program: string, ...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
   clean(): Promise<void>;
 }

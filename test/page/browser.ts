@@ -14,10 +14,10 @@ export interface Visit {
   readonly mistakes: string[];
 }
 
-/** Nothing here is looked at on a screen: no stand-in for a graphics card is needed. */
+/** Nothing here is looked at on a screen: no mock provider for a graphics card is needed. */
 const LAUNCH = { executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] };
 const LIKE_A_READER = { viewport: { width: 1280, height: HEIGHT }, locale: 'en-GB', reducedMotion: 'reduce' } as const;
-const HEARD = ['console', 'pageerror', 'request', 'response', 'dialog', 'download', 'websocket'] as const;
+const RECEIVED = ['console', 'pageerror', 'request', 'response', 'dialog', 'download', 'websocket'] as const;
 
 /** A page that one test after another uses: a new context costs a renderer of its own, and all scripts compiled anew. */
 let lent: Page | undefined;
@@ -43,7 +43,7 @@ const listen = (page: Page): string[] => {
 /** As if nobody had been there: no storage, no cookies, no second tab, nothing held up or made to look otherwise. */
 const makeNew = async (page: Page): Promise<void> => {
   const context = page.context();
-  for (const event of HEARD) page.removeAllListeners(event);
+  for (const event of RECEIVED) page.removeAllListeners(event);
   await Promise.all([
     ...context
       .pages()
@@ -144,7 +144,7 @@ const axeSource = (): string => readFileSync(createRequire(`${process.cwd()}/tes
 
 /** What axe finds, as lines: the rule, how many places, and the first of them. */
 export const axeFindings = async (page: Page): Promise<string[]> => {
-  // As a call of the debugger, which the page's own policy does not judge.
+  // As a call of the debugger, which the page's own policy does not validate.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource());
   return page.evaluate(async () => {
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Array<{ id: string; help: string; nodes: Array<{ html: string; failureSummary: string }> }> }> } }; // put there above

@@ -53,7 +53,7 @@ describe('several people', () => {
   const routesOfAgent = (): Walked[] =>
     walk(world.kernel, { id: world.agent.id, agent_id: world.agent.id, session_id: world.agent.session_id, filename: 'diary.txt' }).filter((one) => one.path.includes(world.agent.id));
 
-  const strangers = (): Array<readonly [string, TestHttp]> => [
+  const thirdParties = (): Array<readonly [string, TestHttp]> => [
     ['bob', world.bob],
     ['carol', world.carol],
   ];
@@ -70,7 +70,7 @@ describe('several people', () => {
     expect(await names(world.bob)).to.deep.equal([]);
     expect(await names(world.carol)).to.deep.equal([]);
     expect(await names(world.owner)).to.include('alices-agent');
-    for (const [who, http] of strangers())
+    for (const [who, http] of thirdParties())
       for (const path of ['/v1/models', '/api/status', '/api/agents', '/api/agents?q=alice', '/api/health/detail', '/api/metrics', '/api/models', '/api/tools', '/api/providers', '/api/extensions']) {
         const { text } = await http.expect(200, 'GET', path);
         expect(text, `${who} ${path}`).to.not.contain('alices-agent').and.not.contain(world.agent.id).and.not.contain(SECRET);
@@ -83,7 +83,7 @@ describe('several people', () => {
     const routes = routesOfAgent();
     expect(routes.length).to.be.above(7);
     const before = await snapshot();
-    for (const [who, http] of strangers())
+    for (const [who, http] of thirdParties())
       for (const one of routes) {
         const mine = await call(http, one, bearer(who));
         const unknown = await call(http, { ...one, path: one.path.replace(world.agent.id, '00000000-0000-4000-8000-000000000000') }, bearer(who));
@@ -205,8 +205,8 @@ describe('several people', () => {
     await world.bob.expect(200, 'POST', `/api/agents/${body.agent_id}/message`, { message: 'spy' });
     const results = ((world.model.requests.at(-1)?.body.messages ?? []) as Array<{ role: string; content: unknown }>).filter((message) => message.role === 'tool');
     expect(results).to.have.length(3);
-    const told = JSON.stringify(results);
-    expect(told).to.not.contain(SECRET);
+    const reported = JSON.stringify(results);
+    expect(reported).to.not.contain(SECRET);
     expect(JSON.stringify(results.slice(0, 2)).replaceAll('\\"', '')).to.not.contain(world.agent.id);
     expect(JSON.stringify(results[2])).to.match(/no agent|not exist|not found|error/i);
     await world.bob.expect(200, 'DELETE', `/api/agents/${body.agent_id}`);

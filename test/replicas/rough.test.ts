@@ -4,7 +4,7 @@ import { createRoughBus, type RoughBus, type SseEvent, stopTestKernels, type Tes
 import { expect } from 'chai';
 import { until } from '../clients/model-kernel.js';
 import { lastText } from '../lifecycle/busy-clients.js';
-import { bootTwo, count, gate, type Replica, SHORT_LEASE_MS, talk, type TwoDaemons, type TwoDaemonsOptions } from './two-daemons.js';
+import { bootTwo, count, latch, type Replica, SHORT_LEASE_MS, talk, type TwoDaemons, type TwoDaemonsOptions } from './two-daemons.js';
 
 const AGENTS = 4;
 const MESSAGES_EACH = 6;
@@ -81,7 +81,7 @@ describe('two daemons on a bus that delays and loses', () => {
 
   it('take over what the other held when that is gone, and believe nothing that it says afterwards', async function () {
     this.timeout(60_000);
-    const model = gate();
+    const model = latch();
     const { a, b, agent } = await boot(0.3, { script: model.script, leaseMs: SHORT_LEASE_MS });
     const asked = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'hello' }).catch(() => undefined);
     await until(() => model.waiting() === 1);
@@ -107,7 +107,7 @@ describe('two daemons on a bus that delays and loses', () => {
 
   it('follow a run to the end although its process dies in the middle of a word', async function () {
     this.timeout(60_000);
-    const model = gate();
+    const model = latch();
     const { a, b, agent } = await boot(0.2, { script: model.script, leaseMs: SHORT_LEASE_MS });
     const asked = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'hello' }).catch(() => undefined);
     await until(() => model.waiting() === 1);
@@ -155,7 +155,7 @@ describe('two daemons on a bus that brings nothing', () => {
 
   it('find a stop, a choice and a changed agent in the database', async function () {
     this.timeout(60_000);
-    const model = gate();
+    const model = latch();
     const { a, b, agent } = await boot({ script: model.script });
     const asked = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'hello' });
     await until(() => model.waiting() === 1);
@@ -173,7 +173,7 @@ describe('two daemons on a bus that brings nothing', () => {
 
   it('go on with what the other queued, and tell whoever waits for it there', async function () {
     this.timeout(60_000);
-    const model = gate();
+    const model = latch();
     const { a, b, agent } = await boot({ script: model.script });
     const first = a.kernel.http.post(`/api/agents/${agent.id}/message`, { message: 'one' });
     await until(() => model.waiting() === 1);

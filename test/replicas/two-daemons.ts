@@ -125,7 +125,7 @@ export const count = async ({ kernel }: Replica, sql: string): Promise<number> =
 };
 
 /** A message that the test answers by hand. */
-export const gate = () => {
+export const latch = () => {
   const waiting: Array<(answer: ScriptedAnswer) => void> = [];
   return {
     script: (() => new Promise<ScriptedAnswer>((resolve) => waiting.push(resolve))) satisfies Script,

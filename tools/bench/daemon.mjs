@@ -58,10 +58,10 @@ export const makeHome = async (...providerUrls) => {
 };
 
 /** Starts the built daemon and resolves as soon as /api/ready answers 200; `readyMs` is counted from the start of the process. */
-export const startDaemon = (home, { nodeArgs = [], dist = inRoot('dist') } = {}) => startByDoor(home, [...nodeArgs, path.join(dist, 'daemon/main.js')]);
+export const startDaemon = (home, { nodeArgs = [], dist = inRoot('dist') } = {}) => startByEntryPoint(home, [...nodeArgs, path.join(dist, 'daemon/main.js')]);
 
 /** The same by another way to start it: `node args`, which may end before the daemon does. */
-export const startByDoor = async ({ home, env }, args, cwd) => {
+export const startByEntryPoint = async ({ home, env }, args, cwd) => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const begun = performance.now();

@@ -90,8 +90,8 @@ export const fillRuns = async (home, agentId, { agents, sessions }) => {
   return { runs, entries: sessions * EXCHANGES_OF_SESSION * entries.length };
 };
 
-/** Makes one long talk of the newest session of that agent: its newest exchange, again and again. Resolves with the session's id. */
-export const fillTalk = async (home, agentId, exchanges) => {
+/** Makes one long conversation of the newest session of that agent: its newest exchange, again and again. Resolves with the session's id. */
+export const fillConversation = async (home, agentId, exchanges) => {
   const db = await openDatabase(home);
   const [{ id }] = await db.all('SELECT id FROM sessions__sessions WHERE agent_id = ? ORDER BY created_at DESC LIMIT 1', agentId);
   const entries = await db.all('SELECT * FROM sessions__entries WHERE session_id = ? ORDER BY seq', id);

@@ -19,5 +19,5 @@ export const startFloor = async (providerUrl, program = 'floor-server') => {
   };
 };
 
-/** A talk for each client. */
+/** A conversation for each client. */
 export const floorPaths = (clients) => Array.from({ length: clients }, (_, index) => `/talks/${index}`);

@@ -53,7 +53,7 @@ const withoutMimeTables = {
 
 /**
  * undici's index loads all it has, and what of it is web (fetch, cookies, sockets, mocks) loads Node's own copy of it
- * too: two thirds of its start. The fetch door asks for `Agent` and `buildConnector`; the rest is left out.
+ * too: two thirds of its start. The fetch adapter asks for `Agent` and `buildConnector`; the rest is left out.
  */
 const NOT_ASKED_FOR = /^\.\/lib\/(web|mock)\//;
 const withoutWebOfUndici = {
@@ -68,7 +68,7 @@ const withoutWebOfUndici = {
 const packagesApart = (names) => ({
   name: 'packages-apart',
   setup(build) {
-    build.onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path: name }) => ({ path: `./${name}.cjs`, external: true }));
+    build.onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path: name }) => ({ path: `.//${name}.cjs`, external: true }));
   },
 });
 
@@ -119,7 +119,7 @@ const moduleOptions = (target, entry) => ({
   format: 'esm',
   splitting: true,
   chunkNames: '[name]-[hash]',
-  external: [...LEFT_OUTSIDE, ...(target.alone ?? []).map((other) => `./${path.basename(other, '.ts')}.js`)],
+  external: [...LEFT_OUTSIDE, ...(target.alone ?? []).map((other) => `.//${path.basename(other, '.ts')}.js`)],
   plugins: PROGRAM_PLUGINS,
   banner: { js: REQUIRE },
 });

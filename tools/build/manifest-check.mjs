@@ -1,4 +1,4 @@
-/** Judges extension.json before any code of the extension runs. */
+/** Validates extension.json before any code of the extension runs. */
 import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { panelSource } from './browser.mjs';
@@ -18,7 +18,7 @@ export const manifestValidator = (schema) => new Ajv({ allErrors: true, strict: 
 /** What a list says of itself is clearer than that a pattern does not match. */
 const isOfList = (error) => error.keyword === 'pattern' && /^\/(grants\/\d+\/grant|capabilities\/\d+)$/.test(error.instancePath);
 
-/** `api.grantFaults` judges the grants for the daemon too. */
+/** `api.grantFaults` validates the grants for the daemon too. */
 const grantReasons = (manifest, api) => (Array.isArray(manifest.grants) ? api.grantFaults({ ...manifest, grants: manifest.grants.filter((one) => typeof one?.grant === 'string') }) : []);
 
 const capabilityReasons = ({ capabilities }, api) =>

@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   'kernel/api': [],
   'kernel/core': ['@svc/api'],
   // In files alone: its rules of what stands beside what are the wiring's, and its files are written as others are.
-  'kernel/installer': ['@svc/api', '@svc/core', '@svc/platform/doors/files', '@svc/platform/doors/address-policy', '@svc/platform/http/routes', '@svc/platform/schema'],
+  'kernel/installer': ['@svc/api', '@svc/core', '@svc/platform/adapters/files', '@svc/platform/adapters/address-policy', '@svc/platform/http/routes', '@svc/platform/schema'],
   'kernel/sandbox': ['@svc/core', '@svc/api'],
   'kernel/platform': ['@svc/core', '@svc/sandbox', '@svc/api'],
   // Pages are made from it too.
@@ -88,7 +88,7 @@ const outside = (source, entry) => {
   return dependenciesOf(source.package).has(name) ? undefined : `"${name}" is not in ${source.package}/package.json`;
 };
 
-const judge = (source, entry) => {
+const validate = (source, entry) => {
   // The text of a script of a page.
   if (/^page:\.\/.+\.client\.ts$/.test(entry.to)) return undefined;
   if (/^\.\.?\//.test(entry.to)) return relative(source, entry);
@@ -98,7 +98,7 @@ const judge = (source, entry) => {
 export const checkBoundaries = (sources) =>
   sources.flatMap((source) =>
     source.imports.flatMap((entry) => {
-      const message = judge(source, entry);
+      const message = validate(source, entry);
       return message ? [{ file: source.file, line: entry.line, rule: RULE, message }] : [];
     }),
   );

@@ -6,7 +6,7 @@ const HTTP = new Set(['http', 'https', 'http2', 'undici', 'ws', 'eventsource-par
 /** Calls of `fetch` and `new WebSocket`, and not a member or a declaration of that name. */
 const CALLS = /(?<![.\w$])(fetch\(|new WebSocket\(|new EventSource\()/g;
 
-/** Programs and pages that a person uses. What runs inside the daemon has its own doors. */
+/** Programs and pages that a person uses. What runs inside the daemon has its own adapters. */
 const isOutside = ({ file, isPage, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || isOfCommandLine({ file }) || isPage);
 
 export const checkDaemonCalls = (sources) =>

@@ -1,7 +1,7 @@
 /**
  * SQL text of an extension names its own tables only, and by `ctx.db.table`.
  *
- * The storage judges each text when it is first used; a text that is rarely used is judged here. What is computed
+ * The storage validates each text when it is first used; a text that is rarely used is validated here. What is computed
  * (`FROM ${table}`) came from `ctx.db.table`, which gives own names only.
  */
 import { lineAt } from './sources.mjs';

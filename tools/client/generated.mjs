@@ -14,7 +14,7 @@ export const generatedFiles = async (document) => ({
 
 export const standing = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 
-/** From the tools' own packages: it brings a compiler of its own, older than the one that judges our types. */
+/** From the tools' own packages: it brings a compiler of its own, older than the one that validates our types. */
 const loadGenerator = () => createRequire(inRoot('tools/package.json'))('openapi-typescript');
 
 const typesOf = async (document) => {

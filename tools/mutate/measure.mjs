@@ -5,7 +5,7 @@ import { findChanges } from './changes.mjs';
 import { copyCheckout } from './copy.mjs';
 import { withoutEquivalents } from './equivalents.mjs';
 import { instrument } from './instrument.mjs';
-import { createJudge, survey } from './judging.mjs';
+import { createEvaluator, survey } from './evaluation.mjs';
 import { sampleOf, testsFor } from './selection.mjs';
 
 const MAX_SHOWN = 90;
@@ -47,22 +47,22 @@ const compileIn = (dir, changes) => {
   }
 };
 
-const judgeOne = async (judge, id, stages, filesOf, isStatic) => {
+const evaluateOne = async (evaluate, id, stages, filesOf, isStatic) => {
   for (const tests of stages) {
-    const result = await judge.judge(id, tests, filesOf(tests), isStatic);
+    const result = await evaluate.evaluate(id, tests, filesOf(tests), isStatic);
     if (result.verdict === 'noticed') return result;
   }
   return { verdict: stages.length ? 'survived' : 'not reached' };
 };
 
-const judgeAll = async (judge, changes, found, { isOwn, budgetMs, onVerdict }) => {
+const evaluateAll = async (evaluate, changes, found, { isOwn, budgetMs, onVerdict }) => {
   // The own files are loaded together, once for many changes; of the others only those that are asked.
   const ownFiles = [...new Set(found.tests.map(({ file }) => file).filter(isOwn))];
   const filesOf = (tests) => (isOwn(tests[0].file) ? ownFiles : [...new Set(tests.map(({ file }) => file))].sort());
   const results = [];
   for (const change of changes) {
     const stages = testsFor(change.id, found, isOwn, budgetMs);
-    const result = await judgeOne(judge, change.id, stages, filesOf, found.atLoad.has(change.id));
+    const result = await evaluateOne(evaluate, change.id, stages, filesOf, found.atLoad.has(change.id));
     results.push({ file: change.file, line: change.line, lineText: change.lineText, kind: change.kind, what: change.what, nth: change.nth, ...result, tests: stages.flat().length });
     onVerdict(results, changes.length);
   }
@@ -79,9 +79,9 @@ export const measure = async ({ root, files, equivalents, isWanted, sample, seed
   const { remaining, left, stale } = withoutEquivalents(all, equivalents, files);
   const changes = sampleOf(remaining.filter(isWanted), sample, seed).map((change, index) => ({ ...change, id: index + 1 }));
   const copy = copyCheckout(root);
-  let judge;
+  let evaluate;
   const leave = () => {
-    judge?.close();
+    evaluate?.close();
     process.exit(130);
   };
   // A second Ctrl-C must not cut off what the first one began: the copy is removed on the way out.
@@ -94,12 +94,12 @@ export const measure = async ({ root, files, equivalents, isWanted, sample, seed
     const found = await survey(copy.dir, testFiles);
     for (const { title, message } of found.failed) onPhase(`left out, because it fails without a change: ${title}: ${message}`);
     onPhase(`${found.tests.length} tests reach what they reach; trying each change`);
-    judge = createJudge(copy.dir, graceMs);
-    const results = await judgeAll(judge, changes, found, { isOwn, budgetMs, onVerdict });
+    evaluate = createEvaluator(copy.dir, graceMs);
+    const results = await evaluateAll(evaluate, changes, found, { isOwn, budgetMs, onVerdict });
     return { results, equivalent: left, stale, possible: remaining.length };
   } finally {
     process.off('SIGINT', leave).off('SIGTERM', leave).off('exit', copy.remove);
-    judge?.close();
+    evaluate?.close();
     copy.remove();
   }
 };

@@ -16,8 +16,8 @@ const copyTypes = async (folder) => {
     await writeTypes('kernel/testing/tsconfig.pack.json', all);
     for (const name of DECLARATIONS) {
       const file = path.join(all, 'kernel/testing/src', `${name}.d.ts`);
-      const stray = /from '(\.[^']+)\.js'|import\("([^"]+)"\)/g;
-      for (const [, relative, other] of readFileSync(file, 'utf8').matchAll(stray)) {
+      const orphan = /from '(\.[^']+)\.js'|import\("([^"]+)"\)/g;
+      for (const [, relative, other] of readFileSync(file, 'utf8').matchAll(orphan)) {
         const target = other ?? path.posix.join(path.posix.dirname(name), relative);
         if (!DECLARATIONS.includes(target)) throw new Error(`the types of @svc/testing name ${target}, which is not packed: write the type out in kernel/testing/src/outside`);
       }

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { blankOut } from '../checks/blank-out.mjs';
 import { checkBoundaries } from '../checks/boundaries.mjs';
 import { checkDaemonCalls } from '../checks/daemon-calls.mjs';
-import { checkDoors } from '../checks/doors.mjs';
+import { checkEffects } from '../checks/effects.mjs';
 import { checkErrorCodes } from '../checks/error-codes.mjs';
 import { checkMadeActors } from '../checks/made-actors.mjs';
-import { checkRings } from '../checks/rings.mjs';
+import { checkCycles } from '../checks/cycles.mjs';
 import { checkShape } from '../checks/shape.mjs';
 import { readSource, readSources } from '../checks/sources.mjs';
 import { checkSqlTables } from '../checks/sql-tables.mjs';
@@ -14,16 +14,16 @@ const EXTENSION = 'extensions/system/src/index.ts';
 const messages = (findings: ReadonlyArray<{ message: string }>) => findings.map((finding) => finding.message);
 
 describe('the boundary check', () => {
-  const judge = (file: string, text: string) => messages(checkBoundaries([readSource(file, text)]));
+  const findingsOf = (file: string, text: string) => messages(checkBoundaries([readSource(file, text)]));
 
   it('lets an extension import the API and the types of a contract', () => {
     const text = "import { reply } from '@svc/api';\nimport type { Agent } from '@svc/ext-agents/contract';\nimport { type Run, type Door } from '@svc/ext-runs/contract';\n";
-    expect(judge(EXTENSION, text)).to.deep.equal([]);
+    expect(findingsOf(EXTENSION, text)).to.deep.equal([]);
   });
 
   it('refuses what another area holds beside its contract, the platform and an undeclared package', () => {
-    expect(judge(EXTENSION, "import { Agents } from '@svc/ext-agents/contract';\n")).to.deep.equal([]);
-    const found = judge(EXTENSION, "import { createStore } from '@svc/ext-agents/store';\nimport { log } from '@svc/platform/log';\nconst koa = await import('koa');\n");
+    expect(findingsOf(EXTENSION, "import { Agents } from '@svc/ext-agents/contract';\n")).to.deep.equal([]);
+    const found = findingsOf(EXTENSION, "import { createStore } from '@svc/ext-agents/store';\nimport { log } from '@svc/platform/log';\nconst koa = await import('koa');\n");
     expect(found).to.have.length(3);
     expect(found[0]).to.contain('@svc/ext-agents/store');
     expect(found[1]).to.contain('"@svc/platform/log"');
@@ -31,53 +31,56 @@ describe('the boundary check', () => {
   });
 
   it('refuses the platform to the core, by type too', () => {
-    expect(judge('kernel/core/src/lifetime.ts', "import type { Log } from '@svc/platform/log';\n")).to.have.length(1);
+    expect(findingsOf('kernel/core/src/lifetime.ts', "import type { Log } from '@svc/platform/log';\n")).to.have.length(1);
   });
 
   it('refuses a relative import that leaves its package', () => {
-    expect(judge(EXTENSION, "import { x } from '../../runs/src/service.js';\n")[0]).to.contain('leaves extensions/system');
+    expect(findingsOf(EXTENSION, "import { x } from '../../runs/src/service.js';\n")[0]).to.contain('leaves extensions/system');
   });
 
   it('holds an area among the fixtures to what an extension may', () => {
-    const inFixture = (text: string) => judge('fixtures/areas/notes/src/index.ts', text);
+    const inFixture = (text: string) => findingsOf('fixtures/areas/notes/src/index.ts', text);
     expect(inFixture("import { reply } from '@svc/api';\nimport type { Note } from './contract.js';\n")).to.deep.equal([]);
     expect(inFixture("import { log } from '@svc/platform/log';\n")).to.have.length(1);
     expect(inFixture("import { startOpenAiServer } from '../../../providers/openai-server.js';\n")[0]).to.contain('leaves fixtures/areas/notes');
-    expect(messages(checkDoors([readSource('fixtures/areas/notes/src/index.ts', 'const at = Date.now();\n')]))).to.have.length(1);
+    expect(messages(checkEffects([readSource('fixtures/areas/notes/src/index.ts', 'const at = Date.now();\n')]))).to.have.length(1);
     expect(readSources().map(({ file }: { file: string }) => file))
       .to.include('fixtures/areas/notes/src/index.ts')
       .and.not.include('fixtures/providers/openai-server.ts');
   });
 
   it('does not take the examples in a comment for imports', () => {
-    expect(judge(EXTENSION, "/**\n * import { x } from 'koa';\n */\n// import 'koa';\nconst program = `\nimport koa from 'koa';\n`;\n")).to.deep.equal([]);
+    expect(findingsOf(EXTENSION, "/**\n * import { x } from 'koa';\n */\n// import 'koa';\nconst program = `\nimport koa from 'koa';\n`;\n")).to.deep.equal([]);
   });
 });
 
 describe('the check for made actors', () => {
-  const judge = (file: string, text: string) => messages(checkMadeActors([readSource(file, text)]));
+  const findingsOf = (file: string, text: string) => messages(checkMadeActors([readSource(file, text)]));
 
   it('refuses an actor that an area writes by hand or makes itself, and takes types and those of ctx.actors', () => {
-    expect(judge(EXTENSION, "const SYSTEM: Actor = { id: 'system:x', role: 'system', ownerId: 'system' };\n")).to.have.length(1);
-    expect(judge(EXTENSION, "const who = { ownerId, id: 'a', role: 'user' as const };\n")).to.have.length(1);
-    expect(judge(EXTENSION, "import { systemActor } from '@svc/api';\n")).to.have.length(1);
-    expect(judge(EXTENSION, "import { actorOf } from '@svc/api';\n")).to.have.length(1);
+    expect(findingsOf(EXTENSION, "const SYSTEM: Actor = { id: 'system:x', role: 'system', ownerId: 'system' };\n")).to.have.length(1);
+    expect(findingsOf(EXTENSION, "const who = { ownerId, id: 'a', role: 'user' as const };\n")).to.have.length(1);
+    expect(findingsOf(EXTENSION, "import { systemActor } from '@svc/api';\n")).to.have.length(1);
+    expect(findingsOf(EXTENSION, "import { actorOf } from '@svc/api';\n")).to.have.length(1);
     expect(
-      judge(EXTENSION, 'const who = ctx.actors.of(ownerId);\nconst shape = { id: Type.String(), role: Role, ownerId: Type.String() };\ninterface Who { id: string; role: Role; ownerId: string }\n'),
+      findingsOf(
+        EXTENSION,
+        'const who = ctx.actors.of(ownerId);\nconst shape = { id: Type.String(), role: Role, ownerId: Type.String() };\ninterface Who { id: string; role: Role; ownerId: string }\n',
+      ),
     ).to.deep.equal([]);
   });
 
   it('leaves the keyring and what is no area alone', () => {
     for (const file of ['extensions/auth/src/keyring.ts', 'kernel/daemon/src/boot.ts', 'extensions/runs/test/rig.ts'])
-      expect(judge(file, "const a = { id: 'owner', role: 'owner', ownerId: 'owner' };\n"), file).to.deep.equal([]);
+      expect(findingsOf(file, "const a = { id: 'owner', role: 'owner', ownerId: 'owner' };\n"), file).to.deep.equal([]);
   });
 });
 
-describe('the doors check', () => {
-  const judge = (file: string, text: string) => checkDoors([readSource(file, text)]).map((finding: { line: number; message: string }) => `${finding.line} ${finding.message}`);
+describe('the adapters check', () => {
+  const findingsOf = (file: string, text: string) => checkEffects([readSource(file, text)]).map((finding: { line: number; message: string }) => `${finding.line} ${finding.message}`);
 
   it('names the effect, its line and what to use instead', () => {
-    const found = judge(EXTENSION, "import { readFile } from 'node:fs/promises';\n\nconst at = Date.now();\nsetTimeout(() => at, 5);\nawait fetch('http://x');\n");
+    const found = findingsOf(EXTENSION, "import { readFile } from 'node:fs/promises';\n\nconst at = Date.now();\nsetTimeout(() => at, 5);\nawait fetch('http://x');\n");
     expect(found.sort()).to.deep.equal([
       '1 "node:fs/promises" (disk) is an effect behind an adapter; use ctx.files',
       '3 Date.now (time) is an effect behind an adapter; use ctx.clock',
@@ -87,13 +90,13 @@ describe('the doors check', () => {
   });
 
   it('leaves alone what came through ctx, what is a date from data, and what stands in a string', () => {
-    expect(judge(EXTENSION, "const a = (ctx) => ctx.fetch('u');\nconst b = (fetch) => fetch('u');\nconst c = new Date(row.at);\nconst d = 'Date.now() is forbidden';\n")).to.deep.equal([]);
+    expect(findingsOf(EXTENSION, "const a = (ctx) => ctx.fetch('u');\nconst b = (fetch) => fetch('u');\nconst c = new Date(row.at);\nconst d = 'Date.now() is forbidden';\n")).to.deep.equal([]);
   });
 
-  it('lets the doors, the daemon and tests through', () => {
+  it('lets the adapters, the daemon and tests through', () => {
     const text = "import { spawn } from 'node:child_process';\n";
-    for (const file of ['kernel/platform/src/doors/exec.ts', 'kernel/daemon/src/boot.ts', 'extensions/runs/test/runs.test.ts']) expect(judge(file, text), file).to.deep.equal([]);
-    expect(judge('kernel/platform/src/journal/journal.ts', text)).to.have.length(1);
+    for (const file of ['kernel/platform/src/adapters/exec.ts', 'kernel/daemon/src/boot.ts', 'extensions/runs/test/runs.test.ts']) expect(findingsOf(file, text), file).to.deep.equal([]);
+    expect(findingsOf('kernel/platform/src/journal/journal.ts', text)).to.have.length(1);
   });
 });
 
@@ -102,8 +105,8 @@ describe('the other checks', () => {
     const a = readSource('kernel/core/src/a.ts', "import type { B } from './b.js';\n");
     const b = readSource('kernel/core/src/b.ts', "import { c } from './c.js';\n");
     const c = readSource('kernel/core/src/c.ts', "import type { A } from './a.js';\n");
-    expect(messages(checkRings([a, b, c]))).to.deep.equal(['imports itself through kernel/core/src/b.ts, kernel/core/src/c.ts']);
-    expect(checkRings([a, b])).to.deep.equal([]);
+    expect(messages(checkCycles([a, b, c]))).to.deep.equal(['imports itself through kernel/core/src/b.ts, kernel/core/src/c.ts']);
+    expect(checkCycles([a, b])).to.deep.equal([]);
   });
 
   it('find an error code that two areas claim', () => {
@@ -130,7 +133,7 @@ describe('the other checks', () => {
 });
 
 describe('the check of tables in SQL', () => {
-  const judge = (text: string, file = 'extensions/loop-guard/src/store.ts') =>
+  const findingsOf = (text: string, file = 'extensions/loop-guard/src/store.ts') =>
     checkSqlTables([readSource(file, text.replaceAll('#{', '${'))]).map((finding: { line: number; message: string }) => `${finding.line} ${finding.message.split(' is ')[0]}`);
 
   it('refuses a literal table of another area, wherever it stands in a text', () => {
@@ -141,26 +144,26 @@ describe('the check of tables in SQL', () => {
       "const d = 'UPDATE kernel_events SET n = 1';",
       'const e = `DELETE FROM main.loop_guard__seen`;',
     ].join('\n');
-    expect(new Set(judge(text))).to.deep.equal(new Set(['1 "agents__agents"', '2 "sessions__entries"', '3 "journal__runs"', '4 "kernel_events"', '5 "main.loop_guard__seen"']));
+    expect(new Set(findingsOf(text))).to.deep.equal(new Set(['1 "agents__agents"', '2 "sessions__entries"', '3 "journal__runs"', '4 "kernel_events"', '5 "main.loop_guard__seen"']));
   });
 
   it('lets own tables, names that WITH gives, comments and the kernel through', () => {
     const text = 'const a = `WITH t AS (SELECT id FROM #{own}) SELECT * FROM t JOIN loop_guard__seen ON 1 = 1`;\n// FROM agents__agents\nconst agents__agents = 1;\n';
-    expect(judge(text)).to.deep.equal([]);
-    expect(judge("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/relay/durable-relay.ts')).to.deep.equal([]);
+    expect(findingsOf(text)).to.deep.equal([]);
+    expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/relay/durable-relay.ts')).to.deep.equal([]);
   });
 });
 
 describe('the check of calls of the daemon', () => {
-  const judge = (file: string, text: string) => messages(checkDaemonCalls([readSource(file, text)]));
+  const findingsOf = (file: string, text: string) => messages(checkDaemonCalls([readSource(file, text)]));
 
   it('refuses HTTP by hand in the command line and in pages', () => {
     const text = "import http from 'node:http';\nimport { createParser } from 'eventsource-parser';\nconst a = await fetch(url);\nconst b = new WebSocket(url);\n";
-    for (const file of ['kernel/cli/src/commands/status.ts', 'extensions/board/src/page/board.client.js']) expect(judge(file, text)).to.have.length(4);
+    for (const file of ['kernel/cli/src/commands/status.ts', 'extensions/board/src/page/board.client.js']) expect(findingsOf(file, text)).to.have.length(4);
   });
 
   it('lets the client do it, and its users name the types and members of that name', () => {
-    expect(judge('kernel/client/src/node-http.ts', "import http from 'node:http';\n")).to.deep.equal([]);
-    expect(judge('kernel/cli/src/cli.ts', "import type http from 'node:http';\nconst a = deps.fetch(url);\n// fetch(url)\nconst b = 'fetch(url)';\n")).to.deep.equal([]);
+    expect(findingsOf('kernel/client/src/node-http.ts', "import http from 'node:http';\n")).to.deep.equal([]);
+    expect(findingsOf('kernel/cli/src/cli.ts', "import type http from 'node:http';\nconst a = deps.fetch(url);\n// fetch(url)\nconst b = 'fetch(url)';\n")).to.deep.equal([]);
   });
 });

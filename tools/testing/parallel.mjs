@@ -30,8 +30,8 @@ const startWorker = (engine) => {
   };
 };
 
-/** One process after another, should one of them not survive a file. `judge` is given what came of each file. */
-const work = async (queue, options, judge) => {
+/** One process after another, should one of them not survive a file. `evaluate` is given what came of each file. */
+const work = async (queue, options, evaluate) => {
   let worker;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (!worker) {
@@ -49,7 +49,7 @@ const work = async (queue, options, judge) => {
     found.times.push({ file, ms, cpuMs: answer?.cpuMs ?? 0, daemons: answer?.daemons ?? 0 });
     if (found.failed > 0) console.log(`\n${file}: ${answer ? `${found.failed} failed` : 'the process ended before its tests did.'}`);
     if (!answer) worker = undefined;
-    judge(file, found);
+    evaluate(file, found);
     if (options.bail && found.failed > 0) queue.length = 0;
   }
   if (!worker) return;
@@ -79,10 +79,10 @@ const runAgain = async (failed, options, tally) => {
 export const runInParallel = async (files, count, options, tally) => {
   const queue = longestFirst(files);
   const failed = new Map();
-  const judge = (file, found) => {
+  const evaluate = (file, found) => {
     if (found.failed > 0) failed.set(file, found);
     else addTo(tally, found);
   };
-  await Promise.all(Array.from({ length: Math.min(count, files.length) }, () => work(queue, options, judge)));
+  await Promise.all(Array.from({ length: Math.min(count, files.length) }, () => work(queue, options, evaluate)));
   await runAgain(failed, options, tally);
 };

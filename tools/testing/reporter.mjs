@@ -1,4 +1,4 @@
-/** Prints claims as they are judged, then what failed, then what was skipped and why. The count comes from test.mjs, last. */
+/** Prints claims as they are validated, then what failed, then what was skipped and why. The count comes from test.mjs, last. */
 import Mocha from 'mocha';
 import { grown, minutesOf } from './costs.mjs';
 

@@ -1,7 +1,7 @@
 /**
  * An agent like another one.
  *
- * L1  A clone is a spawn by whoever asks for it: it is theirs, is judged as theirs, and stands below nobody.
+ * L1  A clone is a spawn by whoever asks for it: it is theirs, is validated as theirs, and stands below nobody.
  * L2  It has the manifest, the looks and the identity files of the other, and a session, a workspace and a mode of its own.
  * L3  Its files are there before it is seen. Where it cannot be made, none are left.
  */

@@ -116,7 +116,7 @@ export const Agents = defineService('agents', '1.0.0', {
   /** What a manifest says, every default filled in, and what its writer should know; makes nothing. Throws `agents_invalid_manifest`, `manifest_too_large`. */
   read: method([Type.String({ description: 'The text of an agent.toml' })], Type.Object({ manifest: AgentManifest, warnings: Type.Array(Type.String()) }), { what: 'checks the text of a manifest' }),
   /**
-   * The one way to change a manifest: judged as a spawn of it by this actor would be, for whatever it grants beyond what the agent has.
+   * The one way to change a manifest: validated as a spawn of it by this actor would be, for whatever it grants beyond what the agent has.
    * Example: `edit(actor, id, { manifest: { capabilities: { tools: ['file_read'] }, tool_blocklist: [] } })`.
    * Changes of other keys at the same time are kept; of the same key, the later one is refused with `agents_changed_meanwhile`.
    */
@@ -129,7 +129,7 @@ export const Agents = defineService('agents', '1.0.0', {
 });
 export type AgentsService = Service<typeof Agents>;
 
-/** Before an agent is created, or its manifest is changed: capabilities judges here. */
+/** Before an agent is created, or its manifest is changed: capabilities validates here. */
 export const AgentSpawning = defineVeto('agent.spawning', '1.1.0', {
   policy: 'closed',
   budgetMs: 2_000,

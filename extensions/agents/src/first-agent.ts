@@ -27,7 +27,7 @@ export const FIRST_MANIFEST = {
 /** Once per database: whoever kills it does not find it again after a restart. Two replicas that start together make one. */
 export const ensureFirstAgent = async (deps: { store: AgentStore; ids: Ids; clock: Clock; events: Events }): Promise<void> => {
   if (await deps.store.hasMark(MARK)) return;
-  // Judged by a test, so that a first start need not load the judge.
+  // Validated by a test, so that a first start need not load the validator.
   const manifest = manifestFrom(FIRST_MANIFEST);
   const at = deps.clock.iso();
   const agent = {

@@ -5,7 +5,7 @@ import { Models } from '@svc/ext-models/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { RunStarted, Runs } from '@svc/ext-runs/contract';
 import { Templates } from '@svc/ext-templates/contract';
-import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, keepRows } from '@svc/api';
+import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, cacheRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
 import { type Agent, AgentChanged, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
@@ -14,7 +14,7 @@ import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
 import { shownModels } from './shown/model-shown.js';
 import type { Change } from './changing/change.js';
-import { editAgent, judgeEdit } from './changing/edit-agent.js';
+import { editAgent, checkEdit } from './changing/edit-agent.js';
 import { type Mode, setMode } from './changing/set-mode.js';
 import { type CloneWish, cloneAgent } from './cloning.js';
 import { agentRoutes } from './routes/agents.js';
@@ -25,7 +25,7 @@ import { cloneRoutes } from './routes/clone.js';
 import { modeAndModelRoutes } from './routes/mode-and-model.js';
 import { profileRoutes } from './routes/profiles.js';
 import { type AgentsDeps, checkedId, createAgentsService, finishKills, getAgent, servedAgents } from './service.js';
-import { judgeSpawn, spawnAgent } from './spawning.js';
+import { checkSpawn, spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
@@ -38,8 +38,8 @@ export default defineExtension({
   commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: [{ word: 'agents', means: 'agent list', runs: true }] }],
   activate(ctx) {
     const store = createStore(ctx.db);
-    const cache = keepRows<Agent | undefined>(ctx.clock);
-    const children = keepRows<readonly string[]>(ctx.clock);
+    const cache = cacheRows<Agent | undefined>(ctx.clock);
+    const children = cacheRows<readonly string[]>(ctx.clock);
     const spawning = ctx.hooks.define(AgentSpawning);
     const review = ctx.hooks.define(AgentReview);
     const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), llm: ctx.services.optional(Llm) };
@@ -81,8 +81,8 @@ export default defineExtension({
       modelsOf,
       spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request),
       edit: async (actor: Actor, agentId: string, change: Change) => editAgent(deps, actor, checkedId(agentId), change),
-      judgeSpawn: (actor: Actor, request: SpawnRequest) => judgeSpawn(deps, actor, request),
-      judgeEdit: async (actor: Actor, agentId: string, change: Change) => judgeEdit(deps, actor, checkedId(agentId), change),
+      checkSpawn: (actor: Actor, request: SpawnRequest) => checkSpawn(deps, actor, request),
+      checkEdit: async (actor: Actor, agentId: string, change: Change) => checkEdit(deps, actor, checkedId(agentId), change),
       setMode: async (actor: Actor, agentId: string, mode: Mode) => setMode({ ...deps, ...about }, actor, checkedId(agentId), mode),
       clone: async (actor: Actor, agentId: string, wish: CloneWish) => cloneAgent({ ...deps, workspaces: ctx.files.root('workspaces') }, actor, await agents.get(actor, agentId), wish),
       halt: (actor: Actor, agentId: string) => haltAgent({ agents, runs }, actor, agentId),

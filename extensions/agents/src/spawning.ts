@@ -14,7 +14,7 @@ import type { TemplatesService } from '@svc/ext-templates/contract';
 import { modelRemarks } from './changing/model-remarks.js';
 import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
-import type { ManifestGround } from './manifest/manifest-judge.js';
+import type { ManifestGround } from './manifest/validate-manifest.js';
 import { type ReadManifest, readManifest, readTaken } from './manifest/manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest/manifest-toml.js';
 import { asWrittenHere } from './manifest/other-daemons.js';
@@ -70,7 +70,7 @@ interface Place {
 }
 
 export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, place: Place, receipt: Receipt): Promise<Spawned> => {
-  const { manifest, warnings } = await judged(deps, actor, request, place.parent);
+  const { manifest, warnings } = await validated(deps, actor, request, place.parent);
   const agent: Agent = {
     id: place.id ?? deps.ids.uuid(),
     name: manifest.name,
@@ -91,7 +91,7 @@ export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnReq
   return spawned;
 };
 
-const judged = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, parent: Agent | null): Promise<ReadManifest> => {
+const validated = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, parent: Agent | null): Promise<ReadManifest> => {
   const read = await manifestOf(deps, request);
   const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest: read.manifest, parent });
   if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
@@ -99,8 +99,8 @@ const judged = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, pare
 };
 
 /** What a spawn would warn of, and makes nothing. Throws what it would throw, but for a name that is taken. */
-export const judgeSpawn = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<readonly string[]> => {
-  const { manifest, warnings } = await judged(deps, actor, request, null);
+export const checkSpawn = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<readonly string[]> => {
+  const { manifest, warnings } = await validated(deps, actor, request, null);
   return [...warnings, ...(await modelRemarks(deps, manifest)), ...(await reviewOf(deps, manifest))];
 };
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, actorOf, type Events, keepRows, type Logger, type Verdict } from '@svc/api';
+import { type Actor, actorOf, type Events, cacheRows, type Logger, type Verdict } from '@svc/api';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { systemIds } from '@svc/platform/clock/ids';
 import { virtualClock } from '@svc/platform/clock/clock';
@@ -67,7 +67,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
   const deps: AgentsDeps = {
     journal,
     store: createStore(storage.dbFor(tables)),
-    cache: keepRows(clock),
+    cache: cacheRows(clock),
     spawning,
     review,
     providers,

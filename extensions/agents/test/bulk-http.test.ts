@@ -8,7 +8,7 @@ const idOf = (path: string): string => path.split('/').at(-1) ?? '';
 describe('many agents in one request', () => {
   afterEach(stopModelKernels);
 
-  it('are made one by one, each judged by itself, and a failure keeps no other from being made', async () => {
+  it('are made one by one, each validated by itself, and a failure keeps no other from being made', async () => {
     const { alice } = await bootWithPeople();
     await madeBy(alice, 'taken');
     const { body } = await alice.expect(200, 'POST', '/api/agents/bulk', {

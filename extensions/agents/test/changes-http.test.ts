@@ -172,11 +172,11 @@ describe('an agent that is changed over HTTP', () => {
     expect((await shown()).model.asked).to.deep.equal({ provider: 'default', model: 'default' });
   });
 
-  it('takes a model that no catalog knows at each door as a new agent does, with the same warning', async () => {
+  it('takes a model that no catalog knows at each channel as a new agent does, with the same warning', async () => {
     const expected = 'The catalog has no model "gpt-55" of openai. It is asked for by that name. Did you mean gpt-5';
     const choice = { provider: 'openai', model: 'gpt-55' };
     const fresh = async () => `/api/agents/${(await svc.http.expect(201, 'POST', '/api/agents', { name: `agent-${counter++}` })).body.agent_id}`;
-    const doors: ReadonlyArray<readonly [method: string, at: string, body: object]> = [
+    const adapters: ReadonlyArray<readonly [method: string, at: string, body: object]> = [
       ['POST', '/api/agents', { name: `agent-${counter++}`, model: choice }],
       ['POST', '/api/agents', { manifest: { name: `agent-${counter++}`, model: choice } }],
       ['PUT', `${await fresh()}/model`, choice],
@@ -185,7 +185,7 @@ describe('an agent that is changed over HTTP', () => {
       ['PATCH', `${await fresh()}/config`, choice],
       ['PUT', `${await fresh()}/update`, { model: choice }],
     ];
-    for (const [method, at, body] of doors) {
+    for (const [method, at, body] of adapters) {
       const answer = await svc.http.send(method, at, body);
       expect(answer.status, `${method} ${at}: ${answer.text}`).to.be.oneOf([200, 201]);
       expect(answer.body.warnings?.join(), `${method} ${at}`).to.contain(expected);
@@ -210,7 +210,7 @@ describe('an agent that is changed over HTTP', () => {
     await refused('PUT', `${path}/mode`, {}, 400);
   });
 
-  it('refuses a change of a revision that is past, over each door', async () => {
+  it('refuses a change of a revision that is past, over each channel', async () => {
     await svc.http.expect(200, 'PATCH', path, { description: 'one', revision: 0 });
     for (const [method, at, body] of [
       ['PATCH', path, { description: 'two' }],
@@ -378,10 +378,10 @@ describe('the mode of an agent that uses tools', () => {
     expect((await alice.expect(200, 'GET', path)).body.mode).to.equal('full');
   });
 
-  it('is judged of now, not of when the run began', async () => {
-    const gate: { open?: () => void } = {};
+  it('is validated of now, not of when the run began', async () => {
+    const latch: { open?: () => void } = {};
     const opened = new Promise<void>((resolve) => {
-      gate.open = resolve;
+      latch.open = resolve;
     });
     let asked = 0;
     const { alice, model } = await bootWithPeople(async () => {
@@ -394,7 +394,7 @@ describe('the mode of an agent that uses tools', () => {
     const answer = alice.expect(200, 'POST', `${path}/message`, { message: 'go' });
     await until(() => asked === 1);
     await alice.expect(200, 'PUT', `${path}/mode`, { mode: 'assist' });
-    gate.open?.();
+    latch.open?.();
     await answer;
     const last = (model.requests.at(-1)?.body.messages ?? []) as Array<{ role: string; content: string }>;
     expect(last.find(({ role }) => role === 'tool')?.content).to.contain('its mode is assist');

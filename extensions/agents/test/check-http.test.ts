@@ -1,4 +1,4 @@
-/** A manifest that is judged before anybody sends it: the same words, and nothing changed. */
+/** A manifest that is validated before anybody sends it: the same words, and nothing changed. */
 import type { TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { stopModelKernels } from '@svc/test/clients/model-kernel';

@@ -74,7 +74,7 @@ describe('a clone', () => {
     expect([clone.name, clone.tools_disabled, clone.kept.skills_disabled]).to.deep.equal(['talker', true, true]);
   });
 
-  it('L1 belongs to whoever made it, and is judged as theirs', async () => {
+  it('L1 belongs to whoever made it, and is validated as theirs', async () => {
     const { owner, adam, alice, kernel } = await bootWithPeople();
     const hers = await madeBy(alice, 'hers');
     const { agent_id } = (await adam.expect(201, 'POST', `${hers}/clone`)).body;

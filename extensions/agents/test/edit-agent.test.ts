@@ -1,4 +1,4 @@
-/** The one way an agent changes, below the routes: races, revisions, what is judged. */
+/** The one way an agent changes, below the routes: races, revisions, what is validated. */
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { patchOf, replacementOf } from '../src/changing/change.js';
@@ -42,7 +42,7 @@ describeOnEngines('a change of an agent', (engine) => {
     };
   };
 
-  it('E1 is judged as a spawn is: its keys, and whoever listens for agents that are made', async () => {
+  it('E1 is validated as a spawn is: its keys, and whoever listens for agents that are made', async () => {
     const agent = await made();
     expect(await codeOf(kit.agents.edit(owner, agent.id, { manifest: { model: { temperature: 3 } } }))).to.equal('agents_invalid_manifest');
     kit.taps.veto = { deny: 'Privilege escalation denied: too much.' };
@@ -54,7 +54,7 @@ describeOnEngines('a change of an agent', (engine) => {
     expect((await now(agent.id))?.capabilities.shell).to.deep.equal([]);
   });
 
-  it('E1 shows whoever judges it the parent of a child', async () => {
+  it('E1 shows whoever validates it the parent of a child', async () => {
     const parent = await made();
     const child = await kit.agents.spawn(owner, { name: 'child', parentId: parent.id });
     await kit.agents.edit(owner, child.id, { manifest: { description: 'x' } });

@@ -249,13 +249,13 @@ describe('agent manifest', () => {
     }
   });
 
-  it('M3 names twenty misfits at most, however long a list is', async () => {
+  it('M3 names twenty violations at most, however long a list is', async () => {
     for (const manifest of [{ capabilities: { tools: Array.from({ length: 9_000 }, () => 5) } }, { fallback_models: Array.from({ length: 3_000 }, () => ({ provider: 5, modl: 'x' })) }]) {
       expect((await problemsOf(readJson(manifest))).length).to.be.within(1, 20);
     }
   });
 
-  it('lets the first agent pass, which is not judged when it is made', async () => {
+  it('lets the first agent pass, which is not validated when it is made', async () => {
     expect((await readJson(FIRST_MANIFEST)).warnings).to.deep.equal([]);
   });
 });

@@ -7,7 +7,7 @@ const FOLDER = 'fixtures/manifests/public';
 const names = readdirSync(FOLDER).map((file) => file.replace('.toml', ''));
 
 /** What the warnings of these must say; of the others none is about a key or a module. */
-const TOLD: Readonly<Record<string, readonly string[]>> = {
+const REPORTED: Readonly<Record<string, readonly string[]>> = {
   'default-with-keys': [
     'Line 21: model.api_key_env "GEMINI_API_KEY" is not read: the default provider, now openai, is asked with the key kept for it.',
     'Line 31: fallback_models.0.api_key_env "GROQ_API_KEY" is not read: the default provider, now openai, is asked with the key kept for it.',
@@ -32,14 +32,14 @@ describe('a public manifest', () => {
       const text = readFileSync(`${FOLDER}/${name}.toml`, 'utf8');
       const { status, body } = await svc.http.post('/api/agents', { manifest_toml: text });
       expect([status, body.error]).to.deep.equal([201, undefined]);
-      const told = TOLD[name] ?? [];
+      const reported = REPORTED[name] ?? [];
       const warnings: string[] = body.warnings ?? [];
-      for (const words of told)
+      for (const words of reported)
         expect(
           warnings.some((warning) => warning.includes(words)),
           `${words} in ${JSON.stringify(warnings)}`,
         ).to.equal(true);
-      expect(warnings.filter((warning) => warning.includes('api_key_env'))).to.have.length(told.filter((words) => words.includes('_KEY"')).length);
+      expect(warnings.filter((warning) => warning.includes('api_key_env'))).to.have.length(reported.filter((words) => words.includes('_KEY"')).length);
       const { body: checked } = await svc.http.expect(200, 'POST', '/api/agents/check', { manifest_toml: text });
       expect(checked.warnings ?? []).to.deep.equal(warnings);
       const { body: agent } = await svc.http.expect(200, 'GET', `/api/agents/${body.agent_id}`);

@@ -5,13 +5,13 @@ import { createKeyring } from '../src/keyring.js';
 import { mayDo } from '../src/roles.js';
 
 const hash = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
-const ring = createKeyring({ apiKey: 'root-key', apiKeyHash: '', users: [{ name: 'alice', role: 'user', api_key_hash: hash('alice-key') }] });
+const cycle = createKeyring({ apiKey: 'root-key', apiKeyHash: '', users: [{ name: 'alice', role: 'user', api_key_hash: hash('alice-key') }] });
 
 describe('the keyring', () => {
   it('U1 knows whose key it is, and nobody else’s', () => {
-    expect(ring.find('root-key')).to.include({ role: 'owner', ownerId: 'owner' });
-    expect(ring.find('alice-key')).to.deep.equal({ id: 'user:alice', role: 'user', ownerId: 'user:alice' });
-    expect(ring.find('root-ke')).to.equal(undefined);
+    expect(cycle.find('root-key')).to.include({ role: 'owner', ownerId: 'owner' });
+    expect(cycle.find('alice-key')).to.deep.equal({ id: 'user:alice', role: 'user', ownerId: 'user:alice' });
+    expect(cycle.find('root-ke')).to.equal(undefined);
   });
 
   it('takes a hash in place of the key itself', () => {
@@ -20,7 +20,7 @@ describe('the keyring', () => {
 
   it('U2 is open only without any key', () => {
     expect(createKeyring({ apiKey: '', apiKeyHash: '', users: [] }).isOpen).to.equal(true);
-    expect(ring.isOpen).to.equal(false);
+    expect(cycle.isOpen).to.equal(false);
   });
 
   it('U3 knows a page of before where the daemon made the key itself, and nowhere else', () => {
@@ -31,7 +31,7 @@ describe('the keyring', () => {
     expect(made.findBound('owner', binding, 'secret')?.role).to.equal('owner');
     expect(made.findBound('owner', binding, 'another secret')).to.equal(undefined);
     expect(made.bindOpen('secret')).to.equal(undefined);
-    expect(ring.findBound('owner', binding, 'secret')).to.equal(undefined);
+    expect(cycle.findBound('owner', binding, 'secret')).to.equal(undefined);
   });
 
   it('knows the role of an owner of rows: the least of several keys, and none for nobody', () => {

@@ -213,8 +213,8 @@ describe('wrong keys at the login', () => {
     const kernel = await bootWithKeys({ config: configWith(PEOPLE) });
     for (let n = 0; n < 25; n++) await kernel.as(`guess-${n}`).expect(401, 'GET', '/api/agents');
     expect((await tryKey(kernel.url, 'guess')).status).to.equal(429);
-    const told = kernel.daemon.kernel.log.recent(2_000).filter(({ message }) => message === 'many wrong API keys come from one address');
-    expect(told.length).to.equal(1);
+    const reported = kernel.daemon.kernel.log.recent(2_000).filter(({ message }) => message === 'many wrong API keys come from one address');
+    expect(reported.length).to.equal(1);
   });
 
   it('of very many addresses are not all remembered: the oldest are forgotten', () => {

@@ -34,7 +34,7 @@ describeDaemonOnEngines('a login', () => {
     expect(who).to.deep.equal({ authenticated: true, login_required: false, via: 'cookie', role: 'viewer', name: 'vera' });
     expect(expires_at).to.equal(browser.answer.body.expires_at);
     expect(await whoIs(kernel.as(KEYS.owner))).to.deep.equal({ authenticated: true, login_required: false, via: 'key', role: 'owner', name: 'owner' });
-    for (const stranger of [kernel.as(''), kernel.as('wrong')]) expect(await whoIs(stranger)).to.deep.equal(NOBODY);
+    for (const thirdParty of [kernel.as(''), kernel.as('wrong')]) expect(await whoIs(thirdParty)).to.deep.equal(NOBODY);
   });
 
   it('lets a viewer see and change nothing', async () => {

@@ -2,7 +2,7 @@
 import type { Actor, Capabilities, DeclaredCapabilities, Need, Role, ToolRequest, Verdict } from '@svc/api';
 import type { CallRate } from './call-rate.js';
 import { type Bounded, type Grant, whyWithheld, type Withheld } from './grants.js';
-import { type NamedNeed, refusalOf } from './judge.js';
+import { type NamedNeed, refusalOf } from './policy.js';
 import { missingGrants } from './missing-grants.js';
 
 export const CODE = 'capability_denied';
@@ -20,7 +20,7 @@ const GRANTS_OF: ReadonlyMap<string, readonly Grant[]> = new Map([
   ['network', ['network', 'private_network']],
 ]);
 
-export const createJudge =
+export const createCallPolicy =
   (standing: Standing, receiversOf: Receivers, rate: CallRate, { declared }: DeclaredCapabilities) =>
   async (request: ToolRequest): Promise<Verdict | undefined> => {
     const { tool, call } = request;

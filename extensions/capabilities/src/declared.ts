@@ -1,5 +1,5 @@
 /**
- * Capabilities that areas declare, judged by what they declared, whether or not they are on.
+ * Capabilities that areas declare, validated by what they declared, whether or not they are on.
  *
  * D1  What no installed area declares is granted to nobody and refused to everybody, by its name.
  * D2  A grant that has another form than the declaration covers nothing.

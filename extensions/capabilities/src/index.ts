@@ -2,13 +2,13 @@ import { AgentReview, AgentSpawning, Agents } from '@svc/ext-agents/contract';
 import { Auth } from '@svc/ext-auth/contract';
 import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type Role, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { createCallRate } from './call-rate.js';
-import { createJudge, type Receivers, type Standing } from './call-verdict.js';
+import { createCallPolicy, type Receivers, type Standing } from './call-verdict.js';
 import { CapabilitiesSection } from './config.js';
 import { type Bounded, bound, grantsOf, reviewOf } from './grants.js';
-import { neverReason } from './judge.js';
+import { neverReason } from './policy.js';
 import { idleNames, roleFindings } from './role-names.js';
 import { inheritanceHolds } from './self-check.js';
-import { createSpawnJudge } from './spawn-verdict.js';
+import { createSpawnPolicy } from './spawn-verdict.js';
 
 const STAGE = -200;
 
@@ -16,12 +16,12 @@ export default defineExtension({
   config: [CapabilitiesSection],
   activate(ctx) {
     const standing = standingOf(ctx);
-    ctx.hooks.tap(ToolBefore, createJudge(standing, receiversOf(ctx), createCallRate(ctx.clock), ctx.capabilities), { stage: STAGE });
+    ctx.hooks.tap(ToolBefore, createCallPolicy(standing, receiversOf(ctx), createCallRate(ctx.clock), ctx.capabilities), { stage: STAGE });
     ctx.hooks.tap(ToolGrants, async (capabilities, { ownerId }) => (await standing(ownerId, capabilities)).capabilities, { stage: STAGE });
     ctx.hooks.tap(ToolList, (tools, { capabilities, ownerId }) => (capabilities && ownerId !== undefined ? usable(tools, standing(ownerId, capabilities), ctx.capabilities.declared()) : undefined), {
       stage: STAGE,
     });
-    ctx.hooks.tap(AgentSpawning, createSpawnJudge({ standing, declared: () => ctx.capabilities.declared(), log: ctx.log }));
+    ctx.hooks.tap(AgentSpawning, createSpawnPolicy({ standing, declared: () => ctx.capabilities.declared(), log: ctx.log }));
     ctx.hooks.tap(AgentReview, ({ manifest }) => reviewOf(manifest.capabilities));
     ctx.hooks.tap(DoctorCheck, () => roleFindings(ctx.config.get(CapabilitiesSection), ctx.capabilities.declared()));
     ctx.config.onChange(CapabilitiesSection, () => warnOfIdle(ctx));

@@ -1,4 +1,4 @@
-/** A stranger's area brings a capability and a tool: people, agents and children of agents meet both. */
+/** A third party's area brings a capability and a tool: people, agents and children of agents meet both. */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

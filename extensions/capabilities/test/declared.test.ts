@@ -1,12 +1,12 @@
-/** Capabilities that areas declare: how they are judged, handed down and granted by roles. */
+/** Capabilities that areas declare: how they are validated, handed down and granted by roles. */
 import { type Capabilities, CAPABILITY_NAME, type CapabilityDecl, capabilityNameFault, defineCapability, type Need, needOf, type ToolRequest } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import { createCallRate } from '../src/call-rate.js';
-import { createJudge } from '../src/call-verdict.js';
+import { createCallPolicy } from '../src/call-verdict.js';
 import { bound, GRANTS, grantsOf, type RoleGrants, whyWithheld } from '../src/grants.js';
 import { escalationOf } from '../src/inheritance.js';
-import { neverReason, refusalOf } from '../src/judge.js';
+import { neverReason, refusalOf } from '../src/policy.js';
 import { idleNames, roleFindings } from '../src/role-names.js';
 
 const Read = defineCapability('calendar_read', '1.0.0', { description: 'Read these calendars', grant: 'names' });
@@ -73,7 +73,7 @@ describe('a call that needs what an area declares', () => {
     expect(refusal({ calendar_read: ['*'] }, [needOf(Read, 'work')], [])).to.match(/no installed extension declares it/);
   });
 
-  it('D1 is judged by the interface where a declaration bears a name of it', () => {
+  it('D1 is validated by the interface where a declaration bears a name of it', () => {
     const sly: CapabilityDecl = { ...Share, name: 'shell' };
     expect(refusal({ shell: true }, [{ capability: 'shell', target: 'rm x' }], [sly])).to.match(/\[capabilities\] shell/);
   });
@@ -160,7 +160,7 @@ describe('who may grant it', () => {
   });
 
   it('is named in the refusal of a call that the manifest alone would allow', async () => {
-    const judge = createJudge(
+    const decide = createCallPolicy(
       async (_owner, capabilities) => ({ ...bound(capabilities, ['network']), role: 'user' }),
       async () => [],
       createCallRate(virtualClock(0)),
@@ -173,7 +173,7 @@ describe('who may grant it', () => {
         call: { agentId: 'a', actor: { id: 'user:ann', role: 'user', ownerId: 'user:ann' }, capabilities: having(GRANTED) },
       };
       // What a verdict reads of a request.
-      const verdict = await judge(request as unknown as ToolRequest);
+      const verdict = await decide(request as unknown as ToolRequest);
       return verdict && 'deny' in verdict ? verdict.deny : undefined;
     };
     expect(await ask('work')).to.match(/^This call is refused: \[capabilities\] calendar_read = "work" needs the permission calendar_read, and its owner has the role user/);

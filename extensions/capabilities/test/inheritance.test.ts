@@ -134,7 +134,7 @@ describe('capability inheritance', () => {
     }
   });
 
-  it('reports the protection as active only because the rules judge known cases rightly', () => {
+  it('reports the protection as active only because the rules validate known cases rightly', () => {
     expect(inheritanceHolds()).to.equal(true);
   });
 });

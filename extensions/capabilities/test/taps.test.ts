@@ -58,7 +58,7 @@ describe('what capabilities hangs on the hooks of others', () => {
   const to = (target?: string): Need[] => [{ capability: 'agent_message', ...(target === undefined ? {} : { target }) }];
   const textOf = (verdict: unknown): string => JSON.stringify(verdict ?? 'nothing');
 
-  it('stands before everything else that judges a call', () => {
+  it('stands before everything else that validates a call', () => {
     const { stages } = open();
     expect(['tool.before', 'tool.grants', 'tool.list'].map((hook) => stages.get(hook))).to.deep.equal([-200, -200, -200]);
   });
@@ -73,7 +73,7 @@ describe('what capabilities hangs on the hooks of others', () => {
     expect(await open().ask('tool.before', request('agent_send', to('writer'))), 'while agents is off').to.equal(undefined);
   });
 
-  it('leaves an owner and the daemon all, a person what their role may grant, and a stranger nothing', async () => {
+  it('leaves an owner and the daemon all, a person what their role may grant, and a third party nothing', async () => {
     const granted = async (services: Readonly<Record<string, object>>, ownerId: string) => ((await open(services).ask('tool.grants', ALL, { ownerId })) as Capabilities).network;
     for (const ownerId of ['owner', 'system', 'user:ann']) expect(await granted({ auth }, ownerId), ownerId).to.deep.equal(['*']);
     expect(await granted({ auth }, 'user:eve')).to.deep.equal([]);
@@ -108,7 +108,7 @@ describe('what capabilities hangs on the hooks of others', () => {
     expect(textOf(await ask('agent.spawning', { actor, manifest: manifest(), parent: { ...parent, ownerId: 'user:ann' } }))).to.contain('permission shell');
   });
 
-  it('W2 W4 judges of a change what it adds, and lets an owner who may grant less by now rename what they have', async () => {
+  it('W2 W4 validates of a change what it adds, and lets an owner who may grant less by now rename what they have', async () => {
     const { ask } = open({ auth });
     const actor = { id: 'user:ann', role: 'user', ownerId: 'user:ann' };
     const changes = { id: 'a', ownerId: 'user:ann', manifest: manifest() };

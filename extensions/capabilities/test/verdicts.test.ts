@@ -2,9 +2,9 @@ import type { Capabilities, Need, Role, ToolRequest, ToolRisk } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import { createCallRate } from '../src/call-rate.js';
-import { createJudge } from '../src/call-verdict.js';
+import { createCallPolicy } from '../src/call-verdict.js';
 import { bound, GRANTS, type Grant, grantsOf, reviewOf, whyWithheld } from '../src/grants.js';
-import { type CallToJudge, neverReason } from '../src/judge.js';
+import { type CallToCheck, neverReason } from '../src/policy.js';
 import { listed } from '../src/shell-command.js';
 
 const RICH: Capabilities = {
@@ -34,7 +34,7 @@ describe('the verdict on one call', () => {
   const open = (mayGrant: readonly Grant[], role: Role | 'nobody' = 'user', receivers: readonly string[] = []) => {
     const clock = virtualClock(0);
     const owners: string[] = [];
-    const judge = createJudge(
+    const decide = createCallPolicy(
       async (ownerId, capabilities) => {
         owners.push(ownerId);
         return { ...bound(capabilities, mayGrant), role: role === 'nobody' ? undefined : role };
@@ -50,7 +50,7 @@ describe('the verdict on one call', () => {
         needs,
         call: { agentId, actor: { id: 'user:ann', role: 'user', ownerId: 'user:ann' }, capabilities: { ...RICH, ...capabilities } },
       };
-      return judge(request as unknown as ToolRequest);
+      return decide(request as unknown as ToolRequest);
     };
     const denied = async (asked: Asked): Promise<string> => {
       const verdict = await ask(asked);
@@ -177,7 +177,7 @@ describe('the memory of calls', () => {
 
 describe('what a manifest allows', () => {
   it('C2 gives the first reason for which a tool can never run', () => {
-    const never = (tool: CallToJudge['tool'], capabilities: Partial<Capabilities>) => neverReason(tool, { ...RICH, ...capabilities });
+    const never = (tool: CallToCheck['tool'], capabilities: Partial<Capabilities>) => neverReason(tool, { ...RICH, ...capabilities });
     const exec = { mode: 'deny', programs: null, env: null, timeout_secs: null, no_output_timeout_secs: null, max_output_bytes: null } as const;
     expect(never({ name: 'x', risk: 'exec', capabilities: ['shell'] }, { exec })).to.match(/exec_policy of its manifest is "deny"/);
     expect(never({ name: 'x', risk: 'read', capabilities: [] }, { exec })).to.equal(undefined);

@@ -1,4 +1,4 @@
-/** Every command, on every door: what it answers, what it takes, who may send it. */
+/** Every command, on every channel: what it answers, what it takes, who may send it. */
 import { stopTestKernels } from '@svc/testing';
 import { MessageIntercept } from '@svc/ext-runs/contract';
 import { expect } from 'chai';
@@ -88,7 +88,7 @@ describe('a slash command', () => {
     expect(svc.model.requests).to.have.length(0);
   });
 
-  it('that nobody knows is refused with the names that look like it, on every door, and no model hears of it', async () => {
+  it('that nobody knows is refused with the names that look like it, on every channel, and no model hears of it', async () => {
     for (const message of ['/usgae', '/usgae now', '/usgae, please', '/NEWW', '/new!']) {
       const { status, body } = await send(message);
       expect([status, body.code], message).to.deep.equal([400, 'command_unknown']);

@@ -1,4 +1,4 @@
-/** The settings over HTTP. What may be read and changed is judged by the kernel, which owns the file. */
+/** The settings over HTTP. What may be read and changed is validated by the kernel, which owns the file. */
 import { bytes, type OptionalHandle, type RouteDecl, type SettingsView, reply, routeGroup } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { Config, ConfigStatus, InitAnswer, ReloadAnswer, Schema, SetAnswer, SetBody, Settings } from './answers.js';

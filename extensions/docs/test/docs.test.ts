@@ -94,7 +94,7 @@ describe('the page at /docs', function () {
     await page.goto(`${kernel.url.replace('127.0.0.1', host)}/docs${hash}`);
   };
   const shown = (): Promise<void> => page.locator('.opblock-tag').first().waitFor();
-  const strangers = (): string[] => asked.filter((url) => !url.startsWith(`${kernel.url}/`) && !url.startsWith('data:') && !url.startsWith('blob:'));
+  const thirdParties = (): string[] => asked.filter((url) => !url.startsWith(`${kernel.url}/`) && !url.startsWith('data:') && !url.startsWith('blob:'));
   /** An operation that the link to it opens. */
   const operation = async (tag: string, id: string) => {
     const block = page.locator(`#operations-${tag}-${id}`);
@@ -109,7 +109,7 @@ describe('the page at /docs', function () {
     expect(await page.locator('.opblock-tag').count()).to.equal(tags.length);
     await page.locator('#operations-tag-agents .expand-operation').click();
     await page.getByText('Create an agent').first().waitFor();
-    expect(strangers()).to.deep.equal([]);
+    expect(thirdParties()).to.deep.equal([]);
     expect(mistakes).to.deep.equal([]);
   });
 

@@ -109,7 +109,7 @@ const get = async (cli: Cli, wanted: string, file: string, output: string | unde
 /** The daemon's hint is about its interface; here there is a command. */
 const fromDaemon = (error: unknown, name: string): never => {
   if (!(error instanceof Failure) || !['files_not_found', 'files_not_a_file'].includes(error.code)) throw error;
-  throw new Failure(error.message, { code: error.code, mend: `svc files list ${name}`, requestId: error.requestId });
+  throw new Failure(error.message, { code: error.code, fix: `svc files list ${name}`, requestId: error.requestId });
 };
 
 /** What comes keeps the connection alive. */
@@ -130,7 +130,7 @@ async function* bytesFrom(daemon: DaemonClient, answer: OpenAnswer): AsyncGenera
 const unwritable =
   (output: string) =>
   (error: unknown): never => {
-    throw new Failure(`${output} cannot be written.`, { code: 'cli_file_unwritable', why: error instanceof Error ? error.message : String(error), mend: 'name another file' });
+    throw new Failure(`${output} cannot be written.`, { code: 'cli_file_unwritable', why: error instanceof Error ? error.message : String(error), fix: 'name another file' });
   };
 
 /** Beside its place first: half a file never takes the place of a whole one. Nothing is asked for where nothing can be written. */
@@ -166,7 +166,7 @@ const print = async (cli: Cli, name: string, pieces: AsyncIterable<Uint8Array>):
   const whole = Buffer.concat(parts);
   const text = asText(whole);
   if (cli.json) cli.out.json({ name, content: text ?? whole.toString('base64'), encoding: text === undefined ? 'base64' : 'utf-8', size_bytes: whole.byteLength });
-  else if (text === undefined) throw new Failure(`${name} is not text.`, { code: 'cli_not_text', why: 'binary data cannot be printed', mend: '-o FILE   saves it' });
+  else if (text === undefined) throw new Failure(`${name} is not text.`, { code: 'cli_not_text', why: 'binary data cannot be printed', fix: '-o FILE   saves it' });
   else cli.out.write(printable(text.endsWith('\n') ? text : `${text}\n`));
   return EXIT.ok;
 };

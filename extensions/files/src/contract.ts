@@ -1,7 +1,7 @@
 /** What files declares to other areas: uploads, as messages carry them to a model. */
 import { Actor, Nullable, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
 import { Part } from '@svc/ext-sessions/contract';
-export { BlobRows, StrayRows, UploadRows } from './tables.js';
+export { BlobRows, OrphanRows, UploadRows } from './tables.js';
 export { MaxUploadSetting, UploadsSection } from './config.js';
 
 const Id = Type.String();

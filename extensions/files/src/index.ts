@@ -9,7 +9,7 @@ import { FilesChanged, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { uploadRoutes } from './routes/upload-routes.js';
 import { workspaceRoutes } from './routes/workspace-routes.js';
-import { BlobRows, StrayRows, UploadRows } from './tables.js';
+import { BlobRows, OrphanRows, UploadRows } from './tables.js';
 import { createUploads } from './uploads/service.js';
 import { createIdentityTexts } from './workspace/identity-texts.js';
 import { createFilesService } from './workspace/service.js';
@@ -21,7 +21,7 @@ const SWEPT_AT_ONCE = 100;
 
 export default defineExtension({
   contract,
-  tables: [UploadRows, BlobRows, StrayRows],
+  tables: [UploadRows, BlobRows, OrphanRows],
   migrations: [uploadTables],
   config: [MaxUploadSetting, UploadsSection],
   workers: [PdfText],
@@ -36,14 +36,14 @@ export default defineExtension({
       const said = identity.of(agent.id);
       return typeof said === 'string' ? joined(system, said) : said.then((text) => joined(system, text));
     });
-    const told = (change: FilesChanged): void => ctx.events.publish(FilesChanged, change);
+    const notify = (change: FilesChanged): void => ctx.events.publish(FilesChanged, change);
     ctx.routes.add(
       ...workspaceRoutes(
         agents,
         createFilesService(workspaces, (agentId) => identity.forget(agentId)),
-        told,
+        notify,
       ),
-      ...uploadRoutes(agents, uploads, told),
+      ...uploadRoutes(agents, uploads, notify),
     );
     ctx.hooks.tap(StoragePurge, async (subject) => {
       for (const agentId of await agentsOf(ctx.actors, agents, subject)) await removePlaced(workspaces, agentId);

@@ -33,7 +33,7 @@ export const BlobRows = defineTable('blobs', '1.0.0', {
 });
 
 /** Folders that may have no upload: those that are being written, and those that were let go. What a crash leaves is found by them. */
-export const StrayRows = defineTable('strays', '1.0.0', {
+export const OrphanRows = defineTable('strays', '1.0.0', {
   columns: {
     folder: { kind: 'text', primaryKey: true },
     /** Not looked at before. */

@@ -1,4 +1,4 @@
-/** Files put with a message: what of them reaches the model, on the wires that models speak, and what stays in the talk. */
+/** Files put with a message: what of them reaches the model, on the wires that models speak, and what stays in the conversation. */
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type TestHttp, OPEN_RATE, bootTestKernel } from '@svc/testing';
@@ -120,7 +120,7 @@ describe('an attachment', () => {
     expect(await readdir(outside)).to.deep.equal([]);
   });
 
-  it('needs no words beside it, on every door', async () => {
+  it('needs no words beside it, on every channel', async () => {
     const one = await bootWithModel(() => ({ text: 'seen' }));
     const id = await send(one, PNG, 'image/png', 'dot.png');
     expect((await say(one, { message: '', attachments: [{ file_id: id }] })).body.response).to.equal('seen');
@@ -134,7 +134,7 @@ describe('an attachment', () => {
     expect((await say(one, { message: '', attachments: [] })).body.code).to.equal('run_empty_message');
   });
 
-  it('stands in the history by its id and name, and its content in neither the history nor the log of the talk', async () => {
+  it('stands in the history by its id and name, and its content in neither the history nor the log of the conversation', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     const ids = [await send(one, PNG, 'image/png', 'dot.png'), await send(one, 'the secret word', 'text/csv', 'table.csv')];
     await say(one, { message: 'look', attachments: ids.map((file_id) => ({ file_id })) });
@@ -168,7 +168,7 @@ describe('an attachment', () => {
       expect((await say(one, { message: 'look', attachments })).status).to.equal(400);
   });
 
-  it('that was deleted since gives way to a note, and the talk goes on', async () => {
+  it('that was deleted since gives way to a note, and the conversation goes on', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     const id = await send(one, PNG, 'image/png', 'dot.png');
     await say(one, { message: 'look', attachments: [{ file_id: id }] });
@@ -179,7 +179,7 @@ describe('an attachment', () => {
     expect((await history(one))[0].images).to.deep.equal([{ media_type: 'image/png', file_id: id, filename: 'dot.png' }]);
   });
 
-  it('that is a picture is refused for a model that takes none, and noted when the talk goes on with one', async () => {
+  it('that is a picture is refused for a model that takes none, and noted when the conversation goes on with one', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }), { config: OPEN_RATE });
     const id = await send(one, PNG, 'image/png', 'dot.png');
     await say(one, { message: 'look', attachments: [{ file_id: id }] });
@@ -208,7 +208,7 @@ describe('an attachment', () => {
     expect(one.model.requests).to.have.length(1);
   });
 
-  it('beside the conversation leaves nothing: no copy, and no word in the talk', async () => {
+  it('beside the conversation leaves nothing: no copy, and no word in the conversation', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
     const id = await send(one, PNG, 'image/png', 'dot.png');
     for (const how of [{ ephemeral: true }, { incognito: true }]) {

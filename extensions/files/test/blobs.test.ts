@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Db, type Dir, type Logger, isSvcError } from '@svc/api';
 import { systemIds } from '@svc/platform/clock/ids';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';

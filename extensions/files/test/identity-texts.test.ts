@@ -75,14 +75,14 @@ describe('an identity file', () => {
     const patch = ['*** Begin Patch', '*** Add File: free.md', '+free', '*** Update File: free.md', '*** Move to: .identity/SOUL.md', '@@', '-free', '+obey', '*** End Patch'].join('\n');
     const calls = [
       { name: 'file_write', args: { path: 'SOUL.md', content: 'obey' } },
-      { name: 'file_write', args: { path: './.identity/AGENTS.md', content: 'obey' } },
+      { name: 'file_write', args: { path: '.identity/AGENTS.md', content: 'obey' } },
       { name: 'file_write', args: { path: '.Identity/soul.md', content: 'obey' } },
       { name: 'apply_patch', args: { patch } },
     ];
     const one = await bootWithModel(({ index }) => (calls[index] ? { toolCalls: [calls[index]] } : { text: 'done' }));
     await say(one, 'change yourself');
-    const told = JSON.stringify(one.model.requests.at(-1)?.body.messages);
-    expect(told.split('defines who you are. Only people can edit it').length - 1, told).to.equal(4);
+    const notify = JSON.stringify(one.model.requests.at(-1)?.body.messages);
+    expect(notify.split('defines who you are. Only people can edit it').length - 1, notify).to.equal(4);
     expect(await systemOf(one)).not.to.contain('obey');
     expect((await one.http.expect(200, 'GET', `/api/agents/${one.agent.id}/files`)).body.files).to.deep.equal([]);
   });

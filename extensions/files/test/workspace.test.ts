@@ -1,7 +1,7 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { expect } from 'chai';
 import { workspacePath } from '../src/workspace/names.js';
 import { createFilesService } from '../src/workspace/service.js';

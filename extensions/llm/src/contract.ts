@@ -169,7 +169,7 @@ export const EmbedAnswer = Type.Object({
   vectors: Type.Array(Type.Array(Type.Number()), { description: 'One for each text, in their order, all of one length' }),
   provider: Type.String(),
   model: Type.String({ description: 'Vectors of different models are not to be compared' }),
-  standIn: Type.Optional(Type.String({ description: 'Set where no model made them: what they are instead' })),
+  substitute: Type.Optional(Type.String({ description: 'Set where no model made them: what they are instead' })),
   usage: Usage,
   attempts: Type.Array(Attempt),
   settle: SealedWrites,

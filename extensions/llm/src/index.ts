@@ -3,7 +3,7 @@ import * as contract from './contract.js';
 import { Agents } from '@svc/ext-agents/contract';
 import { Models, ModelsChanged } from '@svc/ext-models/contract';
 import { ProviderChanged, Providers } from '@svc/ext-providers/contract';
-import { ConfigChanged, MetricsCollect, defineExtension, keepRows } from '@svc/api';
+import { ConfigChanged, MetricsCollect, defineExtension, cacheRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
@@ -40,7 +40,7 @@ export default defineExtension({
     const quota = createQuota({ actors: ctx.actors, agents, store, clock: ctx.clock });
     const self = ctx.ids.uuid();
     // What this generation used it has counted already.
-    ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.hearUsed(agentId)));
+    ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.listenForUsed(agentId)));
     const llm = servedLlm({
       resolution,
       providers,
@@ -54,7 +54,7 @@ export default defineExtension({
       ids: ctx.ids,
       log: ctx.log,
       counters,
-      spent: keepRows<number>(ctx.clock),
+      spent: cacheRows<number>(ctx.clock),
     });
     ctx.services.provide(Llm, llm);
     const used = createUsageMetrics({ actors: ctx.actors, store, agents, clock: ctx.clock });

@@ -77,8 +77,8 @@ const placeOf = async (deps: ResolutionDeps, model: string): Promise<Choice & { 
   if (target !== undefined) return placeOf(deps, target);
   if (found) return { provider: found.provider, model: found.id, why: `${found.provider} serves ${found.id}.` };
   const fallback = await deps.providers.defaultModel();
-  // A name outside the catalog may still be one that the default provider knows; the stand-in knows none.
-  if (fallback.isStandIn) throw llmErrors.model_not_found(model);
+  // A name outside the catalog may still be one that the default provider knows; the mock provider knows none.
+  if (fallback.isMock) throw llmErrors.model_not_found(model);
   return { provider: fallback.provider, model, why: `The catalog does not know ${model}, so the default provider ${fallback.provider} is asked for it.` };
 };
 

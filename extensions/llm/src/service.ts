@@ -7,9 +7,9 @@ import {
   type Clock,
   type Events,
   type Ids,
-  type KeptRows,
+  type RowCache,
   type Logger,
-  readOneKept,
+  readOneCached,
   type ServiceMethods,
   type Write,
   whenKnown,
@@ -63,7 +63,7 @@ export interface LlmDeps {
   /** Counts calls for metrics. */
   counters: CallCounters;
   /** Micro-dollars of the last day, by agent, as whoever sees all sees them. */
-  spent: KeptRows<number>;
+  spent: RowCache<number>;
 }
 
 export interface CallCounters {
@@ -74,18 +74,18 @@ export interface CallCounters {
 
 /** What is in memory as a rule is answered at once, as every agent that is shown asks for it. */
 const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
-  resolve: (choice) => whenKnown(deps.resolution.resolve(choice), told),
+  resolve: (choice) => whenKnown(deps.resolution.resolve(choice), reported),
   canThink: ({ provider, model }) => whenKnown(atOnce(deps.providers).get(provider), (record) => (record ? canThink(record.wire, model) : null)),
-  spending: (actor, agentIds, since) => readOneKept(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
+  spending: (actor, agentIds, since) => readOneCached(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
 });
 
 /** What others learn of a model that was found. */
-const told = ({ provider, model, contextWindow, canThink, why, record, info }: Resolved): Awaited<ReturnType<LlmService['resolve']>> => ({
+const reported = ({ provider, model, contextWindow, canThink, why, record, info }: Resolved): Awaited<ReturnType<LlmService['resolve']>> => ({
   provider,
   model,
   contextWindow,
   canThink,
-  // The stand-in refuses nothing: its answer says what is missing.
+  // The mock provider refuses nothing: its answer says what is missing.
   canSee: record.wire === 'builtin' ? null : (info?.supports_vision ?? null),
   why,
 });
@@ -237,7 +237,7 @@ const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext,
   const place = await deps.quota.reserve(context.agentId, async () => ({ tokens, costMicros: costMicros(resolved.price, tokens, 0) }), signal);
   try {
     deps.counters.calls++;
-    const { failure, vectors, attempts, standIn, ...used } = await embedAll(deps, { resolved, embed: ask, request, config: deps.config.get(LlmSection), signal });
+    const { failure, vectors, attempts, substitute, ...used } = await embedAll(deps, { resolved, embed: ask, request, config: deps.config.get(LlmSection), signal });
     const usage = usageOf(resolved.price, { ...used, outputTokens: 0 });
     const bills = used.inputTokens === 0 ? [] : [{ provider: resolved.provider, model: resolved.model, usage }];
     place.settle(usedBy(bills));
@@ -249,7 +249,7 @@ const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext,
       throw chainError([{ choice: resolved, failure }], attempts);
     }
     chainDeps(deps).keyTaken(resolved.provider);
-    return { vectors, provider: resolved.provider, model: resolved.model, ...(standIn === undefined ? {} : { standIn }), usage, attempts, settle };
+    return { vectors, provider: resolved.provider, model: resolved.model, ...(substitute === undefined ? {} : { substitute }), usage, attempts, settle };
   } finally {
     place.settle({ tokens: 0, costMicros: 0 });
   }

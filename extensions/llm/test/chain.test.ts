@@ -50,14 +50,14 @@ describe('the chain of one call', () => {
     readonly request?: Partial<ModelRequest>;
     readonly config?: object;
     readonly signal?: AbortSignal;
-    readonly isHeard?: boolean;
+    readonly isReceived?: boolean;
     readonly random?: number;
   }
   interface Outcome {
     readonly result: ChainResult;
     readonly targets: DriverTarget[];
     readonly asked: ModelRequest[];
-    readonly heard: string[];
+    readonly received: string[];
     readonly refused: string[];
     readonly taken: string[];
   }
@@ -69,22 +69,22 @@ describe('the chain of one call', () => {
     request: fields = {},
     config = {},
     signal = new AbortController().signal,
-    isHeard = false,
+    isReceived = false,
   }: Played): Promise<Outcome> => {
     const clock = virtualClock(0);
     const targets: DriverTarget[] = [];
     const asked: ModelRequest[] = [];
-    const heard: string[] = [];
+    const received: string[] = [];
     const refused: string[] = [];
     const taken: string[] = [];
     const driver: Driver = {
-      ask: async (target, given, _signal, hear) => {
+      ask: async (target, given, _signal, emit) => {
         targets.push(target);
         asked.push(given);
         for (const step of turns[targets.length - 1] ?? turns.at(-1) ?? []) {
           if (step instanceof Error) throw step;
           if (typeof step === 'function') step();
-          else hear(step);
+          else emit(step);
         }
       },
     };
@@ -101,7 +101,7 @@ describe('the chain of one call', () => {
       request: request({ provider: 'one', model: 'a', ...fields }),
       config: { request_timeout_secs: 5, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, ...config },
       signal,
-      onText: isHeard ? (piece) => void heard.push(piece) : undefined,
+      onText: isReceived ? (piece) => void received.push(piece) : undefined,
       onThought: undefined,
     });
     let isDone = false;
@@ -109,7 +109,7 @@ describe('the chain of one call', () => {
       isDone = true;
     });
     for (let step = 0; step < 200 && !isDone; step++) await clock.advance(1_000);
-    return { result: await running, targets, asked, heard, refused, taken };
+    return { result: await running, targets, asked, received, refused, taken };
   };
   const tried = ({ result }: Outcome): string[] => result.attempts.map(({ provider, model, errorClass, status, waitedMs }) => `${provider}/${model} ${errorClass ?? status} ${waitedMs}`);
   const errorOf = ({ result }: Outcome): SvcError => {
@@ -183,13 +183,13 @@ describe('the chain of one call', () => {
 
   it('L3 lets no other model answer once a part was heard, and does so where nobody heard it', async () => {
     const half: Turn = [text('half'), failed('half_stream')];
-    const heard = await play({ ...two, turns: [half, [text('whole'), STOP]], isHeard: true });
-    expect(errorOf(heard).code).to.equal('llm_half_stream');
-    expect(heard.heard).to.deep.equal(['half']);
+    const received = await play({ ...two, turns: [half, [text('whole'), STOP]], isReceived: true });
+    expect(errorOf(received).code).to.equal('llm_half_stream');
+    expect(received.received).to.deep.equal(['half']);
     const unheard = await play({ ...two, turns: [half, [text('whole'), STOP]] });
     expect(unheard.result).to.have.nested.property('said.text', 'whole');
-    const early = await play({ ...two, turns: [[failed('garbage')], [text('whole'), STOP]], isHeard: true });
-    expect(early.heard).to.deep.equal(['whole']);
+    const early = await play({ ...two, turns: [[failed('garbage')], [text('whole'), STOP]], isReceived: true });
+    expect(early.received).to.deep.equal(['whole']);
   });
 
   it('L4 bills what each attempt used: the numbers of the provider, else an estimate, and nothing for silence', async () => {
@@ -220,7 +220,7 @@ describe('the chain of one call', () => {
   });
 
   it('makes half a stream of one that ends without saying why', async () => {
-    expect(errorOf(await play({ turns: [[text('a')]], isHeard: true })).code).to.equal('llm_half_stream');
+    expect(errorOf(await play({ turns: [[text('a')]], isReceived: true })).code).to.equal('llm_half_stream');
   });
 
   it('makes garbage of an answer of more than eight million letters', async () => {

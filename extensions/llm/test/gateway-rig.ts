@@ -1,16 +1,16 @@
-/** The gateway on real parts: the egress door, SQLite, the shipped catalog. Only providers and time are played. */
+/** The gateway on real parts: the egress adapter, SQLite, the shipped catalog. Only providers and time are played. */
 import { createAreaActors } from '@svc/core';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, type CallOptions, type Clock, type Db, keepRows, type SecretRef, type Service } from '@svc/api';
+import { type Actor, type CallOptions, type Clock, type Db, cacheRows, type SecretRef, type Service } from '@svc/api';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
+import { createFetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
@@ -44,9 +44,9 @@ export interface Rig {
   readonly llm: LlmService;
   readonly db: Db;
   /** Text that came by `listen`. */
-  readonly heard: string[];
+  readonly received: string[];
   /** Why it waits, as whoever listens is told. */
-  readonly toldWaits: RetryWait[];
+  readonly reportedWaits: RetryWait[];
   /** As `llm.stream` says it, down to the answer. */
   listen(request: ModelRequest, context: CallContext, options?: CallOptions): Promise<ModelAnswer>;
   /** Waits that the gateway asked of its clock; they pass at once. */
@@ -85,10 +85,10 @@ export interface RigOptions {
 
 export type AgentRights = Partial<AgentLimits> & { readonly max_llm_tokens_per_hour?: number };
 
-/** The egress door as the daemon has it, with these secrets. */
+/** The egress adapter as the daemon has it, with these secrets. */
 export const realFetch = (keys: Readonly<Record<string, string>>, log = createLog({ dir: null, level: 'debug', clock: systemClock(), terminal: false })) => {
   const resolve = async (ref: SecretRef) => keys[ref.secret];
-  return createFetchDoor({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: () => true });
+  return createFetchAdapter({ config: { get: () => undefined }, secrets: { resolve }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: () => true });
 };
 
 export const startRig = async (options: RigOptions): Promise<Rig> => {
@@ -98,15 +98,15 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const now = options.now ?? Date.now;
   let passedMs = 0;
   const clock: Clock = { ...systemClock(), mono: () => performance.now() + passedMs, now, iso: () => new Date(now()).toISOString(), sleep: options.sleep ?? (async (ms) => void waits.push(ms)) };
-  const door = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.gemini': CANARY, 'provider.groq': CANARY }, log);
+  const adapter = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.gemini': CANARY, 'provider.groq': CANARY }, log);
   const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
   const owned = { id: 'llm', tables: ['usage'] };
   await storage.migrate(owned, [init]);
   const db = storage.dbFor(owned);
-  const heard: string[] = [];
-  const toldWaits: RetryWait[] = [];
+  const received: string[] = [];
+  const reportedWaits: RetryWait[] = [];
   const invalid: string[] = [];
-  const exchange = { fetch: door.fetch, now: () => clock.now() };
+  const exchange = { fetch: adapter.fetch, now: () => clock.now() };
   const counters = { calls: 0, failures: 0, retries: 0 };
   const providers = playedProviders(options, invalid);
   const store = createUsageStore(db);
@@ -118,7 +118,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     providers,
     drivers,
     store,
-    spent: keepRows(clock),
+    spent: cacheRows(clock),
     config: {
       get: () => ({ request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, ...options.config }) as never,
       onChange: () => ({ dispose: () => undefined }),
@@ -133,8 +133,8 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const listen: Rig['listen'] = async (asked, context, callOptions) => {
     for await (const piece of llm.stream(asked, context, callOptions)) {
       if ('answer' in piece) return piece.answer;
-      if ('waits' in piece) toldWaits.push(piece.waits);
-      else if ('text' in piece) heard.push(piece.text);
+      if ('waits' in piece) reportedWaits.push(piece.waits);
+      else if ('text' in piece) received.push(piece.text);
     }
     throw new Error('the stream ended without an answer');
   };
@@ -142,8 +142,8 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     llm,
     listen,
     db,
-    heard,
-    toldWaits,
+    received,
+    reportedWaits,
     waits,
     invalid,
     logged: () => JSON.stringify(log.recent(2_000)),
@@ -154,7 +154,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
       passedMs += ms;
     },
     close: async (keep = false) => {
-      await door.close();
+      await adapter.close();
       await storage.close();
       if (!keep) rmSync(home, { recursive: true, force: true });
     },
@@ -187,7 +187,7 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [], keyTaken }:
       problem: null,
     };
   };
-  const chosen = defaultModel ?? ({ provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true, chosen_by: 'start', chosen_at: null, trouble: null } as const);
+  const chosen = defaultModel ?? ({ provider: 'builtin', model: 'rehearsal', why: 'nothing else', isMock: true, chosen_by: 'start', chosen_at: null, trouble: null } as const);
   return {
     list: async () => [],
     get: async (name) => record(name),

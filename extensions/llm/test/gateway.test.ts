@@ -39,12 +39,12 @@ describe('the model gateway', () => {
 
   it('answers with text, usage, cost from the catalog and the row that settles it', async () => {
     openai.script({ deltas: ['Hel', 'lo'], usage: { input: 1_000, output: 100 } });
-    const { llm, listen, db, heard, context } = await start();
+    const { llm, listen, db, received, context } = await start();
     const answer = await listen(request(), context());
     expect(answer).to.include({ text: 'Hello', stop: 'end', provider: 'openai', model: 'gpt-5-mini' });
     // 0.25 and 2 USD per million.
     expect(answer.usage).to.deep.equal({ inputTokens: 1_000, outputTokens: 100, costMicros: 450 });
-    expect(heard.join('')).to.equal('Hello');
+    expect(received.join('')).to.equal('Hello');
     await db.commit(answer.settle);
     expect(await llm.usage(owner, { agentId: 'agent-1' })).to.deep.equal({ requests: 1, inputTokens: 1_000, outputTokens: 100, costMicros: 450 });
     expect(await llm.usage(owner, { runIds: ['run-0', 'run-1', 'run-2'] })).to.include({ requests: 1 });
@@ -92,13 +92,13 @@ describe('the model gateway', () => {
 
   it('tells whoever listens why it waits, how long, and how often still', async () => {
     openai.script([{ status: 529 }, { status: 500 }, { text: 'at last' }]);
-    const { listen, waits, toldWaits, context } = await start();
+    const { listen, waits, reportedWaits, context } = await start();
     expect((await listen(request(), context())).text).to.equal('at last');
-    expect(toldWaits.map(({ retry, of, why, provider }) => [retry, of, why, provider])).to.deep.equal([
+    expect(reportedWaits.map(({ retry, of, why, provider }) => [retry, of, why, provider])).to.deep.equal([
       [1, 3, 'overloaded', 'openai'],
       [2, 3, 'server', 'openai'],
     ]);
-    expect(toldWaits.map(({ ms }) => ms)).to.deep.equal(waits);
+    expect(reportedWaits.map(({ ms }) => ms)).to.deep.equal(waits);
   });
 
   it('gives up after three retries, with every attempt in the details', async () => {
@@ -185,10 +185,10 @@ describe('the model gateway', () => {
 
   it('L3 L4 makes half a stream an error, bills it, and lets no other model finish it', async () => {
     openai.script({ deltas: ['The answer ', 'is'], halfStream: true });
-    const { llm, listen, heard, context } = await start();
+    const { llm, listen, received, context } = await start();
     const error = await errorOf(listen(request({ fallbacks: [claude] }), context()));
     expect(error.code).to.equal('llm_half_stream');
-    expect(heard.join('')).to.equal('The answer is');
+    expect(received.join('')).to.equal('The answer is');
     expect(openai.requests).to.have.length(1);
     expect(anthropic.requests).to.have.length(0);
     expect((await llm.usage(owner, { runIds: ['run-1'] })).outputTokens).to.be.greaterThan(0);
@@ -220,7 +220,7 @@ describe('the model gateway', () => {
     expect(anthropic.requests).to.have.length(0);
   });
 
-  it('refuses a provider that was named without its key, and never answers with the stand-in', async () => {
+  it('refuses a provider that was named without its key, and never answers with the mock provider', async () => {
     const { llm, context } = await start({ keys: {} });
     const error = await errorOf(llm.complete(request(), context()));
     expect(error).to.include({ code: 'llm_provider_key_missing', status: 412 });

@@ -69,10 +69,10 @@ describe('what a caller asks of one call', () => {
         (error: unknown) => error as SvcError,
       );
     /** What was told on the way to the answer. */
-    const told = async (asked: Parameters, fields: Partial<ModelRequest> = {}): Promise<readonly LeftOut[]> => {
-      const heard: LeftOut[] = [];
-      for await (const piece of rig.llm.stream(request({ parameters: asked, ...fields }), rig.context())) if ('leftOut' in piece) heard.push(...piece.leftOut);
-      return heard;
+    const reported = async (asked: Parameters, fields: Partial<ModelRequest> = {}): Promise<readonly LeftOut[]> => {
+      const received: LeftOut[] = [];
+      for await (const piece of rig.llm.stream(request({ parameters: asked, ...fields }), rig.context())) if ('leftOut' in piece) received.push(...piece.leftOut);
+      return received;
     };
     const sent = (): Record<string, unknown> => openai.requests.at(-1)?.body ?? {};
     const schema = { format: { type: 'json_object' as const } };
@@ -102,7 +102,7 @@ describe('what a caller asks of one call', () => {
 
     it('P2 is left out for a wire that has no place for it, and said', async () => {
       const choice = { provider: 'anthropic', model: 'claude-sonnet-4-6' };
-      const left = await told({ seed: 7, presencePenalty: 1, topP: 0.5 }, choice);
+      const left = await reported({ seed: 7, presencePenalty: 1, topP: 0.5 }, choice);
       expect(left.map(({ parameter }) => parameter)).to.deep.equal(['seed', 'presence_penalty']);
       expect(claude.requests[0]?.body).to.include({ top_p: 0.5 }).and.to.not.have.any.keys('seed', 'presence_penalty');
       expect(await rig.llm.checkParameters(choice, { seed: 7, topP: 0.5 })).to.deep.equal([{ parameter: 'seed', why: 'the protocol of Anthropic has none' }]);
@@ -114,7 +114,7 @@ describe('what a caller asks of one call', () => {
         [0, []],
         [1, [1]],
       ] as const) {
-        const left = await told({ temperature }, choice);
+        const left = await reported({ temperature }, choice);
         expect(left.map(({ why }) => why)).to.deep.equal(temperature === 1 ? [] : ['the model takes only 1']);
         expect('temperature' in sent() ? [sent().temperature] : []).to.deep.equal(expected);
         expect((await rig.llm.checkParameters(choice, { temperature })).length).to.equal(left.length);
@@ -130,10 +130,10 @@ describe('what a caller asks of one call', () => {
       const asked = { temperature: 0.5, topP: 0.5, presencePenalty: 1, frequencyPenalty: 1 };
       const choice = { provider: 'openai', model: 'gpt-4o' };
       expect(await rig.llm.checkParameters(choice, asked)).to.deep.equal([]);
-      const left = await told(asked, choice);
+      const left = await reported(asked, choice);
       expect(left).to.deep.equal(refusing.map((parameter) => ({ parameter, why: 'the model refuses it' })));
       expect([openai.requests.length, sent().temperature, sent().frequency_penalty]).to.deep.equal([3, 0.5, 1]);
-      expect(await told(asked, choice)).to.deep.equal(left);
+      expect(await reported(asked, choice)).to.deep.equal(left);
       expect(openai.requests).to.have.length(4);
       expect(await rig.llm.checkParameters(choice, asked)).to.deep.equal(left);
     });
@@ -143,18 +143,18 @@ describe('what a caller asks of one call', () => {
         (body.temperature ?? 1) === 1 ? { text: 'fine' } : { status: 400, message: "'temperature' does not support 0 with this model. Only the default (1) value is supported." },
       );
       const model = { model: 'gpt-4o' };
-      expect((await told({ temperature: 0 }, model)).length).to.equal(1);
-      expect([await told({ temperature: 1 }, model), sent().temperature]).to.deep.equal([[], 1]);
+      expect((await reported({ temperature: 0 }, model)).length).to.equal(1);
+      expect([await reported({ temperature: 1 }, model), sent().temperature]).to.deep.equal([[], 1]);
     });
 
     it('P2 is sent alone where the model takes one of two', async () => {
       openai.script(({ body }) => ('temperature' in body && 'top_p' in body ? { status: 400, message: '`temperature` and `top_p` cannot both be specified for this model' } : { text: 'fine' }));
       const model = { model: 'gpt-4o', temperature: 0.5 };
-      await told({ topP: 0.9 }, model);
+      await reported({ topP: 0.9 }, model);
       expect([sent().top_p, 'temperature' in sent()]).to.deep.equal([0.9, false]);
-      expect((await told({ topP: 0.9, temperature: 0.1 }, model)).map(({ parameter }) => parameter)).to.deep.equal(['top_p']);
+      expect((await reported({ topP: 0.9, temperature: 0.1 }, model)).map(({ parameter }) => parameter)).to.deep.equal(['top_p']);
       expect([sent().temperature, 'top_p' in sent()]).to.deep.equal([0.1, false]);
-      await told({ temperature: 0.2 }, model);
+      await reported({ temperature: 0.2 }, model);
       expect(sent().temperature).to.equal(0.2);
     });
   });

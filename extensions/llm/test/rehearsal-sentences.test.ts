@@ -5,7 +5,7 @@ import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { stepsOf } from '../src/drivers/plain-request.js';
 import { request } from './gateway-rig.js';
 
-describe('sums of the rehearsal stand-in', () => {
+describe('sums of the rehearsal mock provider', () => {
   it('follow the rules of arithmetic', () => {
     const table: ReadonlyArray<readonly [string, number]> = [
       ['1+2-4', -1],
@@ -105,7 +105,7 @@ describe('plain sentences', () => {
   });
 });
 
-describe('what the rehearsal stand-in answers', () => {
+describe('what the rehearsal mock provider answers', () => {
   const tools = ['file_write', 'file_read'].map((name) => ({ name, description: name, parameters: {} }));
   const target = { provider: 'builtin', model: 'rehearsal', baseUrl: '', timeoutMs: 1_000 };
   const user = (text: string): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] });

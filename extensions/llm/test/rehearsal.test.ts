@@ -30,7 +30,7 @@ const drive = async (text: string, perform: (tool: string, args: unknown) => str
   throw new Error('it never came to an end');
 };
 
-describe('the rehearsal stand-in', () => {
+describe('the rehearsal mock provider', () => {
   it('says what it is, what it understood and how to get a real model', async () => {
     const events = await rehearse([user('Tell me about the moon')]);
     const text = textOf(events);

@@ -24,7 +24,7 @@ const provider = (name: string, more: Partial<ProviderRecord> = {}): ProviderRec
   ...more,
 });
 const LOCAL = provider('local', { key_required: false, auth_status: 'no_key_needed' });
-const STAND_IN: DefaultModel = { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isStandIn: true, chosen_by: 'start', chosen_at: null, trouble: null };
+const MOCK_PROVIDER: DefaultModel = { provider: 'builtin', model: 'rehearsal', why: 'nothing else', isMock: true, chosen_by: 'start', chosen_at: null, trouble: null };
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -41,7 +41,7 @@ describe('from what an agent names to what is called', () => {
         asked.push(name);
         return records.find((record) => record.name === name);
       },
-      defaultModel: async () => ({ ...STAND_IN, ...chosen }),
+      defaultModel: async () => ({ ...MOCK_PROVIDER, ...chosen }),
       fallbacks: async () => fallbacks,
     };
     return { service: service as Mutable<ProvidersService>, asked };
@@ -53,7 +53,7 @@ describe('from what an agent names to what is called', () => {
     const error = await work.catch((caught: unknown) => caught);
     return isSvcError(error) ? error.code : 'nothing';
   };
-  const openaiDefault = { provider: 'openai', model: 'gpt-5', isStandIn: false, why: 'chosen' };
+  const openaiDefault = { provider: 'openai', model: 'gpt-5', isMock: false, why: 'chosen' };
 
   it('R1 takes three words for the default, of a provider and of a model', async () => {
     for (const word of ['', 'default', 'auto']) {

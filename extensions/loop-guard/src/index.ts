@@ -1,18 +1,18 @@
 import { SecurityReport, ToolAfter, ToolBefore, type ToolOutput, type ToolRequest, type Verdict, defineExtension } from '@svc/api';
-import { BLOCK_AT, BREAK_AT_BLOCKED, judgeRepetition, WARN_AT } from './repetition.js';
+import { BLOCK_AT, BREAK_AT_BLOCKED, checkRepetition, WARN_AT } from './repetition.js';
 
 const STAGE = -50;
 
 export default defineExtension({
   activate(ctx) {
-    ctx.hooks.tap(ToolBefore, judge, { stage: STAGE });
+    ctx.hooks.tap(ToolBefore, validate, { stage: STAGE });
     ctx.hooks.tap(ToolAfter, warn);
     ctx.hooks.tap(SecurityReport, () => ({ name: 'loop_guard', state: guardHolds() ? 'active' : 'degraded' }));
   },
 });
 
-const judge = ({ tool, digest, earlier }: ToolRequest): Verdict | undefined => {
-  const repetition = judgeRepetition(digest, earlier);
+const validate = ({ tool, digest, earlier }: ToolRequest): Verdict | undefined => {
+  const repetition = checkRepetition(digest, earlier);
   switch (repetition.verdict) {
     case 'break':
       return { deny: `The run ends here: ${repetition.blocked} of its tool calls were blocked because they repeated earlier ones.`, code: 'loop_guard_break' };
@@ -27,7 +27,7 @@ const judge = ({ tool, digest, earlier }: ToolRequest): Verdict | undefined => {
 };
 
 const warn = (output: ToolOutput, { tool, digest, earlier }: ToolRequest): ToolOutput | undefined => {
-  const repetition = judgeRepetition(digest, earlier);
+  const repetition = checkRepetition(digest, earlier);
   if (repetition.verdict !== 'warn') return undefined;
   const note = `[loop guard] ${tool.name} was called ${repetition.identical} times with exactly these arguments; from the ${ordinal(BLOCK_AT)} time on it is blocked. Change the approach.`;
   return { ...output, content: `${output.content}\n\n${note}` };
@@ -35,10 +35,10 @@ const warn = (output: ToolOutput, { tool, digest, earlier }: ToolRequest): ToolO
 
 const ordinal = (n: number): string => `${n}${['th', 'st', 'nd', 'rd'][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? 'th'}`;
 
-/** What /api/security shows: a made-up run of identical calls, judged at its turning points. */
+/** What /api/security shows: a made-up run of identical calls, validated at its turning points. */
 const guardHolds = (): boolean => {
   const after = (calls: number) =>
-    judgeRepetition(
+    checkRepetition(
       'same',
       Array.from({ length: calls }, () => ({ digest: 'same' })),
     ).verdict;

@@ -14,7 +14,7 @@ export const BREAK_AT_BLOCKED = 30;
 export type Repetition = { readonly verdict: 'run' } | { readonly verdict: 'warn' | 'block'; readonly identical: number } | { readonly verdict: 'break'; readonly blocked: number };
 
 /** `earlier` are the run's calls before this one, oldest first. Blocked calls count like any other. */
-export const judgeRepetition = (digest: string, earlier: ReadonlyArray<{ readonly digest: string }>): Repetition => {
+export const checkRepetition = (digest: string, earlier: ReadonlyArray<{ readonly digest: string }>): Repetition => {
   const counts = new Map<string, number>();
   let blocked = 0;
   const count = (one: string): number => {

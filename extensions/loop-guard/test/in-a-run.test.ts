@@ -2,10 +2,10 @@
 import { SecurityReport, Type, defineTool } from '@svc/api';
 import { OPEN_RATE, OWNER, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type AskedModel, type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import { type AskedModel, type HeldServer, startHeldServer } from '@svc/fixtures/providers/held-server';
 
 describe('the loop guard in a run', () => {
-  let model: GatedServer;
+  let model: HeldServer;
   let looks: number;
 
   const looking = () =>
@@ -34,7 +34,7 @@ describe('the loop guard in a run', () => {
 
   beforeEach(async () => {
     looks = 0;
-    model = await startGatedServer();
+    model = await startHeldServer();
   });
 
   afterEach(async () => {

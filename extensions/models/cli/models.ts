@@ -139,7 +139,7 @@ const setAlias = async (cli: Cli, daemon: DaemonClient, { aliases, custom }: Ali
   const before = custom.includes(key) ? aliases[key] : undefined;
   if (before === model.trim()) return saidAlias(cli, { alias: key, model_id: before, status: 'unchanged' });
   // To take one away and give it anew are two steps, and between them agents would name nothing: a person takes both.
-  if (before !== undefined) throw new Failure(`${key} is a name of ${before} already.`, { code: 'cli_alias_taken', mend: `svc models alias --remove ${key}   then give it anew` });
+  if (before !== undefined) throw new Failure(`${key} is a name of ${before} already.`, { code: 'cli_alias_taken', fix: `svc models alias --remove ${key}   then give it anew` });
   return saidAlias(cli, await daemon.call('createModelAlias', { body: { alias: name, model_id: model } }));
 };
 
@@ -173,7 +173,7 @@ const removeAlias = async (cli: Cli, daemon: DaemonClient, { custom }: Aliases, 
     throw new Failure(error.message, {
       code: error.code,
       why: custom.length === 0 ? 'no names were given here' : `those that were given here: ${custom.join(', ')}`,
-      mend: 'svc models alias',
+      fix: 'svc models alias',
       requestId: error.requestId,
     });
   }

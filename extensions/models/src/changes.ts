@@ -1,8 +1,8 @@
 /**
  * What people and local servers add to the names of models.
  *
- * C7  Every change is judged against what stands when it is committed: of two that exclude each other, made at once, the
- *     second is judged anew. So no two requests make a ring, or one name of two things.
+ * C7  Every change is validated against what stands when it is committed: of two that exclude each other, made at once, the
+ *     second is validated anew. So no two requests make a ring, or one name of two things.
  */
 import { type Clock, type Events, isSvcError, type Write } from '@svc/api';
 import { type CatalogModel, type ListedModel, ModelsChanged } from './contract.js';
@@ -43,8 +43,8 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
     const alias = wellFormedAlias(given);
     const target = wellFormedTarget(modelId);
     return change(deps, (names) => {
-      judgeAlias(names, alias, target);
-      return [deps.store.addAlias(alias, target, deps.clock.iso()), told(deps, 'alias', alias), ...beside()];
+      validateAlias(names, alias, target);
+      return [deps.store.addAlias(alias, target, deps.clock.iso()), changeEvent(deps, 'alias', alias), ...beside()];
     });
   },
   removeAlias: async (given) => {
@@ -53,7 +53,7 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
     await change(deps, ({ rows, aliases }) => {
       if (!rows.aliases.has(alias)) throw aliases.has(alias) ? modelErrors.alias_shipped(alias) : modelErrors.alias_not_found(given);
       through = [...rows.aliases].filter(([, target]) => target.toLowerCase() === alias).map(([name]) => name);
-      return [deps.store.removeAlias(alias), told(deps, 'alias', alias)];
+      return [deps.store.removeAlias(alias), changeEvent(deps, 'alias', alias)];
     });
     return through;
   },
@@ -64,7 +64,7 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
       const target = rows.aliases.get(key);
       if (target !== undefined) throw modelErrors.custom_is_alias(model.id, target);
       if (rows.custom.length >= MAX_CUSTOM) throw modelErrors.too_many('custom models', MAX_CUSTOM);
-      return [deps.store.addCustom(model, deps.clock.iso()), told(deps, 'custom', model.id), ...beside()];
+      return [deps.store.addCustom(model, deps.clock.iso()), changeEvent(deps, 'custom', model.id), ...beside()];
     }),
   removeCustom: async (id, provider) => {
     let removed: CatalogModel | undefined;
@@ -74,7 +74,7 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
       if (!first) throw modelErrors.custom_not_found(id);
       if (second) throw modelErrors.custom_ambiguous(id, found.map((model) => model.provider).sort());
       removed = first;
-      return [deps.store.removeCustom(first), told(deps, 'custom', first.id)];
+      return [deps.store.removeCustom(first), changeEvent(deps, 'custom', first.id)];
     });
     if (!removed) throw modelErrors.custom_not_found(id);
     return removed;
@@ -86,23 +86,23 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
       const standing = rows.lists.find((list) => list.provider === provider);
       // The same list again is no change, so that looking costs no commit.
       if (standing && textOf(standing.models) === text) return [];
-      return [deps.store.keepList({ provider, models, seenAt: deps.clock.iso() }), told(deps, 'local', provider)];
+      return [deps.store.keepList({ provider, models, seenAt: deps.clock.iso() }), changeEvent(deps, 'local', provider)];
     });
   },
-  forgetList: (provider) => change(deps, ({ rows }) => (rows.lists.some((list) => list.provider === provider) ? [deps.store.removeList(provider), told(deps, 'local', provider)] : [])),
+  forgetList: (provider) => change(deps, ({ rows }) => (rows.lists.some((list) => list.provider === provider) ? [deps.store.removeList(provider), changeEvent(deps, 'local', provider)] : [])),
 });
 
 /** A database may keep the fields of JSON in another order. */
 const textOf = (models: readonly ListedModel[]): string => JSON.stringify(models.map(({ id, size_bytes, context_window, is_paid = false }) => [id, size_bytes, context_window, is_paid]));
 
-const told = ({ events }: ChangesDeps, what: 'alias' | 'custom' | 'local', name: string): Write => events.event(ModelsChanged, { what, name });
+const changeEvent = ({ events }: ChangesDeps, what: 'alias' | 'custom' | 'local', name: string): Write => events.event(ModelsChanged, { what, name });
 
-/** Judges and commits, again while others are quicker. No writes: nothing to change. */
-const change = async ({ models, store }: ChangesDeps, judged: (names: Names) => readonly Write[]): Promise<void> => {
+/** Validates and commits, again while others are quicker. No writes: nothing to change. */
+const change = async ({ models, store }: ChangesDeps, validated: (names: Names) => readonly Write[]): Promise<void> => {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const { catalog } = await models.names();
     const rows = await store.read();
-    const writes = judged(buildNames(catalog, rows));
+    const writes = validated(buildNames(catalog, rows));
     if (writes.length === 0) return;
     try {
       await store.commit([...store.step(rows.revision), ...writes]);
@@ -137,7 +137,7 @@ export const isUsableId = (id: string): boolean => id.length > 0 && id.length <=
 /** The words by which an agent leaves its model to the daemon. */
 export const isWordOfChoice = (name: string): boolean => ['default', 'auto'].includes(name.toLowerCase());
 
-const judgeAlias = (names: Names, alias: string, target: string): void => {
+const validateAlias = (names: Names, alias: string, target: string): void => {
   const { rows, catalog } = names;
   const standing = rows.aliases.get(alias);
   if (standing !== undefined) throw modelErrors.alias_exists(alias, standing);

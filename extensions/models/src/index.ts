@@ -14,7 +14,7 @@ import { modelRoutes } from './routes/model-routes.js';
 import { createModelsService, servedModels } from './service.js';
 import { createModelStore } from './store.js';
 import { Aliases, CustomModels, LocalLists, Revisions } from './tables.js';
-import { createKeptCatalog } from './update/kept-catalog.js';
+import { createStoredCatalog } from './update/stored-catalog.js';
 import { createCatalogUpdates } from './update/update.js';
 
 export default defineExtension({
@@ -25,7 +25,7 @@ export default defineExtension({
   commandWords: [{ word: 'models', summary: 'the model catalog', usage: 'models list|show|use|alias|update', order: 34, module: 'models' }],
   activate(ctx) {
     const store = createModelStore(ctx.db);
-    const kept = createKeptCatalog({ data: ctx.files.data, shipped: loadCatalog, schemas: ctx.schemas, log: ctx.log });
+    const kept = createStoredCatalog({ data: ctx.files.data, shipped: loadCatalog, schemas: ctx.schemas, log: ctx.log });
     const models = createModelsService({ load: async () => (await kept.standing()).catalog, rows: store, clock: ctx.clock });
     const changes = createChanges({ models, store, events: ctx.events, clock: ctx.clock });
     const fetch: typeof ctx.fetch = (url, init) => ctx.fetch(url, init);
@@ -41,7 +41,7 @@ export default defineExtension({
     );
     ctx.events.on(ModelsChanged, async ({ what, name }) => {
       models.refresh();
-      if (what === 'catalog') await updates.hear(name);
+      if (what === 'catalog') await updates.applyChange(name);
     });
     ctx.hooks.tap(DoctorCheck, async () => {
       const { catalog, from, trouble } = await kept.standing();

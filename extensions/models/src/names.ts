@@ -5,7 +5,7 @@
  * C2  With a provider named, only that provider's models are found.
  * C4  A custom model stands before a catalog's of the same name, and an alias that a person made before a name that came
  *     with a catalog or a list: no update takes either away.
- * C5  An alias may lead to another. Aliases that lead in a ring lead nowhere.
+ * C5  An alias may lead to another. Aliases that lead in a cycle lead nowhere.
  */
 import type { Catalog } from './catalog.js';
 import type { CatalogModel, ListedModel } from './contract.js';
@@ -23,7 +23,7 @@ export interface Names {
   readonly rows: ModelRows;
   readonly catalog: Catalog;
   find(name: string, provider?: string): CatalogModel | undefined;
-  /** Where an alias leads in the end; undefined for what is no alias, or leads in a ring. */
+  /** Where an alias leads in the end; undefined for what is no alias, or leads in a cycle. */
   end(name: string): string | undefined;
   /** Whether this is the id of a model, by which it is called. */
   isModel(name: string): boolean;

@@ -60,7 +60,7 @@ export const createModelsService = (deps: ModelsDeps): ModelsControl => {
 export const servedModels = (models: ModelsControl): ServiceMethods<typeof Models> => ({ ...models, find: (model, provider) => whenKnown(models.names(), (names) => names.find(model, provider)) });
 
 const current = (deps: ModelsDeps, state: State): AtOnce<Names> => {
-  // Judged without waiting, so that of many callers who find it old only the first looks again.
+  // Validated without waiting, so that of many callers who find it old only the first looks again.
   if (state.names && (!deps.clock || deps.clock.mono() - state.at < FRESH_MS)) return state.names;
   const next = look(deps, state);
   state.names = next;

@@ -59,7 +59,7 @@ export const createModelStore = (db: Db): ModelStore => {
       return {
         revision: before,
         aliases: new Map(aliases.map((row) => [row.alias, row.model_id])),
-        // Written by this file alone, from values that were judged.
+        // Written by this file alone, from values that were validated.
         custom: custom.map((row) => JSON.parse(row.model) as CatalogModel),
         lists: lists.map((row) => ({ provider: row.provider, models: JSON.parse(row.models) as ListedModel[], seenAt: row.seen_at })),
       };

@@ -124,7 +124,7 @@ describe('updates of the catalog', function () {
     expect((await kernel.http.get('/api/models/cheat')).status).to.equal(404);
   });
 
-  it('U1 name an alias that leads in a ring with one that somebody made; it leads nowhere', async () => {
+  it('U1 name an alias that leads in a cycle with one that somebody made; it leads nowhere', async () => {
     host.publish(sampleCatalog({ aliases: { back: 'new-model' } }), keys);
     const kernel = await boot();
     await kernel.http.expect(201, 'POST', '/api/models/aliases', { alias: 'new-model', model_id: 'back' });

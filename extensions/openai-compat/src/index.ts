@@ -4,7 +4,7 @@ import { Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { showChat } from './answer/projections.js';
 import { compatRoutes } from './routes.js';
-import { createPeople } from './talk/people.js';
+import { createPeople } from './conversation/people.js';
 
 export default defineExtension({
   activate(ctx) {

@@ -9,13 +9,13 @@ import { ChatAnswer, ChatBegin, ChatChunks } from './answer/projections.js';
 import { together, warningOf } from './answer/warning.js';
 import { chunkStream, Completion, OpenAiModel } from './answer/schemas.js';
 import { compatErrors } from './errors.js';
-import { askedAlone, askedInTalk } from './request/asked.js';
+import { askedAlone, askedInConversation } from './request/asked.js';
 import { ChatRequest } from './request/chat-request.js';
 import { CHAT_EXAMPLES } from './request/examples.js';
 import { checkServed, notHandedOn, parametersOf } from './request/parameters.js';
-import { agentNamed, idOf, lookUp, type Named, statelessIdOf } from './talk/model-ids.js';
-import type { People } from './talk/people.js';
-import { isStateless, sessionNamed, sessionOf } from './talk/which-talk.js';
+import { agentNamed, idOf, lookUp, type Named, statelessIdOf } from './conversation/model-ids.js';
+import type { People } from './conversation/people.js';
+import { isStateless, sessionNamed, sessionOf } from './conversation/which-conversation.js';
 import { COMPLETION_TEXT, MODEL_TEXT, MODELS_TEXT } from './texts.js';
 
 export interface CompatDeps {
@@ -105,7 +105,7 @@ async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest
   checkServed(body);
   const named = await agentNamed(deps.agents, actor, body.model);
   const alone = isStateless(named, headers);
-  const asked = alone ? askedAlone(body) : askedInTalk(body);
+  const asked = alone ? askedAlone(body) : askedInConversation(body);
   const sessionId = alone ? undefined : await sessionOf(deps, actor, named, headers, body.user);
   const submitted = await deps.runs.submit(actor, {
     agentId: named.agent.id,

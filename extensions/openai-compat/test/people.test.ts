@@ -4,7 +4,7 @@ import type { Agent } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { systemClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
-import { createPeople } from '../src/talk/people.js';
+import { createPeople } from '../src/conversation/people.js';
 
 const alice = actorOf('user:alice');
 const bob = actorOf('user:bob');

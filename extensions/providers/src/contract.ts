@@ -27,7 +27,7 @@ export const DefaultModel = Type.Object({
   provider: Type.String(),
   model: Type.String(),
   why: Type.String({ description: 'One sentence on why this one was chosen' }),
-  isStandIn: Type.Boolean({ description: 'True while the built-in mock provider answers' }),
+  isMock: Type.Boolean({ description: 'True while the built-in mock provider answers' }),
   chosen_by: OneOf(['config', 'person', 'key', 'start'], {
     description: '`config`: set in config.toml. `person`: set by a person. `key`: changed with a key that was set or removed. `start`: detected at start',
   }),
@@ -45,7 +45,7 @@ export const Providers = defineService('providers', '1.1.0', {
   get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()]), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */
   usable: method([], Type.Array(Type.String()), { what: 'sees which providers are set up and the names of their keys, never a key' }),
-  /** config's [default_model], else what was chosen before, else a choice now, which is kept unless it is the stand-in. */
+  /** config's [default_model], else what was chosen before, else a choice now, which is kept unless it is the mock provider. */
   defaultModel: method([], DefaultModel),
   /** The same for whoever only shows it: where nobody can tell, that is said in `problem` and `why` instead of thrown. */
   shownDefault: method([], ShownDefault, { what: 'sees which providers are set up and the names of their keys, never a key' }),

@@ -52,20 +52,20 @@ export default defineExtension({
     const reach = createReach({ fetch, clock: ctx.clock, local, lists, isShipped, log: ctx.log });
     ctx.routes.add(...providerRoutes({ providers, models, local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
     ctx.events.on(VaultReset, () => providers.refresh());
-    ctx.events.on(ProviderChanged, ({ name }) => providers.hearChange(name));
+    ctx.events.on(ProviderChanged, ({ name }) => providers.listenForChange(name));
     for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection]) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap(KernelGreet, async () => {
-      const { provider, model, why, isStandIn, problem } = await providers.shownDefault();
+      const { provider, model, why, isMock, problem } = await providers.shownDefault();
       if (problem !== null) return [{ label: 'model', value: 'none', note: `${why} svc vault status says more.` }];
       const line = { label: 'model', value: `${provider}/${model}`, note: why };
-      return isStandIn ? [line, { label: 'real model', value: 'svc providers set-key anthropic', note: 'or another provider: svc providers list' }] : [line];
+      return isMock ? [line, { label: 'real model', value: 'svc providers set-key anthropic', note: 'or another provider: svc providers list' }] : [line];
     });
     ctx.hooks.tap(DoctorCheck, async () => {
-      const { why, isStandIn, problem, trouble } = await providers.shownDefault();
+      const { why, isMock, problem, trouble } = await providers.shownDefault();
       if (problem !== null) return [{ check: 'providers.default', result: 'fail', message: why, fix: 'svc vault status' }];
       if (trouble !== null)
         return [{ check: 'providers.default', result: 'fail', message: `${trouble} ${why}`, fix: 'svc providers set-key <provider>, or choose another: svc providers default <provider>' }];
-      return [{ check: 'providers.default', result: isStandIn ? 'warn' : 'pass', message: why, ...(isStandIn ? { fix: 'svc providers set-key <provider>' } : {}) }];
+      return [{ check: 'providers.default', result: isMock ? 'warn' : 'pass', message: why, ...(isMock ? { fix: 'svc providers set-key <provider>' } : {}) }];
     });
   },
   // Before the generation that it follows, and the base URLs of that one, go.

@@ -3,12 +3,12 @@
  *
  * P1  A key is never read here, only looked for: in the vault, then in the environment.
  * P2  `default` is config's [default_model]; else what was chosen before and kept; else, chosen now and kept, the first
- *     provider in a fixed order that has a key or a model server on this machine that answers; else the built-in stand-in.
+ *     provider in a fixed order that has a key or a model server on this machine that answers; else the built-in mock provider.
  * P3  A provider that was named but has no key stays without one: nothing else is put in its place.
  * P4  What changes here (a key, a URL) holds for the next call.
- * P5  Who was kept stays, whatever fails, until a person says otherwise: only the stand-in, or one whose key is gone,
- *     gives way to a key that is set. Nobody's talks move to another vendor because of an error.
- * P6  The door to models opens for the base URLs of this list, and each is allowed before anybody learns of it (allowed-urls.ts).
+ * P5  Who was kept stays, whatever fails, until a person says otherwise: only the mock provider, or one whose key is gone,
+ *     gives way to a key that is set. Nobody's conversations move to another vendor because of an error.
+ * P6  The adapter to models opens for the base URLs of this list, and each is allowed before anybody learns of it (allowed-urls.ts).
  * P7  What a provider said of a key that is kept stands over restarts, until there is another key or it says otherwise.
  * P8  Where a person removed a key and the environment holds one too, that one is not used until they set or enable it.
  */
@@ -17,7 +17,7 @@ import type { Changing } from './changes/changing.js';
 import { DefaultModelSection, FallbackProvidersSection } from './config.js';
 import { type DefaultModel, ProviderChanged, type ProvidersService, type ShownDefault } from './contract.js';
 import { usualModel } from './default/default-choice.js';
-import { type Choosing, chooseByPerson, currentDefault } from './default/kept-default.js';
+import { type Choosing, chooseByPerson, currentDefault } from './default/stored-default.js';
 import type { ProvidersDeps } from './deps.js';
 import { providerErrors } from './errors.js';
 import { type KeyChanges, keyChanges } from './changes/keys.js';
@@ -37,7 +37,7 @@ export interface ProvidersControl extends Omit<ProvidersService, InMemory>, Pick
   /** Forgets what was looked up; the next question looks again. */
   refresh(): void;
   /** Somebody changed this provider, perhaps in another process: its key may be a new one. */
-  hearChange(name: string): void;
+  listenForChange(name: string): void;
 }
 
 export const createProvidersService = (deps: ProvidersDeps): ProvidersControl => {
@@ -72,7 +72,7 @@ export const createProvidersService = (deps: ProvidersDeps): ProvidersControl =>
       return defaultModel(deps, state);
     },
     allowUrls: async () => void (await entriesNow(deps)),
-    hearChange: (name) => {
+    listenForChange: (name) => {
       markKeyChange(state, name);
       forget(state);
     },
@@ -100,7 +100,7 @@ const shownDefault = async (deps: ProvidersDeps, state: State): Promise<ShownDef
     return { ...(await defaultModel(deps, state)), problem: null };
   } catch (error) {
     if (!isSvcError(error) || error.code !== KEYS_UNREADABLE) throw error;
-    return { provider: 'default', model: 'default', why: error.message, isStandIn: false, chosen_by: 'start', chosen_at: null, trouble: error.message, problem: error.message };
+    return { provider: 'default', model: 'default', why: error.message, isMock: false, chosen_by: 'start', chosen_at: null, trouble: error.message, problem: error.message };
   }
 };
 

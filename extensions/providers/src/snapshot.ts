@@ -50,7 +50,7 @@ export const forget = (state: State): void => {
 };
 
 export const current = (deps: ProvidersDeps, state: State): AtOnce<Snapshot> => {
-  // Judged without waiting, so that of many callers who find it old only the first looks again.
+  // Validated without waiting, so that of many callers who find it old only the first looks again.
   if (state.snapshot && deps.clock.mono() - state.snapshotAt < SNAPSHOT_FRESH_MS) return state.snapshot;
   const next = takeSnapshot(deps, state);
   state.snapshot = next;

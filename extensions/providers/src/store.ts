@@ -2,7 +2,7 @@ import type { Db } from '@svc/api';
 import type { DefaultModel } from './contract.js';
 
 /** What was chosen to answer for `default`, by whom and when. */
-export interface KeptDefault {
+export interface StoredDefault {
   readonly provider: string;
   readonly model: string;
   /** One sentence for a person. */
@@ -28,10 +28,10 @@ export interface SettingsStore {
   removeBaseUrl(name: string): Promise<boolean>;
   keyStates(): Promise<Map<string, KeyState>>;
   saveKeyState(name: string, state: KeyState, at: string): Promise<void>;
-  keptDefault(): Promise<KeptDefault | undefined>;
-  keepDefault(choice: KeptDefault): Promise<void>;
+  storedDefault(): Promise<StoredDefault | undefined>;
+  keepDefault(choice: StoredDefault): Promise<void>;
   /** Keeps the choice where none stands yet; gives the one that stands. Two processes that start together agree. */
-  keepFirstDefault(choice: KeptDefault): Promise<KeptDefault>;
+  keepFirstDefault(choice: StoredDefault): Promise<StoredDefault>;
 }
 
 /** Base URLs that can be saved. */
@@ -41,10 +41,10 @@ const MAX_STATES = 2_000;
 const DEFAULT = 'default';
 
 export const createSettingsStore = (db: Db): SettingsStore => {
-  const keptDefault = async (): Promise<KeptDefault | undefined> => {
+  const storedDefault = async (): Promise<StoredDefault | undefined> => {
     const row = await db
       .system('default provider')
-      .first<{ provider: string; model: string; reason: string; chosen_by: KeptDefault['chosenBy']; chosen_at: string }>({ from: 'defaults', where: { name: DEFAULT } });
+      .first<{ provider: string; model: string; reason: string; chosen_by: StoredDefault['chosenBy']; chosen_at: string }>({ from: 'defaults', where: { name: DEFAULT } });
     return row && { provider: row.provider, model: row.model, reason: row.reason, chosenBy: row.chosen_by, chosenAt: row.chosen_at };
   };
   return {
@@ -70,15 +70,15 @@ export const createSettingsStore = (db: Db): SettingsStore => {
     saveKeyState: async (name, { suppressed, verdict }, at) => {
       await db.commit([db.upsert('key_states', ['name'], [{ name, suppressed: suppressed ? 1 : 0, verdict, changed_at: at }])]);
     },
-    keptDefault,
+    storedDefault,
     keepDefault: async (choice) => {
       await db.commit([db.upsert('defaults', ['name'], [rowOf(choice)])]);
     },
     keepFirstDefault: async (choice) => {
       await db.commit([db.insert('defaults', [rowOf(choice)], { ifAbsent: true })]);
-      return (await keptDefault()) ?? choice;
+      return (await storedDefault()) ?? choice;
     },
   };
 };
 
-const rowOf = ({ provider, model, reason, chosenBy, chosenAt }: KeptDefault) => ({ name: DEFAULT, provider, model, reason, chosen_by: chosenBy, chosen_at: chosenAt });
+const rowOf = ({ provider, model, reason, chosenBy, chosenAt }: StoredDefault) => ({ name: DEFAULT, provider, model, reason, chosen_by: chosenBy, chosen_at: chosenAt });

@@ -73,7 +73,7 @@ describe('what providers answer', function () {
         .that.contains('lists no models');
     });
 
-    it('the stand-in is there', async () => {
+    it('the mock provider is there', async () => {
       expect(await test(await boot(), 'builtin')).to.include({ status: 'ok', model_tested: 'rehearsal', latency_ms: 0 });
     });
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Events, RouteDecl, Secrets } from '@svc/api';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
-import { createModelOrigins } from '@svc/platform/doors/fetch/model-origins';
-import { createSecrets } from '@svc/platform/doors/secrets-door';
+import { createFetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
+import { createModelOrigins } from '@svc/platform/adapters/fetch/model-origins';
+import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { expect } from 'chai';
@@ -83,8 +83,8 @@ describe('providers', () => {
     const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: OFF, fallback_providers: [], ...setup.config };
     const clock = { ...systemClock(), mono: () => nowMs };
     const origins = createModelOrigins();
-    const door = createFetchDoor({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: origins.covers });
-    const servers = createLocalServers({ fetch: door.fetch, clock, log: log.logger('providers'), addresses: async () => localAddresses(await providers.list()) });
+    const adapter = createFetchAdapter({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: origins.covers });
+    const servers = createLocalServers({ fetch: adapter.fetch, clock, log: log.logger('providers'), addresses: async () => localAddresses(await providers.list()) });
     const providers: ProvidersControl = createProvidersService({
       known: loadKnownProviders,
       // Each section has its own type; the table above holds them all.
@@ -103,9 +103,9 @@ describe('providers', () => {
       providers,
       models,
       local: servers,
-      reach: createReach({ fetch: door.fetch, clock: systemClock(), local: servers, lists: { keep: async () => undefined }, isShipped: async () => true, log: { warn: () => undefined } }),
+      reach: createReach({ fetch: adapter.fetch, clock: systemClock(), local: servers, lists: { keep: async () => undefined }, isShipped: async () => true, log: { warn: () => undefined } }),
       known: loadKnownProviders,
-      testing: { fetch: door.fetch, clock: systemClock(), models },
+      testing: { fetch: adapter.fetch, clock: systemClock(), models },
     });
     return providers;
   };
@@ -132,9 +132,9 @@ describe('providers', () => {
     }
   });
 
-  it('P2 takes the stand-in when there is nothing else, and says how to change that', async () => {
+  it('P2 takes the mock provider when there is nothing else, and says how to change that', async () => {
     expect(await start().defaultModel())
-      .to.deep.include({ provider: 'builtin', model: 'rehearsal', isStandIn: true })
+      .to.deep.include({ provider: 'builtin', model: 'rehearsal', isMock: true })
       .and.have.property('why')
       .that.contains('svc providers set-key');
   });
@@ -142,7 +142,7 @@ describe('providers', () => {
   for (const [env, expected] of [
     [
       { GROQ_API_KEY: KEY, OPENAI_API_KEY: KEY },
-      { provider: 'openai', isStandIn: false, chosen_by: 'start' },
+      { provider: 'openai', isMock: false, chosen_by: 'start' },
     ],
     [{ GROQ_API_KEY: KEY }, { provider: 'groq', model: 'llama-3.3-70b-versatile' }],
     [{ ZAI_API_KEY: KEY }, { provider: 'zai', model: 'zai/glm-4.7' }],
@@ -214,7 +214,7 @@ describe('providers', () => {
 
   it('P2 takes a local server that answers when nobody has a key, and the model on it that can use tools', async () => {
     const providers = start({ config: { provider_urls: { ...OFF, ollama: local.url } } });
-    expect(await providers.defaultModel()).to.include({ provider: 'ollama', model: 'qwen3:latest', isStandIn: false });
+    expect(await providers.defaultModel()).to.include({ provider: 'ollama', model: 'qwen3:latest', isMock: false });
     const statuses = Object.fromEntries((await providers.list()).map((record) => [record.name, record.auth_status]));
     expect(statuses).to.include({ ollama: 'auto_detected', lmstudio: 'local_offline', vllm: 'local_offline', builtin: 'no_key_needed', openai: 'missing' });
   });
@@ -239,7 +239,7 @@ describe('providers', () => {
     expect(asked).to.equal(2);
   });
 
-  it('P4 keeps a key, moves the default off the stand-in, and never gives the key back', async () => {
+  it('P4 keeps a key, moves the default off the mock provider, and never gives the key back', async () => {
     const providers = start();
     const answer = await call('setProviderKey', { query: {}, params: { name: 'openai' }, body: { key: `  ${KEY} ` } });
     expect(answer.body).to.include({ status: 'configured', provider: 'openai', switched_default: true, default_model: 'gpt-5-mini' });
@@ -251,12 +251,12 @@ describe('providers', () => {
     expect((await call('setProviderKey', { query: {}, params: { name: 'groq' }, body: { api_key: KEY } })).body).to.deep.equal({ status: 'configured', provider: 'groq' });
   });
 
-  it('P4 forgets a key that is removed; then the stand-in answers, not another vendor', async () => {
+  it('P4 forgets a key that is removed; then the mock provider answers, not another vendor', async () => {
     const providers = start({ env: { GROQ_API_KEY: KEY } });
     await providers.setKey('openai', KEY);
     await providers.setDefault('openai', '');
     expect((await call('removeProviderKey', { params: { name: 'openai' } })).body).to.deep.equal({ status: 'removed', provider: 'openai' });
-    expect(await providers.defaultModel()).to.include({ provider: 'builtin', isStandIn: true });
+    expect(await providers.defaultModel()).to.include({ provider: 'builtin', isMock: true });
     expect((await providers.defaultModel()).why)
       .to.contain('OpenAI')
       .and.contain('removed');
@@ -369,14 +369,14 @@ describe('providers', () => {
     ]);
   });
 
-  it('does not answer with the stand-in while a locked vault hides which keys there are', async () => {
+  it('does not answer with the mock provider while a locked vault hides which keys there are', async () => {
     const providers = start({ locked: true });
     expect(await codeOf(providers.defaultModel())).to.equal('providers_keys_unreadable');
     expect((await call('listProviders', {})).status).to.equal(200);
     expect((await providers.get('openai'))?.problem).to.contain('vault');
   });
 
-  it('P6 opens the door to models for the base URLs of the list, and closes it for those that left it', async () => {
+  it('P6 opens access to models for the base URLs of the list, and closes it for those that left it', async () => {
     const origins = createModelOrigins();
     const allowed = createAllowedUrls(origins);
     const open = (...urls: string[]) => urls.filter((url) => origins.covers(new URL(url)));

@@ -13,11 +13,11 @@ describe('the rate limit', () => {
 
   it('has one bucket for all addresses of a /64, which guessed paths use up too', async () => {
     const { http } = await bootTestKernel({ config: BEHIND_PROXY });
-    const [one, sibling, stranger] = [from(http, '2001:db8::1'), from(http, '2001:db8::2'), from(http, '2001:db8:0:1::1')];
+    const [one, sibling, thirdParty] = [from(http, '2001:db8::1'), from(http, '2001:db8::2'), from(http, '2001:db8:0:1::1')];
     const statuses: number[] = [];
     for (let n = 0; n < 40; n++) statuses.push(await one(`/api/guess/${n}`));
     expect([statuses[0], statuses.at(-1)]).to.deep.equal([404, 429]);
     expect(await sibling('/api/version')).to.equal(429);
-    expect(await stranger('/api/version')).to.equal(200);
+    expect(await thirdParty('/api/version')).to.equal(200);
   });
 });

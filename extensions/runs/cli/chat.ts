@@ -20,18 +20,18 @@ const chat = async (cli: Cli, wanted: string | undefined, { cost = false }: Chat
   const daemon = await cli.daemon();
   const agent = wanted === undefined ? await pickAgent(cli, daemon) : await findAgent(daemon, wanted);
   if (!cli.out.canAsk) {
-    const { talkOverPipe } = await import('./chat/piped.js');
-    return (await talkOverPipe(cli, daemon, agent)) ? EXIT.ok : EXIT.failed;
+    const { chatOverPipe } = await import('./chat/piped.js');
+    return (await chatOverPipe(cli, daemon, agent)) ? EXIT.ok : EXIT.failed;
   }
-  const { talkAtTerminal } = await import('./chat/at-terminal.js');
-  await talkAtTerminal(cli, daemon, agent, cost);
+  const { chatAtTerminal } = await import('./chat/at-terminal.js');
+  await chatAtTerminal(cli, daemon, agent, cost);
   return EXIT.ok;
 };
 
 const pickAgent = async (cli: Cli, daemon: DaemonClient): Promise<AgentRow> => {
   const agents = await listAgents(daemon);
   const [first] = agents;
-  if (first === undefined) throw new Failure('There are no agents yet.', { code: 'cli_no_agents', mend: 'svc agent new' });
+  if (first === undefined) throw new Failure('There are no agents yet.', { code: 'cli_no_agents', fix: 'svc agent new' });
   if (agents.length === 1) return first;
   if (!cli.out.canAsk) throw usageFailure(`There are ${agents.length} agents; name one.`, `svc chat ${first.name}`);
   return choose(

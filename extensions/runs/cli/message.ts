@@ -27,7 +27,7 @@ const message = async (cli: Cli, wanted: string, words: readonly string[]): Outc
   }
   printer.close();
   const last = events.at(-1);
-  if (last?.type === 'error') throw new Failure(last.data.error, { code: last.data.code ?? 'run_failed', mend: last.data.hint });
+  if (last?.type === 'error') throw new Failure(last.data.error, { code: last.data.code ?? 'run_failed', fix: last.data.hint });
   if (cli.json) cli.out.json({ agent_id: agent.id, agent: agent.name, ...summary(events) });
   return wasInterrupted() ? EXIT.interrupted : EXIT.ok;
 };

@@ -15,7 +15,7 @@ import { type Beside, inputOf, type RunInput } from './run-input.js';
 const NOT_KEPT = 'The answer to an incognito message is given once and not kept.';
 const ASIDE = /^\/btw\s+/;
 
-/** `/btw what time is it?` is the question beside the conversation, on every door. */
+/** `/btw what time is it?` is the question beside the conversation, on every channel. */
 export function withoutAsidePrefix(draft: RunDraft): RunDraft {
   if (draft.history) return draft;
   const first = draft.parts.findIndex((part) => part.type === 'text');
@@ -35,12 +35,12 @@ export const besideWords = (draft: RunDraft): unknown[] => [
 ];
 
 /** The conversation that a run belongs to, as clients know it. */
-export const talkOf = (input: RunInput): string => input.beside?.sessionId ?? input.sessionId;
+export const conversationOf = (input: RunInput): string => input.beside?.sessionId ?? input.sessionId;
 
 /** What events say of a run. */
 export const factOf = (run: Pick<JournalRun, 'id' | 'ownerId' | 'input'>): { runId: string; agentId: string; sessionId: string; ownerId: string } => {
   const input = inputOf(run);
-  return { runId: run.id, agentId: input.agentId, sessionId: talkOf(input), ownerId: run.ownerId };
+  return { runId: run.id, agentId: input.agentId, sessionId: conversationOf(input), ownerId: run.ownerId };
 };
 
 /** Writes that take away what a run beside the conversation leaves; they join the commit that ends it. */

@@ -23,15 +23,15 @@ import { Attachment } from '@svc/ext-files/contract';
 import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
 
-export const Door = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
-export type Door = Plain<typeof Door>;
+export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
+export type Channel = Plain<typeof Channel>;
 
 export const RunDraft = Type.Object({
   agentId: Type.String(),
   sessionId: Type.Optional(Type.String()),
   parts: Type.Array(Part),
   attachments: Type.Optional(Type.Array(Attachment, { description: 'Uploads that the actor may see; what they say follows the parts' })),
-  door: Door,
+  door: Channel,
   key: Type.Optional(Type.String({ description: 'Idempotency key: the same key and body is the same run' })),
   isResend: Type.Optional(Type.Boolean({ description: 'The client says that it sends this again by itself: attach to the run it began, if there is one' })),
   systemExtra: Type.Optional(Type.String({ description: 'Prepended to the system prompt of this run only' })),
@@ -166,7 +166,7 @@ export const Runs = defineService('runs', '1.1.0', {
   list: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), active: Type.Optional(Type.Boolean()), limit: Type.Optional(Type.Integer()) })], Type.Array(RunInfo), {
     what: 'reads what your agents answered',
   }),
-  /** Cancels what runs, waits or is queued; by any door. Answers how many. */
+  /** Cancels what runs, waits or is queued; by any channel. Answers how many. */
   stop: method([Actor, Type.Object({ runId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()) }), Type.String({ description: 'Why' })], Type.Integer(), {
     what: 'stops what your agents do',
     changes: true,
@@ -182,7 +182,7 @@ export const MessageIntercept = defineAsk('message.intercept', '1.0.0', {
   policy: 'closed',
   budgetMs: 10_000,
   remote: true,
-  subject: Type.Object({ actor: Actor, agent: Agent, sessionId: Type.String(), text: Type.String(), door: Door }),
+  subject: Type.Object({ actor: Actor, agent: Agent, sessionId: Type.String(), text: Type.String(), door: Channel }),
   answer: CommandAnswer,
 });
 export const RunStart = defineVeto('run.start', '1.0.0', { policy: 'closed', budgetMs: 2_000, remote: true, subject: Type.Object({ actor: Actor, agent: Agent, draft: RunDraft }) });

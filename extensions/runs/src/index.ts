@@ -12,7 +12,7 @@ import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
 import { RunsSection, ThinkingSection } from './config.js';
 import { createFirstSteps } from './loop/first-step.js';
-import { createEndKeeper, LOOK_EVERY_MS } from './loop/endings.js';
+import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
 import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
@@ -106,7 +106,7 @@ export default defineExtension({
     });
     const endings = createEndKeeper({ actors: ctx.actors, journal: ctx.journal, streams: ctx.streams, log: ctx.log, later: later('look-at-end'), isDriven: (runId) => worker.active.has(runId) });
     ctx.events.on(RunEnded, ({ runId }) => endings.ended(runId));
-    ctx.timers.every('look-for-ends', LOOK_EVERY_MS, () => endings.look());
+    ctx.timers.every('look-for-ends', POLL_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
     for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
     const runs = createRunsService({ ...loop, worker, firstSteps, intercept, startHook, watch, repeats, config });

@@ -20,7 +20,7 @@ import {
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { AttachmentBody, MAX_ATTACHMENTS, attachmentsOf } from './attachments.js';
-import type { Door, RunDraft, RunsService } from './contract.js';
+import type { Channel, RunDraft, RunsService } from './contract.js';
 import { runErrors } from './errors.js';
 import { answerFields, eventStream } from './frames/frame-schemas.js';
 import { RunAnswer, RunSse, runHeaders } from './frames/projections.js';
@@ -181,7 +181,7 @@ const stopRoute = (deps: RouteDeps): RouteDecl =>
     },
   });
 
-function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Door): RunDraft {
+function toDraft(req: Req<{ id: string }, unknown, MessageBody>, door: Channel): RunDraft {
   const { attachments, ephemeral, incognito, thinking, show_thinking: showThinking } = req.body;
   const key = req.headers['idempotency-key'];
   return {

@@ -2,7 +2,7 @@
 import type { JournalRun, JournalStep, ToolStatus } from '@svc/api';
 import type { Attempt, Parameters } from '@svc/ext-llm/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { Door, RunDraft, RunResult } from './contract.js';
+import type { Channel, RunDraft, RunResult } from './contract.js';
 
 export const RUN_KIND = 'agent';
 /** A command that was answered at once. */
@@ -10,7 +10,7 @@ export const COMMAND_KIND = 'command';
 export interface RunInput {
   readonly agentId: string;
   readonly sessionId: string;
-  readonly door: Door;
+  readonly door: Channel;
   readonly depth: number;
   /** Set where the run ends when nobody watches it (unwatched.ts). */
   readonly unwatched?: 'cancel';

@@ -3,7 +3,7 @@
  *
  * R3  A message is a row before it is acknowledged. The same key and body is the same run; another body is a conflict.
  * R4  One run per session at a time; the next waits its turn. A waiting run gives way to a new message.
- * R5  Stop reaches whatever runs, waits or is queued, whichever door it came through.
+ * R5  Stop reaches whatever runs, waits or is queued, whichever channel it came through.
  */
 import { createHash } from 'node:crypto';
 import type { Actors, Actor, Clock, DurableWorker, Events, HookHandle, Ids, Journal, JournalRun, Logger, OptionalHandle, Streams } from '@svc/api';
@@ -12,7 +12,7 @@ import type { UploadsService } from '@svc/ext-files/contract';
 import type { LeftOut, LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { attachedParts, bringPictures } from './attachments.js';
-import { besideOf, besideWords, factOf, talkOf, withoutAsidePrefix } from './beside.js';
+import { besideOf, besideWords, factOf, conversationOf, withoutAsidePrefix } from './beside.js';
 import {
   type CommandAnswer,
   type MessageIntercept,
@@ -206,7 +206,7 @@ export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal' | 'actor
   const known = deps.streams.here(run.id);
   if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
   else await deps.streams.attach(RunFrames, run.id, after);
-  return { runId: run.id, topic: run.id, sessionId: talkOf(inputOf(run)) ?? sessionId, replayed: true, position: 0 };
+  return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0 };
 }
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
@@ -306,7 +306,7 @@ const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft, acto
 const toInfo = (run: JournalRun): RunInfo => ({
   id: run.id,
   agentId: inputOf(run).agentId,
-  sessionId: talkOf(inputOf(run)),
+  sessionId: conversationOf(inputOf(run)),
   status: run.status,
   createdAt: run.createdAt,
   result: answerOf(run),

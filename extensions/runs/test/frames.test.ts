@@ -140,7 +140,7 @@ describe('what a client that comes back has missed', () => {
     step(3, 'model', 'm2', { from: 4, through: 5, frames: 3, attempt: 2 }),
   ];
   const missed = (attempt: number, seq: number, live: number | undefined = undefined, of = steps, log = entries) => missedFrames(run, of, log, { attempt, seq }, { attempt: 3, live });
-  const told = (frames: readonly RunFrame[]) => frames.map(({ type, id }) => `${type} ${id.slice(RUN.length + 1)}`);
+  const reported = (frames: readonly RunFrame[]) => frames.map(({ type, id }) => `${type} ${id.slice(RUN.length + 1)}`);
 
   it('begins with the announcement of the attempt, in the place the client named', () => {
     const [first] = missed(1, 2);
@@ -149,7 +149,7 @@ describe('what a client that comes back has missed', () => {
 
   it('is all text and calls that ended after that place, each in the place where it stood', () => {
     const frames = missed(1, 2);
-    expect(told(frames)).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
+    expect(reported(frames)).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
     expect(frames.slice(1).map(({ data }) => data)).to.deep.equal([
       { content: 'I will look', done: false },
       { tool: 'look', id: 'c1' },
@@ -160,30 +160,30 @@ describe('what a client that comes back has missed', () => {
   });
 
   it('is text again with which the client had stopped, for it was voided, and not what a tool frame came after', () => {
-    expect(told(missed(1, 4))).to.deep.equal(['phase 1.4', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
-    expect(told(missed(1, 5))).to.deep.equal(['phase 1.5', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
+    expect(reported(missed(1, 4))).to.deep.equal(['phase 1.4', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
+    expect(reported(missed(1, 5))).to.deep.equal(['phase 1.5', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7', 'chunk 2.3']);
   });
 
   it('is not a call whose result was the last thing the client saw', () => {
-    expect(told(missed(1, 7))).to.deep.equal(['phase 1.7', 'chunk 2.3']);
+    expect(reported(missed(1, 7))).to.deep.equal(['phase 1.7', 'chunk 2.3']);
   });
 
   it('is nothing of an earlier attempt than the client saw, and nothing of one that the topic still holds', () => {
-    expect(told(missed(2, 0))).to.deep.equal(['phase 2.0', 'chunk 2.3']);
-    expect(told(missed(1, 2, 2))).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7']);
-    expect(told(missed(3, 9))).to.deep.equal(['phase 3.9']);
+    expect(reported(missed(2, 0))).to.deep.equal(['phase 2.0', 'chunk 2.3']);
+    expect(reported(missed(1, 2, 2))).to.deep.equal(['phase 1.2', 'chunk 1.4', 'tool_use 1.5', 'tool_input 1.6', 'tool_result 1.7']);
+    expect(reported(missed(3, 9))).to.deep.equal(['phase 3.9']);
   });
 
   it('comes in the order in which it was told, whatever the order of the steps', () => {
-    expect(told(missed(1, 2, undefined, [...steps].reverse()))).to.deep.equal(told(missed(1, 2)));
+    expect(reported(missed(1, 2, undefined, [...steps].reverse()))).to.deep.equal(reported(missed(1, 2)));
     const together = [step(1, 'tool', 'a', { frames: 9, attempt: 1 }), step(2, 'tool', 'b', { frames: 4, attempt: 1 })];
-    expect(told(missed(1, 0, undefined, together, []))).to.deep.equal(['phase 1.0', 'tool_use 1.2', 'tool_input 1.3', 'tool_result 1.4', 'tool_use 1.7', 'tool_input 1.8', 'tool_result 1.9']);
+    expect(reported(missed(1, 0, undefined, together, []))).to.deep.equal(['phase 1.0', 'tool_use 1.2', 'tool_input 1.3', 'tool_result 1.4', 'tool_use 1.7', 'tool_input 1.8', 'tool_result 1.9']);
   });
 
   it('is not a step that has not ended, and no empty text', () => {
     const silent = step(1, 'model', 'm1', { from: 2, through: 3, frames: 4, attempt: 1 });
-    expect(told(missed(1, 0, undefined, [step(2, 'tool', 'c1', null, 'intent')]))).to.deep.equal(['phase 1.0']);
-    expect(told(missed(1, 0, undefined, [silent]))).to.deep.equal(['phase 1.0']);
+    expect(reported(missed(1, 0, undefined, [step(2, 'tool', 'c1', null, 'intent')]))).to.deep.equal(['phase 1.0']);
+    expect(reported(missed(1, 0, undefined, [silent]))).to.deep.equal(['phase 1.0']);
   });
 
   it('takes the words of each step from its own entries', () => {

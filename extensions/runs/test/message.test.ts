@@ -4,7 +4,7 @@ import { expect } from 'chai';
 describe('a message', () => {
   afterEach(stopTestKernels);
 
-  it('is answered by the stand-in, which drives a tool and says what it is', async () => {
+  it('is answered by the mock provider, which drives a tool and says what it is', async () => {
     const { http } = await bootTestKernel();
     const { body: list } = await http.expect(200, 'GET', '/api/agents');
 

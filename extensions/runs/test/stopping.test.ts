@@ -8,15 +8,15 @@ describeOnEngines('a stop', () => {
   afterEach(stopModelKernels);
 
   type Interrupt = PlatformJournal['interrupt'];
-  const bootWatched = (script: Parameters<typeof bootWithModel>[0], watch: (runId: string, told: boolean) => Promise<void>): Promise<ModelKernel> =>
+  const bootWatched = (script: Parameters<typeof bootWithModel>[0], watch: (runId: string, reported: boolean) => Promise<void>): Promise<ModelKernel> =>
     bootWithModel(script, {
       factories: {
         createJournal: (options) => {
           const journal = createJournal(options);
           const interrupt: Interrupt = async (runId, reason) => {
-            const told = await journal.interrupt(runId, reason);
-            await watch(runId, told);
-            return told;
+            const reported = await journal.interrupt(runId, reason);
+            await watch(runId, reported);
+            return reported;
           };
           return { ...journal, interrupt };
         },
@@ -26,14 +26,14 @@ describeOnEngines('a stop', () => {
 
   it('ends a queued run that begins between the look at who holds it and its cancelling', async () => {
     let letGo = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
+    const latch = new Promise<void>((resolve) => {
       letGo = resolve;
     });
     let hasBegun = false;
     const svc = await bootWatched(
-      ({ index }) => (index === 0 ? gate.then(() => ({ text: 'first' })) : { hang: true }),
-      async (runId, told) => {
-        if (told || hasBegun) return;
+      ({ index }) => (index === 0 ? latch.then(() => ({ text: 'first' })) : { hang: true }),
+      async (runId, reported) => {
+        if (reported || hasBegun) return;
         hasBegun = true;
         letGo();
         await until(async () => (await svc.kernel.daemon.parts.journal.get(OWNER, runId))?.status === 'running');

@@ -38,7 +38,7 @@ describe('the service of runs', () => {
     bootWithModel(script, { extra: [desk()], key: 'root-key', config: `api_key = "root-key"\n${OPEN_RATE}[extensions]\nenable = ["desk"]\n${config}${PEOPLE}` });
 
   /** A model that answers when the test says so; `open` answers all that was asked and will be. */
-  const gate = () => {
+  const latch = () => {
     let open: () => void = () => undefined;
     const isOpen = new Promise<void>((resolve) => {
       open = resolve;
@@ -111,7 +111,7 @@ describe('the service of runs', () => {
   });
 
   it('says whether a run begins at once or waits its turn, and which session it joined', async () => {
-    const { script, open } = gate();
+    const { script, open } = latch();
     const svc = await boot(script);
     const first = await runs.submit(OWNER, draft(svc));
     const second = await runs.submit(OWNER, draft(svc));
@@ -129,7 +129,7 @@ describe('the service of runs', () => {
   });
 
   it('lists runs of one agent or of all, those that go on or all, and as many as asked for', async () => {
-    const { script, open } = gate();
+    const { script, open } = latch();
     const svc = await boot(async (request) => (JSON.stringify(request.body.messages.at(-1)).includes('wait') ? script(request) : { text: 'hello' }));
     const other = await spawn(svc, 'other');
     const done = await runs.submit(OWNER, draft(svc));
@@ -151,7 +151,7 @@ describe('the service of runs', () => {
   });
 
   it("shows and stops people their own runs only, and the owner everybody's", async () => {
-    const { script, open } = gate();
+    const { script, open } = latch();
     const svc = await boot(script);
     const [alice, bob] = [actorOf('user:alice'), actorOf('user:bob')];
     const hers = await spawn(svc, 'hers', 'alice-key');
@@ -171,7 +171,7 @@ describe('the service of runs', () => {
   });
 
   it('R5 stops what runs and what is queued, of one agent or one run, and counts them', async () => {
-    const { script, open } = gate();
+    const { script, open } = latch();
     const svc = await boot(script);
     const other = await spawn(svc, 'other');
     const mine = [await runs.submit(OWNER, draft(svc)), await runs.submit(OWNER, draft(svc)), await runs.submit(OWNER, draft(svc))];
@@ -190,13 +190,13 @@ describe('the service of runs', () => {
   });
 
   it('stops with a run those that it began, however deep, and no others', async () => {
-    const { script, open } = gate();
+    const { script, open } = latch();
     const svc = await boot(script);
-    const [child, grandchild, stranger] = [await spawn(svc, 'child'), await spawn(svc, 'grandchild'), await spawn(svc, 'stranger')];
+    const [child, grandchild, thirdParty] = [await spawn(svc, 'child'), await spawn(svc, 'grandchild'), await spawn(svc, 'stranger')];
     const parent = await runs.submit(OWNER, draft(svc));
     const second = await runs.submit(OWNER, draft(svc, { agentId: child, parentRunId: parent.runId }));
     const third = await runs.submit(OWNER, draft(svc, { agentId: grandchild, parentRunId: second.runId }));
-    const kept = await runs.submit(OWNER, draft(svc, { agentId: stranger }));
+    const kept = await runs.submit(OWNER, draft(svc, { agentId: thirdParty }));
     expect(await runs.stop(OWNER, { runId: parent.runId }, 'enough')).to.equal(3);
     for (const { runId } of [parent, second, third]) await over(OWNER, runId);
     expect((await runs.get(OWNER, third.runId)).status).to.equal('cancelled');
@@ -206,7 +206,7 @@ describe('the service of runs', () => {
   });
 
   it('stops the runs of an agent that is suspended or killed, and takes no message for it', async () => {
-    const { script, open } = gate();
+    const { script, open } = latch();
     const svc = await boot(script);
     const [suspended, killed] = [await spawn(svc, 'suspended'), await spawn(svc, 'killed')];
     const begun = [await runs.submit(OWNER, draft(svc, { agentId: suspended })), await runs.submit(OWNER, draft(svc, { agentId: killed })), await runs.submit(OWNER, draft(svc))];

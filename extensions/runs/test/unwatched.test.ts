@@ -11,12 +11,12 @@ const CONFIG: RunsConfig = { max_active: 10, max_iterations: 10, max_depth: 5, c
 const says = (unwatched?: 'finish' | 'cancel') => (unwatched ? { unwatched } : {}) as Parameters<typeof unwatchedPolicy>[1];
 
 describe('whether an unwatched run goes on', () => {
-  it('is, with nothing said, what the door is: /v1 gives up, ours come back', () => {
+  it('is, with nothing said, what the channel is: /v1 gives up, ours come back', () => {
     expect(unwatchedPolicy('openai', says(), CONFIG)).to.equal('cancel');
     for (const door of ['rest', 'sse', 'ws', 'cli', 'agent'] as const) expect(unwatchedPolicy(door, says(), CONFIG), door).to.equal('finish');
   });
 
-  it('is what the config says, on each door', () => {
+  it('is what the config says, on each channel', () => {
     for (const unwatched of ['finish', 'cancel'] as const) for (const door of ['openai', 'rest'] as const) expect(unwatchedPolicy(door, says(), { ...CONFIG, unwatched })).to.equal(unwatched);
   });
 

@@ -28,7 +28,7 @@ import type { SessionRouteDeps } from './routes/route-deps.js';
 import { branchRoute } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { createSearchStore } from './search/search-store.js';
-import { createSessionsService, type Told } from './service.js';
+import { createSessionsService, type ChangeEvents } from './service.js';
 import { createSessionStore } from './store.js';
 import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
@@ -36,8 +36,8 @@ import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } fro
 const MAX_COMPACTED_ENTRIES = 5_000;
 const GIVE_BACK_MS = 10_000;
 /** What another process said, or one that stopped, is found after this long. */
-const LOOK_MS = 60_000;
-const FIRST_LOOK_MS = 2_000;
+const POLL_MS = 60_000;
+const FIRST_POLL_MS = 2_000;
 
 export default defineExtension({
   contract,
@@ -51,7 +51,7 @@ export default defineExtension({
     const llm = ctx.services.optional(Llm);
     const runs = ctx.services.optional(Runs);
     const later = onceEach(ctx);
-    const told: Told = ({ id, agentId, ownerId }, change) => [ctx.events.event(SessionChanged, { ...(id === undefined ? {} : { sessionId: id }), agentId, ownerId, change })];
+    const changeEvents: ChangeEvents = ({ id, agentId, ownerId }, change) => [ctx.events.event(SessionChanged, { ...(id === undefined ? {} : { sessionId: id }), agentId, ownerId, change })];
     const catalogue = createCatalogue({
       store: createCatalogueStore(ctx.db),
       commit: (writes) => ctx.db.commit(writes),
@@ -66,7 +66,7 @@ export default defineExtension({
       projected: (...seen) => compactor.consider(...seen),
       said: catalogue.touched,
       compactNow: (ref) => compactor.now(ref),
-      told,
+      changeEvents,
     });
     const compactor = createCompactor({
       journal: ctx.journal,
@@ -95,7 +95,7 @@ export default defineExtension({
       commit: (writes) => ctx.db.commit(writes),
       purge: (subject) => ctx.purge(subject),
       gone,
-      told,
+      changeEvents,
       later: later('erase-what-was-closed'),
       clock: ctx.clock,
       log: ctx.log,
@@ -140,7 +140,7 @@ export default defineExtension({
       search: createSearchStore(ctx.db),
       branch: createBranching({ store: createBranchStore(ctx.db), agents, runs, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
       cleanUp: () => cleanUp(cleaning),
-      told,
+      changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
     ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), branchRoute(deps));
@@ -167,8 +167,8 @@ const lookAgain = (ctx: ExtensionContext, catalogue: Catalogue, closing: { sweep
     await catalogue.look();
     await closing.sweep();
   };
-  ctx.timers.after('look-for-what-was-left', FIRST_LOOK_MS, look);
-  ctx.timers.every('look-for-what-others-left', LOOK_MS, look);
+  ctx.timers.after('look-for-what-was-left', FIRST_POLL_MS, look);
+  ctx.timers.every('look-for-what-others-left', POLL_MS, look);
 };
 
 /** Projects a log with an unpaired call and looks whether it came out paired. */

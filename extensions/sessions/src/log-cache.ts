@@ -22,7 +22,7 @@ const MAX_TOUCHED = 10_000;
 /** What stands in a session's own row. */
 export type Place = Pick<SessionRow, 'agentId' | 'ownerId' | 'thinking' | 'isAside'>;
 
-export interface KeptLog {
+export interface CachedLog {
   readonly entries: readonly Entry[];
   readonly projection: GrowingProjection;
 }
@@ -40,14 +40,14 @@ interface Kept {
 
 export interface LogCache {
   /** The log up to `seq`, if it is kept. */
-  get(sessionId: string, seq: number): KeptLog | undefined;
+  get(sessionId: string, seq: number): CachedLog | undefined;
   /** Drops a log that is no longer the one in the database, and notes the place of one that is. */
   compare(row: SessionRow): void;
   /** Where a session stands, as the database said a moment ago and as was added since. */
   place(sessionId: string): (Place & { readonly seq: number; readonly mark: string }) | undefined;
   /** Somebody changes the session's row: from now on its place is what the database says. */
   touched(sessionId: string): void;
-  put(sessionId: string, entries: Entry[], newest: Pick<Entry, 'seq' | 'runId' | 'at'>): KeptLog;
+  put(sessionId: string, entries: Entry[], newest: Pick<Entry, 'seq' | 'runId' | 'at'>): CachedLog;
   /** What was appended is kept beside the log it extends. Should its commit fail, the mark no longer matches the database and it is dropped. */
   extend(ref: SessionRef, drafts: readonly EntryDraft[], at: string, mark?: string): void;
   forget(sessionId: string): void;

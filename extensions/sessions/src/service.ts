@@ -6,11 +6,11 @@
  * S7  A session that a caller names is there; only the agent's current one may be empty.
  * S10 An id that was taken away is not used again: whoever still writes to it conflicts, and is told that it is gone.
  */
-import { type Actor, type AtOnceService, type Clock, type Ids, keepRows, readOneKept, seesAll, isUuid, type Write } from '@svc/api';
+import { type Actor, type AtOnceService, type Clock, type Ids, cacheRows, readOneCached, seesAll, isUuid, type Write } from '@svc/api';
 import type { Compacted, Entry, EntryDraft, SessionChanged, SessionCount, SessionRef, SessionsService } from './contract.js';
 import { sessionsErrors } from './errors.js';
 import type { Fill } from './compaction/compaction.js';
-import { createLogCache, type KeptLog, type LogCache } from './log-cache.js';
+import { createLogCache, type CachedLog, type LogCache } from './log-cache.js';
 import { createProjection } from './projection.js';
 import { markOf, type SessionRow, type SessionStore } from './store.js';
 
@@ -23,23 +23,23 @@ export interface SessionsDeps {
   /** Something will be said that lists and searches show. */
   said(): void;
   compactNow(ref: SessionRef): Promise<Compacted>;
-  told: Told;
+  changeEvents: ChangeEvents;
 }
 
 /** Writes that say what becomes of a session; they join the commit that does it. */
-export type Told = (session: { readonly id?: string; readonly agentId: string; readonly ownerId: string }, change: SessionChanged['change']) => readonly Write[];
+export type ChangeEvents = (session: { readonly id?: string; readonly agentId: string; readonly ownerId: string }, change: SessionChanged['change']) => readonly Write[];
 
 /** Entries read for one projection; older ones are beyond any model's window. */
 const MAX_PROJECTED_ENTRIES = 4_000;
 const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
 
 /** All but what lists and closing serve. */
-export type TalkService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent' | 'counts'> & Pick<AtOnceService<SessionsService>, 'counts'>;
+export type ConversationService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent' | 'counts'> & Pick<AtOnceService<SessionsService>, 'counts'>;
 
 /** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while; those that are `gone` are counted no more. */
-export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<LogCache, 'forget' | 'rest'> & { gone(sessionIds: readonly string[]): void } => {
+export const createSessionsService = (deps: SessionsDeps): ConversationService & Pick<LogCache, 'forget' | 'rest'> & { gone(sessionIds: readonly string[]): void } => {
   const logs = createLogCache(deps.clock);
-  const counted = keepRows<SessionCount>(deps.clock);
+  const counted = cacheRows<SessionCount>(deps.clock);
   return {
     forget: logs.forget,
     rest: logs.rest,
@@ -52,9 +52,9 @@ export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<Lo
     create: async (actor, agentId, options = {}) => {
       counted.willChange(agentId);
       const ref: SessionRef = { id: options.id ?? deps.ids.uuid(), agentId, ownerId: actor.ownerId, seq: 0 };
-      return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() }), ...deps.told(ref, 'begun')] };
+      return { ref, writes: [deps.store.insertSession({ ...ref, label: options.label ?? null, at: deps.clock.iso() }), ...deps.changeEvents(ref, 'begun')] };
     },
-    counts: (actor, agentIds, since) => readOneKept(counted, actor, agentIds, NO_SESSIONS, () => deps.store.counts(actor, agentIds, since)),
+    counts: (actor, agentIds, since) => readOneCached(counted, actor, agentIds, NO_SESSIONS, () => deps.store.counts(actor, agentIds, since)),
     total: (actor) => deps.store.total(actor),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     labelled: async (actor, agentId, label) => (await deps.store.labelled(actor, agentId, label)).map(toRef),
@@ -62,7 +62,7 @@ export const createSessionsService = (deps: SessionsDeps): TalkService & Pick<Lo
     setThinking: async (actor, ref, isOn) => {
       logs.touched(own(actor, ref).id);
       counted.willChange(ref.agentId);
-      return [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn), ...deps.told(ref, 'changed')];
+      return [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn), ...deps.changeEvents(ref, 'changed')];
     },
     discard: async (actor, sessionId) => {
       if (!seesAll(actor)) await find(deps, actor, sessionId);
@@ -126,8 +126,8 @@ async function find(deps: SessionsDeps, actor: Actor, sessionId: string): Promis
 function append(deps: SessionsDeps, logs: LogCache, ref: SessionRef, drafts: readonly EntryDraft[]) {
   const at = deps.clock.iso();
   const writes = deps.store.insertEntries(ref, drafts, at);
-  if (ref.seq === 0) writes.unshift(deps.store.insertSession({ ...ref, label: null, at }), ...(ref.aside ? [] : deps.told(ref, 'begun')));
-  else if (drafts.some(({ kind }) => kind === 'summary')) writes.push(...deps.told(ref, 'changed'));
+  if (ref.seq === 0) writes.unshift(deps.store.insertSession({ ...ref, label: null, at }), ...(ref.aside ? [] : deps.changeEvents(ref, 'begun')));
+  else if (drafts.some(({ kind }) => kind === 'summary')) writes.push(...deps.changeEvents(ref, 'changed'));
   const newest = drafts.at(-1);
   const next: SessionRef = newest ? { ...ref, seq: ref.seq + drafts.length, mark: markOf({ seq: ref.seq + drafts.length, runId: newest.runId, at }) } : ref;
   logs.extend(ref, drafts, at);
@@ -135,7 +135,7 @@ function append(deps: SessionsDeps, logs: LogCache, ref: SessionRef, drafts: rea
 }
 
 /** The cache holds what `append` numbered, if it holds the log at all; what the database does not have yet is added otherwise. */
-async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, staged: readonly EntryDraft[], isWhole: boolean): Promise<KeptLog> {
+async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, staged: readonly EntryDraft[], isWhole: boolean): Promise<CachedLog> {
   if (staged.length === 0 || logs.get(ref.id, ref.seq)) return loadLog(deps, logs, ref, isWhole);
   const { mark, ...place } = ref;
   const stored: SessionRef = { ...place, seq: ref.seq - staged.length };
@@ -151,7 +151,7 @@ async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, s
   return unkept([...known, ...staged.map((draft, index) => ({ ...draft, seq: stored.seq + 1 + index, at }))]);
 }
 
-async function loadLog(deps: SessionsDeps, logs: LogCache, ref: SessionRef, isWhole = false): Promise<KeptLog> {
+async function loadLog(deps: SessionsDeps, logs: LogCache, ref: SessionRef, isWhole = false): Promise<CachedLog> {
   const kept = logs.get(ref.id, ref.seq);
   if (kept) return kept;
   if (ref.seq === 0) return unkept([]);
@@ -177,7 +177,7 @@ async function allEntries(deps: SessionsDeps, sessionId: string, from: number): 
   return all;
 }
 
-const unkept = (entries: readonly Entry[]): KeptLog => {
+const unkept = (entries: readonly Entry[]): CachedLog => {
   const projection = createProjection();
   projection.add(entries);
   return { entries, projection };

@@ -61,7 +61,7 @@ describe('what sessions keep in memory', () => {
       ids,
       projected: () => undefined,
       said: () => undefined,
-      told: () => [],
+      changeEvents: () => [],
       compactNow: () => Promise.reject(new Error('nobody asks for it here')),
     });
   };
@@ -191,9 +191,9 @@ describe('what sessions keep in memory', () => {
     const service = open();
     const ref = await begin(service, said('mine'));
     await service.ensure(owner, AGENT, ref.id);
-    const stranger: Actor = { id: 'user:eve', role: 'user', ownerId: 'eve' };
+    const thirdParty: Actor = { id: 'user:eve', role: 'user', ownerId: 'eve' };
 
-    expect(await service.named(stranger, { id: AGENT, sessionId: 'x' }, ref.id).catch((error: unknown) => error)).to.have.property('code', 'sessions_session_not_found');
+    expect(await service.named(thirdParty, { id: AGENT, sessionId: 'x' }, ref.id).catch((error: unknown) => error)).to.have.property('code', 'sessions_session_not_found');
   });
 
   it('hear at once whether the model shall think', async () => {

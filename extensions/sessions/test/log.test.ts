@@ -61,7 +61,7 @@ describe('the log of a session', () => {
       clock,
       ids,
       said: () => undefined,
-      told: () => [],
+      changeEvents: () => [],
       projected: ({ id }, entries, messages) => void seen.push({ id, entries: entries.length, messages }),
       compactNow: async ({ id }) => ({ summarised: 0, kept: 0, summaryChars: 0, message: id }),
     });

@@ -40,7 +40,7 @@ describe('the sessions of a daemon', () => {
     expect(reports.find(({ owner }) => owner === 'sessions')?.value).to.deep.equal({ name: 'session_repair', state: 'active', detail: 'a call without a result is answered in the projection' });
   });
 
-  it('cannot be shortened on request by the built-in stand-in, which says so', async () => {
+  it('cannot be shortened on request by the built-in mock provider, which says so', async () => {
     const { http } = await bootTestKernel();
     const [agent] = (await http.expect(200, 'GET', '/api/agents')).body.agents;
     for (let n = 0; n < 11; n++) await http.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: `number ${n}` });

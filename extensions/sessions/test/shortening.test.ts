@@ -107,12 +107,12 @@ describe('a session that is shortened', () => {
     const svc = await boot({ text: 'THEY TALKED' });
     await seed(svc.kernel, svc.agent, [{ kind: 'user', runId: 'r', parts: [{ type: 'text', text: `first word ${'z'.repeat(90_000)} last word` }] }, ...turns(12).slice(1)]);
     expect((await compact(svc)).body).to.include({ status: 'compacted', summarised: 4 });
-    const told = summariesAsked(svc).map(transcriptOf);
-    expect(told).to.have.length(2);
-    expect(told[0])
+    const changeEvents = summariesAsked(svc).map(transcriptOf);
+    expect(changeEvents).to.have.length(2);
+    expect(changeEvents[0])
       .to.have.length(80_000)
       .and.match(/^User: first word z/);
-    expect(told[1]).to.match(/^Earlier: THEY TALKED\nz+ last word\nAssistant: answer 1;[\s\S]*answer 2;$/);
+    expect(changeEvents[1]).to.match(/^Earlier: THEY TALKED\nz+ last word\nAssistant: answer 1;[\s\S]*answer 2;$/);
   });
 
   it('is told in smaller pieces to a model that reads less', async () => {
@@ -122,9 +122,9 @@ describe('a session that is shortened', () => {
     const [agent] = (await svc.http.expect(200, 'GET', '/api/agents?q=small')).body.agents;
     await seed(svc.kernel, { id: small, session_id: agent.session_id }, [{ kind: 'user', runId: 'r', parts: [{ type: 'text', text: 'z'.repeat(15_000) }] }, ...turns(12).slice(1)]);
     await svc.http.expect(200, 'POST', `/api/agents/${small}/session/compact`);
-    const told = summariesAsked(svc).map(transcriptOf);
-    expect(told).to.have.length(2);
-    for (const one of told) expect(one.length).to.be.at.most(8_020);
+    const changeEvents = summariesAsked(svc).map(transcriptOf);
+    expect(changeEvents).to.have.length(2);
+    for (const one of changeEvents) expect(one.length).to.be.at.most(8_020);
   });
 
   for (const [what, answer, why] of [

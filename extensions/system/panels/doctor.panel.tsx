@@ -1,8 +1,8 @@
-/** Everything that the daemon looks at in itself, what it found, and what mends it. */
+/** Everything that the daemon looks at in itself, what it found, and what fixes it. */
 import './findings/findings.css';
 import { ago, Button, CopyButton, count, daemon, definePanel, type Loaded, Icon, type OutputOf, PanelBody, PanelHead, Section, Shown, useLoaded, useOffered, useState } from '@svc/kit';
 import { Findings } from './findings/findings.js';
-import type { Finding } from './findings/mending.js';
+import type { Finding } from './findings/fixes.js';
 import { t } from './doctor/words.js';
 
 type Detail = OutputOf<'getHealthDetail'>;
@@ -45,7 +45,7 @@ const Verdict = ({ doctor }: { doctor: readonly Finding[] }) => {
   );
 };
 
-const Found = ({ looked: { detail, extensions }, onMended }: { looked: Looked; onMended: () => void }) => {
+const Found = ({ looked: { detail, extensions }, onFixed }: { looked: Looked; onFixed: () => void }) => {
   const isOffered = useOffered();
   return (
     <>
@@ -62,7 +62,7 @@ const Found = ({ looked: { detail, extensions }, onMended }: { looked: Looked; o
               </>
             }
           >
-            <Findings label={t(`group_${group}_list`)} findings={findings} extensions={extensions} isOffered={isOffered} onMended={onMended} />
+            <Findings label={t(`group_${group}_list`)} findings={findings} extensions={extensions} isOffered={isOffered} onFixed={onFixed} />
           </Section>
         );
       })}
@@ -114,7 +114,7 @@ const Doctor = () => {
       />
       <PanelBody>
         <Shown of={looked} lines={8}>
-          {(found) => <Found looked={found} onMended={looked.reload} />}
+          {(found) => <Found looked={found} onFixed={looked.reload} />}
         </Shown>
       </PanelBody>
     </>

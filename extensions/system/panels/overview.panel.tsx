@@ -30,17 +30,17 @@ const Overview = () => {
   useEffect(() => {
     if (connection.value === 'live') for (const one of all) if (one.error !== undefined) one.reload();
   }, [connection.value]);
-  const told = status.data;
+  const reported = status.data;
   return (
     <>
       <PanelHead
         title={t('title')}
-        note={told && t('note', { version: told.version, time: duration(told.uptime_seconds * 1_000) })}
+        note={reported && t('note', { version: reported.version, time: duration(reported.uptime_seconds * 1_000) })}
         actions={<IconButton icon="refresh-cw" label={t('refresh')} onPress={reload} />}
       />
       <PanelBody>
         <Health health={health} extensions={extensionsOf(metrics.data ?? [])} isOffered={isOffered} />
-        <Now metrics={metrics} status={told} isOffered={isOffered} />
+        <Now metrics={metrics} status={reported} isOffered={isOffered} />
         <Shown of={status}>
           {(now) => (
             <>

@@ -78,7 +78,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
     default_provider: isKnown ? model.provider : null,
     default_model: isKnown ? model.model : null,
     default_model_why: model?.why ?? null,
-    default_model_stand_in: model?.isStandIn ?? false,
+    default_model_stand_in: model?.isMock ?? false,
     default_model_chosen_by: model?.chosen_by ?? null,
     default_model_chosen_at: model?.chosen_at ?? null,
     default_model_problem: model?.trouble ?? null,

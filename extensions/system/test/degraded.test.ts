@@ -1,4 +1,4 @@
-/** Health, status and doctor look once and say the same: what fails, and what mends it. */
+/** Health, status and doctor look once and say the same: what fails, and what fixes it. */
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DoctorCheck, HealthProbe } from '@svc/api';
@@ -21,7 +21,7 @@ describe('what is wrong with the daemon', function () {
     const status = (await http.expect(200, 'GET', '/api/status')).body as { problems: Finding[]; config_problems: unknown[]; health_problems: string[] };
     return { detail, status, of: (check: string) => detail.doctor.find((finding) => finding.check === check) };
   };
-  /** Named alike by both, with what mends it, and the daemon is degraded for it. */
+  /** Named alike by both, with what fixes it, and the daemon is degraded for it. */
   const expectFails = async (kernel: TestKernel, check: string, words: RegExp): Promise<void> => {
     const { detail, status, of } = await look(kernel);
     expect(of(check)?.result, JSON.stringify(of(check))).to.equal('fail');
@@ -68,7 +68,7 @@ describe('what is wrong with the daemon', function () {
       expect(of(check)?.result, check).to.be.oneOf(['pass', 'warn']);
   });
 
-  it('is the settings while they name what nobody reads, and nothing once that is mended', async () => {
+  it('is the settings while they name what nobody reads, and nothing once that is fixed', async () => {
     const kernel = await bootTestKernel();
     for (const [text, words] of [
       [`${OPEN_RATE}[log]\nlevl = "warn"\n`, /config\.toml:7: \[log\] levl is not a setting\. Did you mean "level"/],

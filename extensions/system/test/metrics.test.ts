@@ -81,13 +81,13 @@ describe('metrics', () => {
     if (!tool) return this.skip();
     const { text } = await scraped();
     // It wants counters to end in _total and units in names; the names of the interface are what they are.
-    const told = (() => {
+    const reported = (() => {
       try {
         return execFileSync(tool, ['check', 'metrics'], { input: text, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] });
       } catch (error) {
         return String((error as { stderr?: string }).stderr);
       }
     })();
-    expect(told.split('\n').filter((line) => line.includes('error') || line.includes('parse'))).to.deep.equal([]);
+    expect(reported.split('\n').filter((line) => line.includes('error') || line.includes('parse'))).to.deep.equal([]);
   });
 });

@@ -9,7 +9,7 @@ export const Template = Type.Object({
 export type Template = Plain<typeof Template>;
 
 export const Templates = defineService('templates', '1.0.0', {
-  /** Undefined where there is none of that name. The text is as it was written: whoever spawns from it judges it. Throws `templates_too_large`, `templates_unreadable`. */
+  /** Undefined where there is none of that name. The text is as it was written: whoever spawns from it validates it. Throws `templates_too_large`, `templates_unreadable`. */
   find: method([Type.String()], Type.Union([Template, Type.Undefined()]), { what: 'reads the templates of agents' }),
 });
 export type TemplatesService = Service<typeof Templates>;

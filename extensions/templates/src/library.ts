@@ -35,11 +35,11 @@ export interface Library<M> {
   list(): Promise<{ readonly found: ReadonlyArray<Described<M>>; readonly skipped: readonly Skipped[] }>;
 }
 
-/** `read` judges a manifest; what it throws for people is why a template is unusable. */
+/** `read` validates a manifest; what it throws for people is why a template is unusable. */
 export const createLibrary = <M>(home: Dir, read: (text: string) => Promise<M>): Library<M> => {
   const kept = new Map<string, { readonly stamp: string; readonly described: Described<M> }>();
 
-  const judged = async (stamp: string, name: string, load: () => Template | Promise<Template>): Promise<Described<M>> => {
+  const validated = async (stamp: string, name: string, load: () => Template | Promise<Template>): Promise<Described<M>> => {
     const known = kept.get(name);
     if (known?.stamp === stamp) return known.described;
     const template = await load();
@@ -50,9 +50,9 @@ export const createLibrary = <M>(home: Dir, read: (text: string) => Promise<M>):
   };
 
   const describedBy = async (name: string, entry: DirEntry | undefined): Promise<Described<M> | undefined> => {
-    if (entry) return judged(`${entry.modifiedAt} ${entry.sizeBytes}`, name, () => fileTemplate(home, name, entry));
+    if (entry) return validated(`${entry.modifiedAt} ${entry.sizeBytes}`, name, () => fileTemplate(home, name, entry));
     const text = SHIPPED.get(name);
-    return text === undefined ? undefined : judged('shipped', name, () => shipped(name, text));
+    return text === undefined ? undefined : validated('shipped', name, () => shipped(name, text));
   };
 
   return {

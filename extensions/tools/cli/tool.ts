@@ -44,7 +44,7 @@ const list = async (cli: Cli, agent: string | undefined): Outcome => {
   return EXIT.ok;
 };
 
-/** By name alone: what else a tool needs is judged at each call. */
+/** By name alone: what else a tool needs is validated at each call. */
 const leftBy = ({ capabilities_tools, disabled, tool_allowlist, tool_blocklist }: OutputOf<'getAgentTools'>): ((tool: Tool) => boolean) => {
   const isIn = (patterns: readonly string[], name: string): boolean => patterns.length === 0 || matchesAny(patterns, name);
   return ({ name }) => !disabled && isIn(capabilities_tools, name) && isIn(tool_allowlist, name) && !matchesAny(tool_blocklist, name);
@@ -83,20 +83,20 @@ const knownTool = async (daemon: DaemonClient, name: string): Promise<Tool> => {
     return await daemon.call('getTool', { name });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 404) throw error;
-    throw new Failure(error.message, { code: error.code, mend: 'svc tool list', requestId: error.requestId });
+    throw new Failure(error.message, { code: error.code, fix: 'svc tool list', requestId: error.requestId });
   }
 };
 
 /** The settings that stand in the way, as commands. */
 const switchedOff = (failure: Failure, name: string): Failure => {
   const { code, exit, message, requestId, status } = failure;
-  const mends: Readonly<Record<string, string>> = {
+  const fixes: Readonly<Record<string, string>> = {
     tools_invoke_disabled: `svc config edit   and under [tool_invoke] enabled = true, allowlist = ["${name}"]`,
     tools_invoke_not_allowed: `svc config get tool_invoke.allowlist   shows who may; svc config edit names ${name} too`,
     tools_needs_agent: `svc tool call ${name} … --agent AGENT`,
   };
-  const mend = mends[code];
-  return mend === undefined ? failure : new Failure(message, { code, exit, mend, requestId, ...(status === undefined ? {} : { status }) });
+  const fix = fixes[code];
+  return fix === undefined ? failure : new Failure(message, { code, exit, fix, requestId, ...(status === undefined ? {} : { status }) });
 };
 
 /** Undefined where the words are `key=value`. */

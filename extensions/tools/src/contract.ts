@@ -1,4 +1,4 @@
-/** What tools declares to other areas: list, judge and execute, for runs, direct calls and MCP alike. */
+/** What tools declares to other areas: list, validate and execute, for runs, direct calls and MCP alike. */
 import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolFacts, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
@@ -24,7 +24,7 @@ export const CallRequest = Type.Object({
 });
 export type CallRequest = Plain<typeof CallRequest>;
 
-export const Judgement = Type.Object({
+export const CallDecision = Type.Object({
   verdict: OneOf(['run', 'deny', 'suspend']),
   digest: Type.String(),
   replay: Replay,
@@ -34,7 +34,7 @@ export const Judgement = Type.Object({
   missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person could grant, as `[capabilities]` has it' })),
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });
-export type Judgement = Plain<typeof Judgement>;
+export type CallDecision = Plain<typeof CallDecision>;
 
 export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus });
 export type ToolResult = Plain<typeof ToolResult>;
@@ -44,8 +44,8 @@ export const Tools = defineService('tools', '1.0.0', {
   /** Those an agent with this manifest may call. */
   list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Validates arguments and runs the veto chain. */
-  judge: method([CallRequest], Judgement),
-  /** Runs a judged call until it ends or is cancelled; never throws for what the tool did wrong. */
+  decide: method([CallRequest], CallDecision),
+  /** Runs a validated call until it ends or is cancelled; never throws for what the tool did wrong. */
   execute: method([CallRequest], ToolResult),
 });
 export type ToolsService = Service<typeof Tools>;

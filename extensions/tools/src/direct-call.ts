@@ -2,15 +2,15 @@
  * A tool that a person calls without a run.
  *
  * I1  Nothing is said of a tool, not even that there is none, before the settings allow its name.
- * I2  The call goes the way of every call: it is judged, runs within its limits, and passes the taps.
+ * I2  The call goes the way of every call: it is validated, runs within its limits, and passes the taps.
  * I3  With an agent it has that agent's capabilities, owner and folder. Without one it has what the caller's role may grant, and the folder of all agents.
  * I4  It waits for nobody: what a person would have to approve first is refused.
  */
 import { type Actors, type Actor, type Capabilities, type Ids, type Logger, matchesAny, SvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { CallRequest, Judgement, ToolResult, ToolsService } from './contract.js';
+import type { CallRequest, CallDecision, ToolResult, ToolsService } from './contract.js';
 import { toolErrors } from './errors.js';
-import { similarNames } from './judgement.js';
+import { similarNames } from './call-policy.js';
 import type { ToolInvoke } from './settings/config.js';
 import type { ToolRegistry } from './tool-registry.js';
 
@@ -18,7 +18,7 @@ export interface DirectDeps {
   readonly registry: ToolRegistry;
   readonly actors: Pick<Actors, 'of'>;
   readonly agents: Pick<AgentsService, 'get'>;
-  readonly tools: Pick<ToolsService, 'judge' | 'execute'>;
+  readonly tools: Pick<ToolsService, 'decide' | 'execute'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly settings: () => ToolInvoke;
 }
@@ -32,7 +32,7 @@ export interface DirectCall {
   readonly log: Logger;
 }
 
-/** Of whoever may grant everything; the judges leave what the caller's role may. */
+/** Of whoever may grant everything; the validates leave what the caller's role may. */
 const EVERYTHING: Capabilities = {
   tools: ['*'],
   network: ['*'],
@@ -52,10 +52,10 @@ export const callDirectly = async (deps: DirectDeps, { actor, name, args, agentI
   if (!deps.registry.find(name)) throw toolErrors.unknown(name, await similarNames(deps.registry, name));
   const agent = agentId === undefined ? undefined : await deps.agents.get(actor, agentId);
   const request = requestOf(deps, actor, agent, name, args);
-  const judgement = await deps.tools.judge(request);
-  if (judgement.verdict !== 'run') {
-    log.warn('a direct call of a tool was refused', { tool: name, agent: agentId, by: actor.id, code: judgement.code });
-    throw refusalOf(name, judgement);
+  const decision = await deps.tools.decide(request);
+  if (decision.verdict !== 'run') {
+    log.warn('a direct call of a tool was refused', { tool: name, agent: agentId, by: actor.id, code: decision.code });
+    throw refusalOf(name, decision);
   }
   const result = await deps.tools.execute(request, { signal });
   log.info('a tool was called directly', { tool: name, agent: agentId, by: actor.id, call: request.call.callId, outcome: result.isError ? 'error' : 'ok' });
@@ -78,10 +78,10 @@ const requestOf = ({ actors, ids }: Pick<DirectDeps, 'actors' | 'ids'>, actor: A
   },
 });
 
-/** Of the reasons that judges give, those that are not about rights. */
+/** Of the reasons that validators give, those that are not about rights. */
 const STATUS: Readonly<Record<string, number>> = { tools_bad_arguments: 400, tools_unknown: 404, tools_unavailable: 404, tools_bad_schema: 502, capability_rate_limited: 429 };
 
-const refusalOf = (name: string, { verdict, suspend, reason = 'it was refused', code = 'tool_denied' }: Judgement): SvcError => {
+const refusalOf = (name: string, { verdict, suspend, reason = 'it was refused', code = 'tool_denied' }: CallDecision): SvcError => {
   if (verdict === 'suspend') return toolErrors.needs_approval(name, suspend?.reason ?? 'it says no more');
   return new SvcError(code, reason, { status: STATUS[code] ?? 403 });
 };

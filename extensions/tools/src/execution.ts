@@ -1,4 +1,4 @@
-/** Running a judged call (T2 to T5). */
+/** Running a validated call (T2 to T5). */
 import {
   type AnyTool,
   type Capabilities,
@@ -16,7 +16,7 @@ import {
 import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
-import { checkedArguments, type JudgeDeps, textOf, toolRequest } from './judgement.js';
+import { checkedArguments, type CallPolicyDeps, textOf, toolRequest } from './call-policy.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
 import { timeLimitOf, type TimeSettings } from './time-limits.js';
 import type { ToolRegistry } from './tool-registry.js';
@@ -25,7 +25,7 @@ export interface ExecuteDeps {
   readonly registry: ToolRegistry;
   readonly grants: HookHandle<typeof ToolGrants>;
   readonly after: HookHandle<typeof ToolAfter>;
-  readonly schemas: JudgeDeps['schemas'];
+  readonly schemas: CallPolicyDeps['schemas'];
   readonly clock: Pick<Clock, 'sleep'>;
   /** Asked with each call: settings may change. */
   readonly timeSettings: () => TimeSettings;
@@ -35,7 +35,7 @@ export interface ExecuteDeps {
 export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
   const tool = deps.registry.find(asked.name);
   if (!tool) return resultOf(failure(toolErrors.unknown(asked.name, [])));
-  // A call that a restart repeats was judged by an earlier build: its arguments are checked again.
+  // A call that a restart repeats was validated by an earlier build: its arguments are checked again.
   const checked = await checkedArguments(deps, tool, asked);
   if ('problem' in checked) return resultOf(failure(checked.problem));
   const request = { ...asked, args: checked.args };

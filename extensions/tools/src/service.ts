@@ -3,7 +3,7 @@
  *
  * T0  What a call may do stands in the manifest of its agent, read from the store for the actor of the call. What the caller says of it
  *     counts for nothing, but for the area's own calls without an agent.
- * T1  A call is judged before it runs: the tool exists, the manifest's lists offer it, its arguments fit, nobody objects.
+ * T1  A call is validated before it runs: the tool exists, the manifest's lists offer it, its arguments fit, nobody objects.
  * T2  A tool that fails gives the model a result that says so; `execute` throws for nothing a tool did.
  * T3  A call has an end: its own time limit, or the caller's signal, even when the tool heeds neither.
  * T4  A result has at most 64 KiB, and says what was left out.
@@ -15,10 +15,10 @@ import { callDigest } from './call-digest.js';
 import type { CallRequest, ToolInfo, ToolsService } from './contract.js';
 import { toolErrors } from './errors.js';
 import { type ExecuteDeps, executeCall, failure, resultOf } from './execution.js';
-import { denied, type JudgeDeps, judgeCall } from './judgement.js';
+import { denied, type CallPolicyDeps, decideCall } from './call-policy.js';
 import { whyNotOffered } from './mode-limits.js';
 
-export type ToolsDeps = JudgeDeps & ExecuteDeps;
+export type ToolsDeps = CallPolicyDeps & ExecuteDeps;
 
 const NEVER = new AbortController().signal;
 
@@ -28,9 +28,9 @@ export const createToolsService = (deps: ToolsDeps): ToolsService => {
   return {
     all: async () => (await deps.registry.all()).map(deps.registry.info).sort(byName),
     list: (actor, agentId, manifest) => listFor(deps, lists, actor, agentId, manifest),
-    judge: async (request) => {
+    decide: async (request) => {
       const derived = await withAgent(deps, request);
-      return 'problem' in derived ? denied({ digest: callDigest(request.name, request.args), replay: 'never', parallel: false }, derived.problem) : judgeCall(deps, derived.request, derived.agent);
+      return 'problem' in derived ? denied({ digest: callDigest(request.name, request.args), replay: 'never', parallel: false }, derived.problem) : decideCall(deps, derived.request, derived.agent);
     },
     execute: async (request, options) => {
       const derived = await withAgent(deps, request);
@@ -44,7 +44,7 @@ export const createDirectTools = (deps: ToolsDeps): ToolsService => {
   const service = createToolsService(deps);
   return {
     ...service,
-    judge: (request) => (request.call.agentId === '' ? judgeCall(deps, request, undefined) : service.judge(request)),
+    decide: (request) => (request.call.agentId === '' ? decideCall(deps, request, undefined) : service.decide(request)),
     execute: (request, options) => (request.call.agentId === '' ? executeCall(deps, request, options?.signal ?? NEVER) : service.execute(request, options)),
   };
 };

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnyTool, Capabilities, ExecOptions, FetchInit, FetchResponse, ToolOutput } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createExecDoor } from '@svc/platform/doors/child/exec-door';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { createExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { expect } from 'chai';
 import { fileTools } from '../src/builtin/file-tools.js';
 import { shellTool } from '../src/builtin/shell-exec.js';
@@ -51,8 +51,8 @@ describe('built-in tools', () => {
 
   it('run a command in the workspace and tell how it ended', async () => {
     const config = { get: () => undefined };
-    const door = createExecDoor({ config, registerDir: join(home, 'register'), env: { PATH: process.env.PATH }, clock: systemClock(), log: { ...silent, child: () => silent } as never });
-    const shell = shellTool(workspaces, (command, args, options) => door.exec(command, args, options));
+    const adapter = createExecAdapter({ config, registerDir: join(home, 'register'), env: { PATH: process.env.PATH }, clock: systemClock(), log: { ...silent, child: () => silent } as never });
+    const shell = shellTool(workspaces, (command, args, options) => adapter.exec(command, args, options));
     const good = await output(shell, { command: 'echo hi > made.txt; cat made.txt; pwd' });
     expect(good.isError).to.equal(false);
     expect(good.content)
@@ -63,11 +63,11 @@ describe('built-in tools', () => {
     expect(bad.content).to.match(/\[exit code 3.*\[stderr\]\noh/s);
     const late = await output(shell, { command: 'sleep 20', timeout_seconds: 1 });
     expect(late.content).to.match(/\[stopped after 1 s/);
-    await door.close();
+    await adapter.close();
   });
 
   it('run a granted program itself, with its words as they are and nothing read by a shell', async () => {
-    const door = createExecDoor({
+    const adapter = createExecAdapter({
       config: { get: () => undefined },
       registerDir: join(home, 'register'),
       env: { PATH: process.env.PATH, SVC_API_KEY: 'the-owners-key', HOME: home },
@@ -75,7 +75,7 @@ describe('built-in tools', () => {
       log: { ...silent, child: () => silent } as never,
       home,
     });
-    const shell = shellTool(workspaces, (command, args, options) => door.exec(command, args, options));
+    const shell = shellTool(workspaces, (command, args, options) => adapter.exec(command, args, options));
     const run = (command: string) => output(shell, { command }, { shell: ['printf *', 'env', 'cat *', 'pwd'] });
     expect((await run("printf '%s|' 'a b' \"c;d\" e\\ f '$HOME' ''")).content).to.match(/\na b\|c;d\|e f\|\$HOME\|\|$/);
     expect((await run('pwd')).content).to.include(join(home, AGENT));
@@ -86,7 +86,7 @@ describe('built-in tools', () => {
     expect(await messageOf(run('cd src'))).to.match(/There is no program "cd"/);
     await openDir(home).write('config.toml', 'api_key = "x"');
     expect(await messageOf(run('cat ../config.toml'))).to.match(/file of the daemon/);
-    await door.close();
+    await adapter.close();
   });
 
   it('end a command when the policy of its manifest says so, and pass no variable it leaves out', async () => {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { DirEntry } from '@svc/api';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import searchLines from '../src/workers/search-lines.js';

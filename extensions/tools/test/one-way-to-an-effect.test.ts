@@ -126,19 +126,19 @@ describe('the one way to an effect', () => {
   it('T1 tells what a call would be, whatever becomes of it', async () => {
     const keyed = toolThat('keyed', async () => '', { replay: 'keyed', parallel: false });
     const { service, taps } = openTools([echo, keyed]);
-    const judged = (name: string, args: unknown) => service.judge(call(name, args));
-    expect(await judged('echo', { text: 'x' })).to.deep.equal({ verdict: 'run', digest: callDigest('echo', { text: 'x' }), replay: 'safe', parallel: true });
-    expect(await judged('keyed', { text: 5 })).to.include({ verdict: 'deny', replay: 'keyed', parallel: false });
-    expect(await judged('nobody', {})).to.include({ verdict: 'deny', replay: 'never', parallel: false, code: 'tools_unknown' });
+    const decided = (name: string, args: unknown) => service.decide(call(name, args));
+    expect(await decided('echo', { text: 'x' })).to.deep.equal({ verdict: 'run', digest: callDigest('echo', { text: 'x' }), replay: 'safe', parallel: true });
+    expect(await decided('keyed', { text: 5 })).to.include({ verdict: 'deny', replay: 'keyed', parallel: false });
+    expect(await decided('nobody', {})).to.include({ verdict: 'deny', replay: 'never', parallel: false, code: 'tools_unknown' });
     taps.before = () => ({ deny: 'no' });
-    expect(await judged('echo', { text: 'x' })).to.include({ verdict: 'deny', reason: 'no', code: 'tool_denied' });
+    expect(await decided('echo', { text: 'x' })).to.include({ verdict: 'deny', reason: 'no', code: 'tool_denied' });
     taps.before = () => undefined;
-    expect(await judged('echo', { text: 'x' })).to.include({ verdict: 'run' });
+    expect(await decided('echo', { text: 'x' })).to.include({ verdict: 'run' });
   });
 
   it('T1 names the place of a bad argument, or the whole, and what the model sent that is no JSON', async () => {
     const { service } = openTools([echo]);
-    const reason = async (args: unknown, more = {}) => (await service.judge(call('echo', args, more))).reason;
+    const reason = async (args: unknown, more = {}) => (await service.decide(call('echo', args, more))).reason;
     expect(await reason({})).to.equal("The arguments of echo cannot be used: text is missing in the arguments. Send one JSON object that fits the tool's schema.");
     expect(await reason([])).to.match(/cannot be used: The arguments must be object/);
     expect(await reason({ text: 'x' }, { argsError: 'y'.repeat(600) })).to.match(/: y{500}\. /);
@@ -158,7 +158,7 @@ describe('the one way to an effect', () => {
     taps.manifest = { capabilities: narrow };
     taps.before = ({ call: { capabilities } }) => void seen.push(capabilities);
     const request = call('echo', { text: 'x' });
-    await service.judge(request);
+    await service.decide(request);
     await service.execute(request);
     expect(request.call.capabilities.shell).to.deep.equal(['*']);
     expect(seen).to.deep.equal([narrow, narrow]);
@@ -169,10 +169,10 @@ describe('the one way to an effect', () => {
     let asked = 0;
     taps.before = () => void asked++;
     taps.manifest = { tools_disabled: true };
-    expect(await service.judge(call('echo', { text: 5 }))).to.include({ code: 'tools_not_offered' });
+    expect(await service.decide(call('echo', { text: 5 }))).to.include({ code: 'tools_not_offered' });
     const direct = call('echo', { text: 'x' });
     expect(asked).to.equal(0);
-    expect(await service.judge({ ...direct, call: { ...direct.call, agentId: '' } })).to.include({ verdict: 'run' });
+    expect(await service.decide({ ...direct, call: { ...direct.call, agentId: '' } })).to.include({ verdict: 'run' });
     expect(asked).to.equal(1);
   });
 
@@ -200,11 +200,11 @@ describe('the one way to an effect', () => {
 
   it('T1 refuses a call whose agent has gone, and lets other troubles of agents through', async () => {
     const gone = new SvcError('agent_not_found', 'gone', { status: 404 });
-    expect(await serviceOf([echo], { agents: () => Promise.reject(gone) }).service.judge(call('echo', { text: 'x' }))).to.include({ verdict: 'deny', code: 'tools_not_offered' });
+    expect(await serviceOf([echo], { agents: () => Promise.reject(gone) }).service.decide(call('echo', { text: 'x' }))).to.include({ verdict: 'deny', code: 'tools_not_offered' });
     for (const error of [new SvcError('storage_full', 'x', { status: 507 }), new TypeError('agent_not_found')])
       expect(
         await serviceOf([echo], { agents: () => Promise.reject(error) })
-          .service.judge(call('echo', { text: 'x' }))
+          .service.decide(call('echo', { text: 'x' }))
           .catch((caught: unknown) => caught),
       ).to.equal(error);
   });
@@ -261,7 +261,7 @@ describe('the one way to an effect', () => {
     expect(logged).to.deep.equal([]);
   });
 
-  it('shows taps of tool.after the call as it was judged, and takes what they make of it', async () => {
+  it('shows taps of tool.after the call as it was validated, and takes what they make of it', async () => {
     const { service, taps } = openTools([echo]);
     let seen: ToolRequest | undefined;
     taps.after = (output, request) => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dir } from '@svc/api';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { expect } from 'chai';
 import { createLineSearch, SEARCH_STEPS, type Sameness } from '../src/builtin/line-search.js';
 import { parsePatch } from '../src/builtin/patch-format.js';

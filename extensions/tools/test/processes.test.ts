@@ -3,11 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CallRequest } from '../src/contract.js';
 import { Tools } from '../src/contract.js';
-import { startTimeOf } from '@svc/platform/doors/child/process-identity';
+import { startTimeOf } from '@svc/platform/adapters/child/process-identity';
 import { bootTestKernel, describeDaemonOnEngines, fixtureExtension, OPEN_RATE, OWNER, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { ToolsService } from '../src/contract.js';
-import { createOutputRing } from '../src/processes/output-ring.js';
+import { createOutputBuffer } from '../src/processes/output-buffer.js';
 import { isNarrowed } from '../src/processes/processes.js';
 
 /** Without the sandbox: a process inside knows itself by another number than the one that is looked for here. */
@@ -156,7 +156,7 @@ describeDaemonOnEngines('a process of an agent', function () {
     expect([nobody.status, /belong to an agent/.test(nobody.body.content)]).to.deep.equal([400, true]);
   });
 
-  it('is judged by the grants of shell_exec, and one whose grants shrink is ended', async () => {
+  it('is validated by the grants of shell_exec, and one whose grants shrink is ended', async () => {
     const narrow = await spawnAgent('narrow', 'shell = ["sleep *", "printf *"]');
     for (const body of [{ command: 'cat x' }, { command: 'sleep 1; cat x' }, { command: 'cat', args: ['x'] }, { command: "sleep' '1" }]) {
       const { status, code } = await call('process_start', body, narrow);
@@ -231,24 +231,24 @@ const ALL = { tools: ['*'], network: [], memory_read: [], memory_write: [], shel
 
 describe('the kept output of a process', () => {
   it('is read by its places, and says what it lost', () => {
-    const ring = createOutputRing(10);
-    ring.add('0123456789');
-    expect(ring.read(3, 4)).to.deep.equal({ text: '3456', next: 7, dropped: 0, left: 3 });
-    ring.add('abcdefghij');
-    expect([ring.end, ring.read(0, 100).dropped]).to.deep.equal([20, 0]);
-    ring.add('k');
-    expect(ring.end).to.equal(21);
-    expect(ring.read(7, 100)).to.deep.equal({ text: 'bcdefghijk', next: 21, dropped: 4, left: 0 });
-    expect(ring.read(21, 5)).to.deep.equal({ text: '', next: 21, dropped: 0, left: 0 });
-    expect(ring.read(99, 5)).to.deep.equal({ text: '', next: 21, dropped: 0, left: 0 });
-    ring.add('x'.repeat(50));
-    expect(ring.read(0, 100)).to.include({ text: 'x'.repeat(10), dropped: 61, next: 71 });
+    const cycle = createOutputBuffer(10);
+    cycle.add('0123456789');
+    expect(cycle.read(3, 4)).to.deep.equal({ text: '3456', next: 7, dropped: 0, left: 3 });
+    cycle.add('abcdefghij');
+    expect([cycle.end, cycle.read(0, 100).dropped]).to.deep.equal([20, 0]);
+    cycle.add('k');
+    expect(cycle.end).to.equal(21);
+    expect(cycle.read(7, 100)).to.deep.equal({ text: 'bcdefghijk', next: 21, dropped: 4, left: 0 });
+    expect(cycle.read(21, 5)).to.deep.equal({ text: '', next: 21, dropped: 0, left: 0 });
+    expect(cycle.read(99, 5)).to.deep.equal({ text: '', next: 21, dropped: 0, left: 0 });
+    cycle.add('x'.repeat(50));
+    expect(cycle.read(0, 100)).to.include({ text: 'x'.repeat(10), dropped: 61, next: 71 });
   });
 
   it('halves no character', () => {
-    const ring = createOutputRing(100);
-    ring.add('ab🚀c');
-    expect(ring.read(0, 3)).to.deep.equal({ text: 'ab', next: 2, dropped: 0, left: 3 });
-    expect(ring.read(2, 2).text).to.equal('🚀');
+    const cycle = createOutputBuffer(100);
+    cycle.add('ab🚀c');
+    expect(cycle.read(0, 3)).to.deep.equal({ text: 'ab', next: 2, dropped: 0, left: 3 });
+    expect(cycle.read(2, 2).text).to.equal('🚀');
   });
 });

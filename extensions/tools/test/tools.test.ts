@@ -6,19 +6,19 @@ import { call, echo, openTools, toolThat } from './tools-kit.js';
 
 describe('tools', () => {
   it('T1 refuses a tool that does not exist, and names those that look like it', async () => {
-    const judged = await openTools([echo]).service.judge(call('ehco', { text: 'x' }));
-    expect(judged).to.include({ verdict: 'deny', code: 'tools_unknown', replay: 'never' });
-    expect(judged.reason).to.match(/Did you mean echo\?/);
+    const decided = await openTools([echo]).service.decide(call('ehco', { text: 'x' }));
+    expect(decided).to.include({ verdict: 'deny', code: 'tools_unknown', replay: 'never' });
+    expect(decided.reason).to.match(/Did you mean echo\?/);
   });
 
   it('T1 refuses arguments that do not fit, naming the place', async () => {
     const { service } = openTools([echo]);
-    expect((await service.judge(call('echo', { text: 5 }))).reason).to.match(/text in the arguments must be string, got 5/);
-    expect((await service.judge(call('echo', { text: 'x', times: 0 }))).code).to.equal('tools_bad_arguments');
-    expect((await service.judge(call('echo', undefined, { argsError: 'the JSON ends in the middle' }))).reason).to.match(/the JSON ends in the middle/);
+    expect((await service.decide(call('echo', { text: 5 }))).reason).to.match(/text in the arguments must be string, got 5/);
+    expect((await service.decide(call('echo', { text: 'x', times: 0 }))).code).to.equal('tools_bad_arguments');
+    expect((await service.decide(call('echo', undefined, { argsError: 'the JSON ends in the middle' }))).reason).to.match(/the JSON ends in the middle/);
   });
 
-  it('T1 gives a tool what its schema says where the model said nothing, and refuses one whose schema nobody can judge by', async () => {
+  it('T1 gives a tool what its schema says where the model said nothing, and refuses one whose schema nobody can validate by', async () => {
     const given: unknown[] = [];
     const params = Type.Object({ text: Type.String(), times: Type.Integer({ default: 2 }) });
     const run = async (args: unknown): Promise<string> => {
@@ -30,7 +30,7 @@ describe('tools', () => {
     const asked = call('twice', { text: 'x' });
     expect((await service.execute(asked)).content).to.equal('ok');
     expect([given, asked.args]).to.deep.equal([[{ text: 'x', times: 2 }], { text: 'x' }]);
-    expect(await service.judge(call('strange', {}))).to.include({ verdict: 'deny', code: 'tools_bad_schema' });
+    expect(await service.decide(call('strange', {}))).to.include({ verdict: 'deny', code: 'tools_bad_schema' });
     expect((await service.execute(call('strange', {}))).isError).to.equal(true);
   });
 
@@ -38,7 +38,7 @@ describe('tools', () => {
     const { service, taps } = openTools([echo]);
     for (const manifest of [{ tool_blocklist: ['e*'] }, { tool_allowlist: ['other'] }, { tools_disabled: true }]) {
       taps.manifest = manifest;
-      expect((await service.judge(call('echo', { text: 'x' }))).code, JSON.stringify(manifest)).to.equal('tools_not_offered');
+      expect((await service.decide(call('echo', { text: 'x' }))).code, JSON.stringify(manifest)).to.equal('tools_not_offered');
     }
   });
 
@@ -50,10 +50,10 @@ describe('tools', () => {
       return { deny: 'no', code: 'because' };
     };
     const earlier = [{ digest: 'd', status: 'completed' }];
-    expect(await service.judge(call('echo', { text: 'x' }, { earlier }))).to.include({ verdict: 'deny', reason: 'no', code: 'because' });
+    expect(await service.decide(call('echo', { text: 'x' }, { earlier }))).to.include({ verdict: 'deny', reason: 'no', code: 'because' });
     expect(seen).to.deep.include({ earlier, digest: callDigest('echo', { text: 'x' }), args: { text: 'x' } });
     taps.before = () => ({ suspend: { reason: 'ask a person', wakeKey: 'w' } });
-    expect((await service.judge(call('echo', { text: 'x' }))).suspend).to.deep.equal({ reason: 'ask a person', wakeKey: 'w' });
+    expect((await service.decide(call('echo', { text: 'x' }))).suspend).to.deep.equal({ reason: 'ask a person', wakeKey: 'w' });
   });
 
   it('gives the same digest for the same arguments in another order, and another one otherwise', () => {
@@ -82,18 +82,18 @@ describe('tools', () => {
     expect((await service.all()).map(({ name }) => name)).to.deep.equal(['echo']);
     expect((await service.list(actor, agentId, manifest())).map(({ name }) => name)).to.deep.equal(['echo']);
     expect(seen).to.deep.equal([factsOf(echo), { ...factsOf(echo), name: 'other' }]);
-    expect((await service.judge(call('from_afar', { text: 'x' }))).code).to.equal('tools_unknown');
+    expect((await service.decide(call('from_afar', { text: 'x' }))).code).to.equal('tools_unknown');
     expect((await service.execute(call('from_afar', { text: 'x' }))).isError).to.equal(true);
   });
 
-  it('tells judges what a call needs: as the tool says it, and what its risk alone asks for', async () => {
+  it('tells validates what a call needs: as the tool says it, and what its risk alone asks for', async () => {
     const { service, taps } = openTools([
       toolThat('reads', async () => 'ran', { capabilities: ['file_system'], needs: () => [{ capability: 'file_system', target: 'a.txt' }] }),
       toolThat('mute', async () => 'ran', { risk: 'exec', capabilities: ['file_system'] }),
     ]);
     const seen: unknown[] = [];
     taps.before = ({ needs, tool }) => void seen.push([tool.capabilities, needs]);
-    for (const name of ['reads', 'mute']) await service.judge(call(name, { text: 'x' }));
+    for (const name of ['reads', 'mute']) await service.decide(call(name, { text: 'x' }));
     expect(seen).to.deep.equal([
       [['file_system'], [{ capability: 'file_system', target: 'a.txt' }]],
       [
@@ -103,7 +103,7 @@ describe('tools', () => {
     ]);
   });
 
-  it('has judged what runs: a target that the schema fills in is one that judges see, under one digest before and after', async () => {
+  it('has validated what runs: a target that the schema fills in is one that validators see, under one digest before and after', async () => {
     const ran: unknown[] = [];
     const fetches = toolThat(
       'fetches',
@@ -120,20 +120,20 @@ describe('tools', () => {
       seen.push(request);
       return output;
     };
-    await service.judge(call('fetches', {}));
+    await service.decide(call('fetches', {}));
     await service.execute(call('fetches', {}));
     expect(ran).to.deep.equal([{ host: 'inside.test' }]);
     expect(seen.map(({ args, needs }) => [args, needs])).to.deep.equal(Array(2).fill([{ host: 'inside.test' }, [{ capability: 'network', target: 'inside.test' }]]));
     expect(new Set(seen.map(({ digest }) => digest))).to.deep.equal(new Set([callDigest('fetches', {})]));
   });
 
-  it('refuses a call whose tool cannot say what it needs: nobody could judge it', async () => {
+  it('refuses a call whose tool cannot say what it needs: nobody could validate it', async () => {
     const fails = () => {
       throw new Error('no idea');
     };
     const { service, taps } = openTools([toolThat('lost', async () => 'ran', { needs: fails })]);
     taps.before = () => undefined;
-    expect(await service.judge(call('lost', { text: 'x' }))).to.include({ verdict: 'deny', code: 'tools_failed' });
+    expect(await service.decide(call('lost', { text: 'x' }))).to.include({ verdict: 'deny', code: 'tools_failed' });
   });
 
   it('shows taps of tool.before and tool.after what the tool is, and nothing that runs, however deep', async () => {
@@ -144,7 +144,7 @@ describe('tools', () => {
       seen.push(request);
       return output;
     };
-    await service.judge(call('armed', { text: 'x' }));
+    await service.decide(call('armed', { text: 'x' }));
     await service.execute(call('armed', { text: 'x' }));
     expect(seen).to.have.length(2);
     for (const request of seen) {
@@ -155,7 +155,7 @@ describe('tools', () => {
     }
   });
 
-  it('runs a tool with what is left of its grants now, whatever it was judged by', async () => {
+  it('runs a tool with what is left of its grants now, whatever it was validated by', async () => {
     const nosy = toolThat('nosy', async (_args, { capabilities }) => JSON.stringify(capabilities.network));
     const { service, taps } = openTools([nosy]);
     expect((await service.execute(call('nosy', { text: 'x' }))).content).to.equal('["*"]');

@@ -117,7 +117,7 @@ const read = <T>(deps: VaultDeps, state: State, look: (secrets: ReadonlyMap<stri
   });
 };
 
-/** Many may ask at once; one reads the file. A vault that does not open is looked at anew by the next who asks: it may have been mended. */
+/** Many may ask at once; one reads the file. A vault that does not open is looked at anew by the next who asks: it may have been fixed. */
 const open = (deps: VaultDeps, state: State): Promise<Held> => {
   state.opening ??= openVault(deps)
     .then((vault) => {

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dir, Logger } from '@svc/api';
-import { openDir } from '@svc/platform/doors/files/files-door';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { systemIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
 import { doctorFindings, healthProbe } from '../src/reports.js';
@@ -87,7 +87,7 @@ describe('the vault', () => {
     expect(await healthProbe(other)).to.include({ name: 'vault', status: 'error' });
   });
 
-  it('V2 leaves a damaged file as it is, and opens it once it is mended', async () => {
+  it('V2 leaves a damaged file as it is, and opens it once it is fixed', async () => {
     const vault = vaultWith(KEY);
     await vault.put('a', SECRET);
     const file = join(home, 'vault.enc');

@@ -1,5 +1,5 @@
 /**
- * What the page does for a stranger's panel, and what it does not.
+ * What the page does for a third party's panel, and what it does not.
  *
  * H1  It asks the daemon for routes of the panel's own extension and for nothing else, as whoever looks at the page.
  * H2  However much a panel asks, sends or says, the page goes on: few calls at once, short bodies, and one that floods is cut off.
@@ -21,7 +21,7 @@ export interface HostOptions {
 }
 
 export interface Host {
-  tell(now: FrameNow): void;
+  notify(now: FrameNow): void;
   changed(change: FrameChange | null): void;
   close(): void;
 }
@@ -38,7 +38,7 @@ export const hostFrame = ({ port, routes, onHeight, onGo, onFlood }: HostOptions
   const gone = new AbortController();
   const waiting: Array<() => Promise<void>> = [];
   let atOnce = 0;
-  let heard = 0;
+  let received = 0;
   let since = performance.now();
   const send = (message: ToFrame): void => {
     if (!gone.signal.aborted) port.postMessage(message);
@@ -50,9 +50,9 @@ export const hostFrame = ({ port, routes, onHeight, onGo, onFlood }: HostOptions
   };
   const floods = (): boolean => {
     const now = performance.now();
-    if (now - since > WITHIN_MS) [since, heard] = [now, 0];
-    heard += 1;
-    return heard > MAX_MESSAGES;
+    if (now - since > WITHIN_MS) [since, received] = [now, 0];
+    received += 1;
+    return received > MAX_MESSAGES;
   };
   const pump = (): void => {
     while (atOnce < MAX_AT_ONCE && waiting.length > 0) {
@@ -92,7 +92,7 @@ export const hostFrame = ({ port, routes, onHeight, onGo, onFlood }: HostOptions
     else if (message?.type === 'height') onHeight(Math.min(MAX_HEIGHT_PX, Math.max(0, message.px)));
     else if (message?.type === 'go') onGo(message.path);
   };
-  return { tell: (now) => send({ type: 'now', now }), changed: (change) => send({ type: 'changed', change }), close };
+  return { notify: (now) => send({ type: 'now', now }), changed: (change) => send({ type: 'changed', change }), close };
 };
 
 /** H1. As the daemon will read it; undefined where it is none of these. */

@@ -1,4 +1,4 @@
-/** What is said around a stranger's panel: it comes with the code that hosts frames, not with the page. */
+/** What is said around a third party's panel: it comes with the code that hosts frames, not with the page. */
 import { words } from '@svc/kit';
 
 export const t = words({

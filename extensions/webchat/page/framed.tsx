@@ -1,4 +1,4 @@
-/** A stranger's panel: in a frame that has nothing of the page, and beside it whose it is. */
+/** A third party's panel: in a frame that has nothing of the page, and beside it whose it is. */
 import { Empty, go, Icon, isDark, language, Loading, useChanges, useEffect, useRef, useState } from '@svc/kit';
 import type { FrameGreeting, FrameNow } from '@svc/client/frame';
 import { type Host, hostFrame } from './frame-host.js';
@@ -16,7 +16,7 @@ export const Framed = ({ panel, path }: { panel: Panel; path: readonly string[] 
   const now = nowOf(path);
   const latest = useRef(now);
   latest.current = now;
-  useEffect(() => host.current?.tell(now), [now.theme, now.language, path.join('/')]);
+  useEffect(() => host.current?.notify(now), [now.theme, now.language, path.join('/')]);
   useChanges(panel.frame?.events ?? [], (change) =>
     host.current?.changed(change ? { what: change.what, ...(change.id === undefined ? {} : { id: change.id }), ...(change.state === undefined ? {} : { state: change.state }) } : null),
   );

@@ -3,7 +3,7 @@
  *
  * S1  What is offered is what the daemon lists now: switching an area off or on changes it, without a reload of the page.
  * S2  Code is loaded when its panel is opened. A reload of an area has other names for its files, so its panel is drawn anew.
- * S3  Panels of the daemon's own areas run here. Those of strangers run in a frame (framed.tsx).
+ * S3  Panels of the daemon's own areas run here. Those of third parties run in a frame (framed.tsx).
  */
 import type { CollectionView } from '@svc/api/collection-view';
 import { address, batch, caller, daemon, type OutputOf, type PanelDefinition, signal } from '@svc/kit';

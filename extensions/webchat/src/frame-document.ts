@@ -1,5 +1,5 @@
 /**
- * The document of a panel that a stranger brought.
+ * The document of a panel that a third party brought.
  *
  * D1  It has an origin of its own that is nobody's, also where it is opened by itself: no cookie, no storage, no page around it.
  * D2  It runs its own module and nothing else, and opens no connection: everything it may have comes over the channel of the page.

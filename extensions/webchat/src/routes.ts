@@ -5,7 +5,7 @@
  * W1  None of its files holds data of this daemon, so none asks for a key. What the page shows it asks of the API, as whoever looks at it.
  * W2  No script or style runs but files of this daemon, and the page speaks with this daemon alone (Content-Security-Policy).
  * W3  A panel is offered to those who have its permission, while its area is on. Files of an area that is off are not served.
- * W4  What strangers bring runs in a document whose origin is nobody's, and is no script of this origin.
+ * W4  What third parties bring runs in a document whose origin is nobody's, and is no script of this origin.
  */
 import { type Actor, type Assets, bytes, type CollectionView, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import { frameDocument } from './frame-document.js';
@@ -31,7 +31,7 @@ const POLICY = [
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "font-src 'self'",
-  // Documents of strangers' panels, which are sandboxed by themselves.
+  // Documents of third parties' panels, which are sandboxed by themselves.
   "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

@@ -2,7 +2,7 @@
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import { type HeldServer, startHeldServer } from '@svc/fixtures/providers/held-server';
 import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { modelConfig } from '@svc/test/clients/model-kernel';
 import { axeFindings, expectWellMade, useBrowser } from '@svc/test/page/browser';
@@ -14,14 +14,14 @@ const HOSTILE = '<img src=x onerror="window.harmed = true"><script>window.harmed
 describe('conversations on the page', function () {
   this.timeout(90_000);
   const chromium = useBrowser();
-  let model: GatedServer;
+  let model: HeldServer;
   let kernel: TestKernel;
   let agentId: string;
   let page: Page;
   let mistakes: readonly string[];
 
   before(async () => {
-    model = await startGatedServer();
+    model = await startHeldServer();
     kernel = await bootTestKernel({ config: `${OPEN_RATE}${model.config}`, env: model.env });
   });
   after(async () => {

@@ -390,7 +390,7 @@ describe('a collection that is described as data', function () {
     const { page, kernel } = await visit('items');
     await page.getByText('Connected', { exact: true }).waitFor();
     shelves = [{ id: 'new', revision: 1, name: 'another one', size: 'small', books: 0 }, ...shelves];
-    kernel.daemon.parts.events.tell('shelves.changed', { id: 'new', ownerId: 'somebody' });
+    kernel.daemon.parts.events.emit('shelves.changed', { id: 'new', ownerId: 'somebody' });
     await page.getByRole('cell', { name: 'another one', exact: true }).waitFor();
     expect((await names(page))[0]).to.equal('another one');
   });

@@ -2,7 +2,7 @@
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import { type HeldServer, startHeldServer } from '@svc/fixtures/providers/held-server';
 import { brokenWords, expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `part${index} `);
@@ -12,14 +12,14 @@ const WIDE_TABLE =
 describe('the first hour of conversations', function () {
   this.timeout(90_000);
   const chromium = useBrowser();
-  let model: GatedServer;
+  let model: HeldServer;
   let kernel: TestKernel;
   let agentId: string;
   let page: Page;
   let talkers = 0;
 
   before(async () => {
-    model = await startGatedServer();
+    model = await startHeldServer();
     kernel = await bootTestKernel({ config: `${OPEN_RATE}${model.config}`, env: model.env });
   });
   after(async () => {
@@ -131,9 +131,9 @@ describe('the first hour of conversations', function () {
     await say('and then?');
     await page.locator('.bubble').filter({ hasText: 'and then?' }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    const told = page.locator('.answered').first();
-    await told.getByText(/^Ran for/).waitFor();
-    const figures = await told.locator('.figures').innerText();
+    const reported = page.locator('.answered').first();
+    await reported.getByText(/^Ran for/).waitFor();
+    const figures = await reported.locator('.figures').innerText();
     expect(figures)
       .to.match(/openai\/gpt-4o/)
       .and.not.match(/default/);
@@ -144,7 +144,7 @@ describe('the first hour of conversations', function () {
     // What waited was never begun: who typed it has it back.
     await page.locator('.bubble').filter({ hasText: 'and then?' }).waitFor({ state: 'detached' });
     expect(await composer().inputValue()).to.equal('and then?');
-    await told.getByRole('button', { name: 'Try again' }).click();
+    await reported.getByRole('button', { name: 'Try again' }).click();
     (await model.asked()).answer({ text: 'A short one.' });
     await page.getByText('A short one.').waitFor();
   });

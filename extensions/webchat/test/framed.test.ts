@@ -1,4 +1,4 @@
-/** Panels of strangers: what they may do in their frame, and what they try in vain. Each runs real code in a real browser. */
+/** Panels of third parties: what they may do in their frame, and what they try in vain. Each runs real code in a real browser. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,7 +28,7 @@ const GOOD = `
   at.innerHTML = '<h2>Beds</h2>' + beds.map((bed) => '<p class="bed">' + bed + '</p>').join('');
 `;
 
-describe('a panel of a stranger', function () {
+describe('a panel of a third party', function () {
   this.timeout(90_000);
   const chromium = useBrowser();
   let folder: string;
@@ -132,12 +132,12 @@ describe('a panel of a stranger', function () {
     const frame = await frameOf(page);
     await frame.locator('.bed').first().waitFor();
     await page.getByText('Connected', { exact: true }).waitFor();
-    await frame.evaluate(() => delete document.getElementById('panel')?.dataset.heard);
-    kernel.daemon.parts.events.tell('garden.planted', { id: 'foreign', ownerId: 'somebody-else' });
-    kernel.daemon.parts.events.tell('garden.planted', { id: 'of-nobody' });
-    kernel.daemon.parts.events.tell('run.ended', { runId: 'r1', agentId: 'a', sessionId: 's', ownerId: 'somebody-else', status: 'done' });
-    kernel.daemon.parts.events.tell('provider.changed', { name: 'not-of-the-garden' });
-    kernel.daemon.parts.events.tell('garden.opened', { state: 'open' });
+    await frame.evaluate(() => delete document.getElementById('panel')?.dataset.received);
+    kernel.daemon.parts.events.emit('garden.planted', { id: 'foreign', ownerId: 'somebody-else' });
+    kernel.daemon.parts.events.emit('garden.planted', { id: 'of-nobody' });
+    kernel.daemon.parts.events.emit('run.ended', { runId: 'r1', agentId: 'a', sessionId: 's', ownerId: 'somebody-else', status: 'done' });
+    kernel.daemon.parts.events.emit('provider.changed', { name: 'not-of-the-garden' });
+    kernel.daemon.parts.events.emit('garden.opened', { state: 'open' });
     await frame.locator('[data-heard*="opened"]').waitFor();
     expect(await frame.locator('#panel').getAttribute('data-heard')).to.equal('{"what":"garden.opened","state":"open"}');
   });

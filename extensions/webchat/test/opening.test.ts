@@ -27,7 +27,7 @@ describe('a page that opens', function () {
   const composer = () => page.getByRole('textbox', { name: /^Message to/ });
   const newAgent = async (name: string): Promise<string> => (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name } })).body.agent_id;
   /** A conversation in which something was said. */
-  const newTalk = async (agent: string): Promise<string> => (await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'are you there?' })).body.session_id;
+  const newConversation = async (agent: string): Promise<string> => (await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'are you there?' })).body.session_id;
   /** Answers to these wait until what is returned is called. */
   const held = async (url: RegExp): Promise<() => void> => {
     let release = (): void => undefined;
@@ -48,7 +48,7 @@ describe('a page that opens', function () {
       'a conversation',
       async () => {
         const agent = await newAgent('opened where it was left');
-        return `#/chat/${agent}/${await newTalk(agent)}`;
+        return `#/chat/${agent}/${await newConversation(agent)}`;
       },
     ],
   ] as const)
@@ -103,7 +103,7 @@ describe('a page that opens', function () {
 
   it('lets one write and send before what was said in a conversation is there', async () => {
     const agent = await newAgent('slow to remember');
-    const session = await newTalk(agent);
+    const session = await newConversation(agent);
     const release = await held(new RegExp(`/api/agents/${agent}/sessions/${session}$`));
     await page.goto(`${kernel.url}/#/chat/${agent}/${session}`);
     await composer().fill('and now?');

@@ -1,9 +1,9 @@
 /** What an extension is, and all it can see. */
 import type { Actors } from './actor.js';
 import type { Disposable } from './disposable.js';
-import type { ChildHandle, SandboxState, SpawnOptions } from './doors/child.js';
-import type { Tcp } from './doors/tcp.js';
-import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './doors.js';
+import type { ChildHandle, SandboxState, SpawnOptions } from './adapters/child.js';
+import type { Tcp } from './adapters/tcp.js';
+import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './adapters.js';
 import type { CollectionView } from './declare/collection-view.js';
 import type { CapabilityDecl } from './declare/capability.js';
 import type { CommandDecl, CommandWordDecl } from './declare/command.js';
@@ -178,7 +178,7 @@ export interface ExtensionContext {
   /** An environment variable that the manifest asks for with the grant `env:<NAME>`; others are refused. */
   env(name: string): string | undefined;
   readonly workers: Workers;
-  /** Judges values against schemas, as routes are judged. */
+  /** Validates values against schemas, as routes are validated. */
   readonly schemas: Schemas;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -191,7 +191,7 @@ export interface ExtensionContext {
 }
 
 export interface ExtensionDefinition {
-  /** What contract.ts exports, as `import * as contract`: the build writes it down for whoever wants to use or judge the area without its code. */
+  /** What contract.ts exports, as `import * as contract`: the build writes it down for whoever wants to use or validate the area without its code. */
   readonly contract?: Readonly<Record<string, unknown>>;
   /** The worker functions that the manifest names. */
   readonly workers?: readonly WorkerDecl[];

@@ -46,7 +46,7 @@ export const SocketUpgrade = defineVeto('socket.upgrade', V, {
   }),
 });
 
-/** A tool call that waits for judgement. */
+/** A tool call that waits for decision. */
 export const ToolRequest = Type.Object({
   tool: ToolFacts,
   args: Type.Record(Type.String(), Type.Unknown()),
@@ -70,7 +70,7 @@ export const ToolGrants = definePipe('tool.grants', V, { policy: 'closed', budge
 export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, remote: true, callable: true, subject: ToolRequest });
 export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, remote: true, callable: true, value: ToolOutput, context: ToolRequest });
 
-/** Asked by the secrets door alone. */
+/** Asked by the secrets adapter alone. */
 export const SecretResolve = defineAsk('secret.resolve', V, { policy: 'closed', budgetMs: 2_000, subject: Type.Object({ name: Type.String() }), answer: Type.Object({ value: Type.String() }) });
 export const SecretChange = defineAsk('secret.change', V, {
   policy: 'closed',

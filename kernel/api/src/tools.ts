@@ -1,7 +1,7 @@
 /** Tools: what a model may call. A tool lives with the area whose effect it is. */
 import { Actor } from './actor.js';
 import type { Plain } from './declare/plain.js';
-import type { Logger } from './doors.js';
+import type { Logger } from './adapters.js';
 import type { Replay } from './journal.js';
 import { Nullable, OneOf, type Static, type TObject, Type } from './schema/schema.js';
 
@@ -69,7 +69,7 @@ export const Need = Type.Object({
 });
 export type Need = Plain<typeof Need>;
 
-/** What a tool is, for whoever judges or lists it: never the thing that runs it. */
+/** What a tool is, for whoever validates or lists it: never the thing that runs it. */
 export const ToolFacts = Type.Object({
   name: Type.String(),
   description: Type.String(),
@@ -124,8 +124,8 @@ export interface ToolDecl<P extends TObject = TObject> {
   /** Capabilities that every call needs: without one of them the tool is not even listed. The risks `exec` and `network` add `shell` and `network`. */
   readonly capabilities?: readonly string[];
   /**
-   * What this call needs, and which of it: what judges go by. A pure function; or data, in whose targets `{name}` stands for that argument,
-   * which can be judged without the code of the tool.
+   * What this call needs, and which of it: what validates go by. A pure function; or data, in whose targets `{name}` stands for that argument,
+   * which can be validated without the code of the tool.
    */
   readonly needs?: ((args: Static<P>) => readonly Need[]) | readonly Need[];
   /** Default 120 s. */

@@ -7,7 +7,7 @@ const Sync = defineCapability('calendar_sync', '1.0.0', { description: 'Sync wit
 const Share = defineCapability('calendar_share', '1.0.0', { description: 'Share with everybody', grant: 'flag' });
 
 describe('a declared capability', () => {
-  it('is a plain value with all that it is judged by, frozen for all who share it', () => {
+  it('is a plain value with all that it is validated by, frozen for all who share it', () => {
     expect(JSON.parse(JSON.stringify(Read))).to.deep.equal({ declares: 'capability', name: 'calendar_read', version: '1.0.0', description, grant: 'names' });
     expect(Object.isFrozen(Read)).to.equal(true);
     expect(isCapability(JSON.parse(JSON.stringify(Read)))).to.equal(true);

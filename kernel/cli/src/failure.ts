@@ -1,4 +1,4 @@
-/** What a command could not do: what happened, why, and what mends it. Printed once, by main.ts. */
+/** What a command could not do: what happened, why, and what fixes it. Printed once, by main.ts. */
 import { EXIT, type ExitCode } from './exit-codes.js';
 
 export interface FailureInit {
@@ -9,7 +9,7 @@ export interface FailureInit {
   status?: number;
   why?: string | undefined;
   /** A command to run or a thing to do. */
-  mend?: string | undefined;
+  fix?: string | undefined;
   /** Leads to the daemon's log lines: `svc logs --request ID`. */
   requestId?: string | undefined;
   /** What the daemon said beside its words, as it is. */
@@ -21,7 +21,7 @@ export class Failure extends Error {
   readonly exit: ExitCode;
   readonly status: number | undefined;
   readonly why: string | undefined;
-  readonly mend: string | undefined;
+  readonly fix: string | undefined;
   readonly requestId: string | undefined;
   readonly details: unknown;
 
@@ -32,16 +32,16 @@ export class Failure extends Error {
     this.exit = init.exit ?? EXIT.failed;
     this.status = init.status;
     this.why = init.why;
-    this.mend = init.mend;
+    this.fix = init.fix;
     this.requestId = init.requestId;
     this.details = init.details;
   }
 }
 
-export const usageFailure = (what: string, mend?: string): Failure => new Failure(what, { code: 'cli_usage', exit: EXIT.usage, mend });
+export const usageFailure = (what: string, fix?: string): Failure => new Failure(what, { code: 'cli_usage', exit: EXIT.usage, fix });
 
 export const notRunning = (url: string, why: string): Failure =>
-  new Failure('The daemon is not running.', { code: 'cli_daemon_not_running', exit: EXIT.notRunning, why: `nothing answers at ${url} (${why})`, mend: 'svc start' });
+  new Failure('The daemon is not running.', { code: 'cli_daemon_not_running', exit: EXIT.notRunning, why: `nothing answers at ${url} (${why})`, fix: 'svc start' });
 
 /** The stable shape of a failure under `--json`. */
 /** `say` puts the commands in it as they are typed here. */
@@ -50,7 +50,7 @@ export const failureJson = (failure: Failure, say: (text: string) => string): Re
   code: failure.code,
   exit_code: failure.exit,
   ...(failure.why === undefined ? {} : { why: say(failure.why) }),
-  ...(failure.mend === undefined ? {} : { fix: say(failure.mend) }),
+  ...(failure.fix === undefined ? {} : { fix: say(failure.fix) }),
   ...(failure.requestId === undefined ? {} : { request_id: failure.requestId }),
   ...(failure.details === undefined ? {} : { details: failure.details }),
 });

@@ -36,7 +36,7 @@ export const changeBeside = async (cli: Cli, { action, agrees, id, place }: Besi
   const { changeLocally } = await import('@svc/daemon/choices/local-choices');
   const isBeside = place === 'beside';
   const outcome = await changeLocally({ env: cli.settings.env, releaseFile: path.join(cli.distDir, 'release.json'), action, id, isBeside, agrees }).catch((error: unknown) => {
-    throw isSvcError(error) ? new Failure(error.message, { code: error.code, mend: error.hint }) : error;
+    throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.hint }) : error;
   });
   if (!outcome.isWritten) {
     cli.out.line('Nothing was changed.');

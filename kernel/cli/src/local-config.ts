@@ -1,4 +1,4 @@
-/** config.toml judged here, with the daemon's own rules: what is wrong is known without a daemon, and without its key. */
+/** config.toml validated here, with the daemon's own rules: what is wrong is known without a daemon, and without its key. */
 import { errnoOf } from '@svc/platform/config/errno';
 import { readFile } from 'node:fs/promises';
 import type { JsonSchema } from '@svc/api';
@@ -23,11 +23,11 @@ export interface LocalConfig {
 /** Evaluates the file as the daemon would, against the sections that the built extensions claim. */
 export const readLocalConfig = async (settings: Settings, distDir: string): Promise<LocalConfig> => {
   const { readConfigFile } = await import('@svc/platform/config/file/config-file');
-  return judgeLocally(settings, distDir, await readConfigFile(settings.configFile));
+  return validateLocally(settings, distDir, await readConfigFile(settings.configFile));
 };
 
 /** The same of a text that is not in the file, or not yet. */
-export const judgeLocally = async (settings: Settings, distDir: string, { text, unreadable }: ConfigText): Promise<LocalConfig> => {
+export const validateLocally = async (settings: Settings, distDir: string, { text, unreadable }: ConfigText): Promise<LocalConfig> => {
   const [{ evaluate }, { aliasesOf, allClaims }, { readEnvLayer }] = await Promise.all([
     import('@svc/platform/config/evaluate'),
     import('@svc/platform/config/claims'),
@@ -54,7 +54,7 @@ export const extensionClaims = async (distDir: string): Promise<SectionClaims> =
   try {
     text = await readFile(path.join(distDir, 'release.json'), 'utf8');
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return {}; // not built yet: the kernel's own sections are judged
+    if (errnoOf(error) === 'ENOENT') return {}; // not built yet: the kernel's own sections are validated
     throw error;
   }
   const release = JSON.parse(text) as { extensions?: ReadonlyArray<{ id: string; contributions?: { config?: Record<string, JsonSchema> } }> }; // written by tools/build.mjs

@@ -1,5 +1,5 @@
 /**
- * The door of the command. What is typed most goes a short way: `quick.js` is one file with neither a parser of
+ * The adapter of the command. What is typed most goes a short way: `quick.js` is one file with neither a parser of
  * arguments nor anything of the other commands, and an empty Node costs little less. All else goes by `program.js`.
  */
 import path from 'node:path';

@@ -7,7 +7,7 @@ import { COMMANDS, type CommandEntry } from './command-table.js';
 import { EXIT, EXIT_CODES_TEXT, type ExitCode } from './exit-codes.js';
 import { usageFailure } from './failure.js';
 import { nearest } from '@svc/api';
-import { told } from './terminal/complaint.js';
+import { reported } from './terminal/complaint.js';
 import { wrap } from './terminal/layout.js';
 import { createSettings, type GlobalFlags } from './settings.js';
 
@@ -27,7 +27,7 @@ interface Vocabulary {
 
 /** Runs the command that the arguments name. */
 export const runProgram = (given: readonly string[], distDir: string): Promise<ExitCode> =>
-  told({ json: given.includes('--json'), color: !given.includes('--no-color') }, async () => {
+  reported({ json: given.includes('--json'), color: !given.includes('--no-color') }, async () => {
     // What areas add is looked up only where it could be meant.
     const vocabulary: Vocabulary = isOwn(commandName(given)) ? { entries: COMMANDS, synonyms: {} } : await vocabularyFor(given, distDir, commandName(given));
     const argv = helpAsOption(asOurs(given, vocabulary.synonyms), vocabulary.entries);
@@ -160,7 +160,7 @@ const addOverview = (program: Command, argv: readonly string[], entries: Entries
   program.addHelpText('after', `\n${EXIT_CODES_TEXT}\n\n${wrap(ENVIRONMENT_LINE, columns).join('\n')}`);
 };
 
-/** How commander left: help and version are no failure; its "did you mean" becomes what mends the rest. */
+/** How commander left: help and version are no failure; its "did you mean" becomes what fixes the rest. */
 const ended = (program: Command, argv: readonly string[], error: CommanderError, synonyms: Synonyms): ExitCode => {
   if (error.exitCode === 0) return EXIT.ok;
   const isHelp = error.code === 'commander.help';
@@ -171,9 +171,9 @@ const ended = (program: Command, argv: readonly string[], error: CommanderError,
   const called = commandPath(program, argv);
   const near = error.code === 'commander.unknownCommand' ? nearCommand(program, argv, called, synonyms) : /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
   // A near option belongs to a command line that only its writer knows whole: its help shows it.
-  const mend = near !== undefined && !near.startsWith('-') ? ['svc', ...called, near] : ['svc', ...called, '--help'];
+  const fix = near !== undefined && !near.startsWith('-') ? ['svc', ...called, near] : ['svc', ...called, '--help'];
   const also = near?.startsWith('-') ? ` Did you mean ${near}?` : '';
-  throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.${also}`, mend.join(' '));
+  throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.${also}`, fix.join(' '));
 };
 
 /** A name that is near, and no other: commander also offers what only shares a letter or two. */

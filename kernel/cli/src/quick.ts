@@ -5,7 +5,7 @@ import { status } from './commands/daemon/status.js';
 import { stop } from './commands/daemon/stop.js';
 import type { ExitCode } from './exit-codes.js';
 import type { GlobalFlags } from './settings.js';
-import { told } from './terminal/complaint.js';
+import { reported } from './terminal/complaint.js';
 
 export interface QuickWords {
   readonly name: string;
@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, (cli: Cli, options: ReadonlySet<string>)
 };
 
 export const runQuick = ({ name, flags, options }: QuickWords, distDir: string): Promise<ExitCode> =>
-  told(flags, async () => {
+  reported(flags, async () => {
     const command = COMMANDS[name];
     if (command === undefined) throw new TypeError(`${name} is no quick command`); // main.ts asks for no other
     return command(createCli(flags, distDir), options);

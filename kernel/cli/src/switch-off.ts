@@ -20,7 +20,7 @@ export const switchOffByFile = async (cli: Cli, id: string, isRunning: boolean):
   const known = await knownIds(cli);
   if (known && !known.includes(id)) {
     const [near] = nearest(id, known);
-    throw new Failure(`There is no extension "${id}".${near === undefined ? '' : ` Did you mean ${near}?`}`, { code: 'daemon_unknown_extension', mend: 'svc ext list   with the daemon running' });
+    throw new Failure(`There is no extension "${id}".${near === undefined ? '' : ` Did you mean ${near}?`}`, { code: 'daemon_unknown_extension', fix: 'svc ext list   with the daemon running' });
   }
   const { switchedOffIn } = await import('@svc/daemon/choices/switched-off');
   switchedOffIn(cli.settings.dataDir).put(id);

@@ -161,7 +161,7 @@ describe('svc', function () {
       expect(second?.headers['idempotency-key']).to.equal(first?.headers['idempotency-key']);
     });
 
-    it("shows a failed run with the daemon's words and what mends it", async () => {
+    it("shows a failed run with the daemon's words and what fixes it", async () => {
       daemon.frames = [['error', { error: 'The key of acme was refused.', code: 'provider_key_invalid', hint: 'svc providers set-key acme' }]];
       const ran = await bench.run(['message', 'assistant', 'go']);
       expect(ran.code).to.equal(1);

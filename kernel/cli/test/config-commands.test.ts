@@ -131,7 +131,7 @@ describe('svc config', function () {
       expect(JSON.parse((await edit('sed -i s/warn/wran/', '--json')).stdout).error).to.contain('config.toml:2');
     });
 
-    it('mends a file that is no TOML', async () => {
+    it('fixes a file that is no TOML', async () => {
       write('[log\nlevel = "warn"\n');
       expect((await edit("sed -i 's/^.log/[log]/'")).code).to.equal(0);
       expect(text()).to.equal('[log]\nlevel = "warn"\n');

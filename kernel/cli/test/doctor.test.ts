@@ -59,7 +59,7 @@ describe('svc doctor', function () {
     expect((await doctor()).all_ok).to.equal(true);
   });
 
-  const judged: ReadonlyArray<readonly [check: string, result: string, spoil: () => unknown, mend: () => void]> = [
+  const validated: ReadonlyArray<readonly [check: string, result: string, spoil: () => unknown, fix: () => void]> = [
     ['env_file', 'warn', () => writeFileSync(path.join(bench.home, '.env'), 'X=1\n'), () => rmSync(path.join(bench.home, '.env'))],
     ['env_consistency', 'warn', () => write('[default_model]\napi_key_env = "NOT_SET_AT_ALL"\n'), () => write('')],
     ['config_file', 'fail', () => write('[log\n'), () => write('')],
@@ -76,13 +76,13 @@ describe('svc doctor', function () {
     ['git', 'warn', () => ({ PATH: '/nonexistent' }), () => undefined],
     ['npm', 'warn', () => ({ PATH: '/nonexistent' }), () => undefined],
   ];
-  for (const [check, result, spoil, mend] of judged) {
+  for (const [check, result, spoil, fix] of validated) {
     it(`without a daemon has ${check} say ${result}, with what fixes it, and be content afterwards`, async () => {
       const made = spoil();
       const env = isTextTable(made) ? made : {};
       const ill = (await doctor(env)).of(check);
       expect([ill?.status, typeof ill?.hint], JSON.stringify(ill)).to.deep.equal([result, 'string']);
-      mend();
+      fix();
       if (check === 'ApiKeyStorageCheck') {
         await bench.run(['key', 'hash', '--write']);
         expect((await doctor()).of(check)).to.equal(undefined);

@@ -87,7 +87,7 @@ describe('svc without a daemon', function () {
       ['32 bytes and a space', `${Buffer.alloc(32, 7).toString('base64')} `, 'fail'],
     ];
     for (const [name, key, status] of keys) {
-      it(`judges a vault key of ${name}: ${status}`, async () => {
+      it(`validates a vault key of ${name}: ${status}`, async () => {
         expect((await doctor({ SVC_VAULT_KEY: key })).find('VaultKeyCheck')?.status).to.equal(status);
       });
     }

@@ -1,4 +1,4 @@
-/** config.toml while a daemon lives with it: mistakes are told, the doors of the operator stay open, and a good save is taken. */
+/** config.toml while a daemon lives with it: mistakes are told, the adapters of the operator stay open, and a good save is taken. */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -42,7 +42,7 @@ describe('svc and config.toml', function () {
       expect((await bench.run(['stop'])).stdout).to.contain('has stopped');
     });
 
-    it('opens again as soon as it is mended and saved, and the log says what was applied', async () => {
+    it('opens again as soon as it is fixed and saved, and the log says what was applied', async () => {
       await bench.run(['start']);
       write(`api_key = "${KEY}"\n[llm]\nmax_retries = 1\n`);
       await until(async () => (await bench.run(['status'])).code === 0);

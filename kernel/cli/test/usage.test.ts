@@ -39,7 +39,7 @@ describe('svc usage', () => {
     });
   }
 
-  for (const [args, says, mend] of [
+  for (const [args, says, fix] of [
     [['-v'], "Unknown option '-v'.", 'svc --help'],
     [['agnt'], "Unknown command 'agnt'.", 'svc agent'],
     [['foo'], "Unknown command 'foo'.", 'svc --help'],
@@ -55,7 +55,7 @@ describe('svc usage', () => {
       const { code, stderr } = await bench.run(args);
       expect(code).to.equal(2);
       expect(stderr).to.contain(says);
-      expect(stderr.replaceAll('npx svc', 'svc')).to.match(new RegExp(`fix   ${mend}\n`));
+      expect(stderr.replaceAll('npx svc', 'svc')).to.match(new RegExp(`fix   ${fix}\n`));
     });
   }
 

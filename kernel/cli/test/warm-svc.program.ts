@@ -46,12 +46,12 @@ const pipe = (): { readonly stream: Writable; text(): string } => {
   return { stream, text: () => Buffer.concat(pieces).toString('utf8') };
 };
 
-let told = 0;
+let reported = 0;
 const spentMs = (): number => {
   const { user, system } = process.cpuUsage();
   const all = (user + system) / 1000;
-  const since = all - told;
-  told = all;
+  const since = all - reported;
+  reported = all;
   return since;
 };
 

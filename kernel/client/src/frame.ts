@@ -137,12 +137,12 @@ export const openFrame = async (): Promise<PanelFrame> => {
 
 const greeted = (): Promise<{ port: MessagePort; greeting: FrameGreeting }> =>
   new Promise((resolve) => {
-    const hear = (event: MessageEvent<Partial<FrameGreeting> | undefined>): void => {
+    const receive = (event: MessageEvent<Partial<FrameGreeting> | undefined>): void => {
       const [port] = event.ports;
       const { svc, now } = event.data ?? {};
       if (event.source !== parent || svc !== 'panel' || !now || !port) return;
-      removeEventListener('message', hear);
+      removeEventListener('message', receive);
       resolve({ port, greeting: { svc, now } });
     };
-    addEventListener('message', hear);
+    addEventListener('message', receive);
   });

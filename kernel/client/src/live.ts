@@ -60,7 +60,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 /** Who stayed connected so long begins with short waits again. */
 const STEADY_MS = 10_000;
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 /** The daemon says something every 15 seconds. */
 const SILENT_MS = 40_000;
 /** Who has not greeted by then is not there. */
@@ -107,7 +107,7 @@ class Line {
   #liveSince: number | undefined;
   /** The greeting began elsewhere than asked for: the `gap` behind it is known. */
   #hasSaidGap = false;
-  #heardAt = 0;
+  #receivedAt = 0;
   /** Nothing has come since somebody was asked whether they are there. */
   #isAsked = false;
   /** What is waited for: the next attempt, or the next look whether anybody is still there. */
@@ -153,22 +153,22 @@ class Line {
     const after = this.#place ? `?after=${this.#place.epoch}.${this.#place.seq}` : '';
     const socket = new this.#Socket(`${this.#client.baseUrl.replace(/^http/, 'ws')}/api/live${after}`, key === undefined ? [] : [`bearer.${key}`]);
     this.#socket = socket;
-    this.#heardAt = this.#clock.now();
-    socket.onmessage = ({ data }: { data: unknown }) => this.#heard(String(data));
+    this.#receivedAt = this.#clock.now();
+    socket.onmessage = ({ data }: { data: unknown }) => this.#received(String(data));
     socket.onclose = ({ code }: { code: number }) => this.#lost(code);
     // What it says stands in the close that follows.
     socket.onerror = () => undefined;
     this.#look();
   }
 
-  #heard(text: string): void {
+  #received(text: string): void {
     const frame = frameOf(text);
     if (frame) this.#take(frame);
     else this.#drop();
   }
 
   #take({ type, seq, epoch, ...rest }: LiveFrame): void {
-    this.#heardAt = this.#clock.now();
+    this.#receivedAt = this.#clock.now();
     this.#isAsked = false;
     const before = this.#place;
     const at = type === 'hello' ? epoch : before?.epoch;
@@ -211,8 +211,8 @@ class Line {
 
   /** By the time of day, which goes on while a computer sleeps. */
   #look(): void {
-    this.#cancel = this.#clock.after(LOOK_MS, () => {
-      if (this.#clock.now() - this.#heardAt >= (this.#liveSince === undefined ? GREETING_MS : SILENT_MS)) this.#drop();
+    this.#cancel = this.#clock.after(POLL_MS, () => {
+      if (this.#clock.now() - this.#receivedAt >= (this.#liveSince === undefined ? GREETING_MS : SILENT_MS)) this.#drop();
       else this.#look();
     });
   }
@@ -220,7 +220,7 @@ class Line {
   /** The network is another one, or somebody looks at the page again. */
   #wake(): void {
     // What was asked over the network of before is not waited for.
-    const isLate = this.state === 'connecting' && this.#socket !== undefined && this.#clock.now() - this.#heardAt >= ANSWER_MS;
+    const isLate = this.state === 'connecting' && this.#socket !== undefined && this.#clock.now() - this.#receivedAt >= ANSWER_MS;
     if (this.state === 'offline' || isLate) this.retry();
     else if (this.state === 'live' && this.#socket) this.#askWhetherThere(this.#socket);
   }

@@ -52,7 +52,7 @@ export const followSession = (client: Client, agentId: string, sessionId: string
   followEvents(client, 'followSession', { id: agentId, session_id: sessionId }, options);
 
 /** What of an operation's stream was heard, and since when nothing was. */
-interface Heard {
+interface Received {
   lastId: string | undefined;
   /** Whether the daemon may have taken the message: from then on it is worth a long wait. */
   hasBegun: boolean;
@@ -63,10 +63,10 @@ interface Heard {
 }
 
 export async function* followEvents<Id extends StreamingId>(client: Client, id: Id, input: InputOf<Id>, options: FollowOptions = {}): AsyncGenerator<EventOf<Id>, void, undefined> {
-  const heard: Heard = { lastId: options.after, hasBegun: options.after !== undefined, attempts: 0, silentSince: performance.now(), isLost: false };
+  const received: Received = { lastId: options.after, hasBegun: options.after !== undefined, attempts: 0, silentSince: performance.now(), isLost: false };
   for (;;) {
     try {
-      for await (const event of eventsOnce(client, id, input, heard, options)) {
+      for await (const event of eventsOnce(client, id, input, received, options)) {
         if (isGoodbye(event)) break;
         // The document gives each of these names its shape.
         yield event as EventOf<Id>;
@@ -76,13 +76,13 @@ export async function* followEvents<Id extends StreamingId>(client: Client, id: 
     } catch (error) {
       if (!isLoss(error)) throw error;
       // A connection that was refused has taken nothing along.
-      heard.hasBegun ||= error instanceof TimeoutError || (error instanceof ConnectionError && error.fault === 'broken');
-      if (isOver(heard, options)) throw error;
-      await betweenAttempts(error, heard, options);
+      received.hasBegun ||= error instanceof TimeoutError || (error instanceof ConnectionError && error.fault === 'broken');
+      if (isOver(received, options)) throw error;
+      await betweenAttempts(error, received, options);
       continue;
     }
-    if (isOver(heard, options)) throw new ConnectionError('broken', client.baseUrl, 'the stream ended again and again before its last event', undefined);
-    await betweenAttempts(undefined, heard, options);
+    if (isOver(received, options)) throw new ConnectionError('broken', client.baseUrl, 'the stream ended again and again before its last event', undefined);
+    await betweenAttempts(undefined, received, options);
   }
 }
 
@@ -93,19 +93,20 @@ export async function* eventsOfCall<Id extends StreamingId>(
   input: InputOf<Id>,
   options: Pick<FollowOptions, 'signal' | 'idleMs'> = {},
 ): AsyncGenerator<EventOf<Id>, void, undefined> {
-  const heard: Heard = { lastId: undefined, hasBegun: false, attempts: 0, silentSince: performance.now(), isLost: false };
+  const received: Received = { lastId: undefined, hasBegun: false, attempts: 0, silentSince: performance.now(), isLost: false };
   // The document gives each of these names its shape.
-  for await (const event of eventsOnce(client, id, input, heard, options)) yield event as EventOf<Id>;
+  for await (const event of eventsOnce(client, id, input, received, options)) yield event as EventOf<Id>;
 }
 
 const isLoss = (error: unknown): boolean => error instanceof TimeoutError || mayPass(error);
 
-const isOver = (heard: Heard, { reconnectMs = RECONNECT_MS }: FollowOptions): boolean => (heard.hasBegun ? performance.now() - heard.silentSince > reconnectMs : heard.attempts >= FIRST_ATTEMPTS - 1);
+const isOver = (received: Received, { reconnectMs = RECONNECT_MS }: FollowOptions): boolean =>
+  received.hasBegun ? performance.now() - received.silentSince > reconnectMs : received.attempts >= FIRST_ATTEMPTS - 1;
 
-const betweenAttempts = async (error: unknown, heard: Heard, { signal, onConnection }: FollowOptions): Promise<void> => {
-  if (!heard.isLost) onConnection?.('lost');
-  heard.isLost = true;
-  await pause(waitFor(error, heard.attempts++), signal);
+const betweenAttempts = async (error: unknown, received: Received, { signal, onConnection }: FollowOptions): Promise<void> => {
+  if (!received.isLost) onConnection?.('lost');
+  received.isLost = true;
+  await pause(waitFor(error, received.attempts++), signal);
 };
 
 interface Parsed {
@@ -115,17 +116,17 @@ interface Parsed {
 }
 
 /** What one connection brings. */
-async function* eventsOnce<Id extends StreamingId>(client: Client, id: Id, input: InputOf<Id>, heard: Heard, options: FollowOptions): AsyncGenerator<Parsed> {
-  const headers = { accept: 'text/event-stream', ...(heard.lastId === undefined ? {} : { 'last-event-id': heard.lastId }) };
+async function* eventsOnce<Id extends StreamingId>(client: Client, id: Id, input: InputOf<Id>, received: Received, options: FollowOptions): AsyncGenerator<Parsed> {
+  const headers = { accept: 'text/event-stream', ...(received.lastId === undefined ? {} : { 'last-event-id': received.lastId }) };
   const { signal, idempotencyKey, idleMs = IDLE_MS } = options;
   const answer = await client.open(id, input, { headers, idleMs, ...(signal ? { signal } : {}), ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
-  heard.hasBegun = true;
+  received.hasBegun = true;
   try {
     if (contentTypeOf(answer) !== 'text/event-stream') throw new NotSvcError(client.baseUrl, answer.status, `it answered a stream with ${contentTypeOf(answer) || 'a body of no type'}`);
     options.onOpen?.();
     for await (const event of parsedEvents(client.baseUrl, answer)) {
-      if (heard.isLost) options.onConnection?.('back');
-      Object.assign(heard, { lastId: event.id ?? heard.lastId, attempts: 0, silentSince: performance.now(), isLost: false });
+      if (received.isLost) options.onConnection?.('back');
+      Object.assign(received, { lastId: event.id ?? received.lastId, attempts: 0, silentSince: performance.now(), isLost: false });
       yield event;
     }
   } catch (error) {

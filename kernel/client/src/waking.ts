@@ -13,13 +13,13 @@ export const onWake = (fn: () => void): (() => void) => {
   const seen = (): void => {
     if (document?.visibilityState === 'visible') fn();
   };
-  const heard: ReadonlyArray<readonly [Wakes | undefined, string, () => void]> = [
+  const received: ReadonlyArray<readonly [Wakes | undefined, string, () => void]> = [
     [page, 'online', fn],
     [page, 'offline', fn],
     [document, 'visibilitychange', seen],
   ];
-  for (const [where, type, hear] of heard) where?.addEventListener?.(type, hear);
+  for (const [where, type, receive] of received) where?.addEventListener?.(type, receive);
   return () => {
-    for (const [where, type, hear] of heard) where?.removeEventListener?.(type, hear);
+    for (const [where, type, receive] of received) where?.removeEventListener?.(type, receive);
   };
 };

@@ -12,12 +12,12 @@ const KEY = 'svc_key-of-the-test';
 
 /** Frames until the exchange has ended; `agents_updated` comes when it likes. */
 const exchange = async (chat: Chat): Promise<ChatFrame[]> => {
-  const heard: ChatFrame[] = [];
+  const received: ChatFrame[] = [];
   for await (const frame of chat.frames) {
-    if (frame.type !== 'agents_updated') heard.push(frame);
+    if (frame.type !== 'agents_updated') received.push(frame);
     if (frame.type === 'response' || frame.type === 'error') break;
   }
-  return heard;
+  return received;
 };
 
 describe('openChat', () => {
@@ -27,9 +27,9 @@ describe('openChat', () => {
     const svc = await bootWithModel([{ text: 'hello there' }], { config: `api_key = "${KEY}"\n${OPEN_RATE}`, key: KEY });
     const chat = await openChat(createClient({ baseUrl: svc.kernel.url, key: KEY }), svc.agent.id, { WebSocket: Socket });
     chat.send({ type: 'message', content: 'hello', message_id: 'm1' });
-    const heard = await exchange(chat);
-    expect(heard.map(({ type }) => type)).to.include.members(['connected', 'text_delta', 'response']);
-    expect(heard.at(-1)).to.include({ type: 'response', content: 'hello there', message_id: 'm1' });
+    const received = await exchange(chat);
+    expect(received.map(({ type }) => type)).to.include.members(['connected', 'text_delta', 'response']);
+    expect(received.at(-1)).to.include({ type: 'response', content: 'hello there', message_id: 'm1' });
   });
 
   it('says that it was not let in, and that the daemon has gone', async () => {

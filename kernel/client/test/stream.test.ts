@@ -57,7 +57,7 @@ describe('streamMessage', () => {
     whole.catch(() => undefined); // the test awaits it when it is ready to
     return { events, whole };
   };
-  const heard = (events: readonly MessageEvent[], type: MessageEvent['type']): Promise<void> => until(() => events.some((event) => event.type === type));
+  const received = (events: readonly MessageEvent[], type: MessageEvent['type']): Promise<void> => until(() => events.some((event) => event.type === type));
   const saidBy = async (svc: ModelKernel): Promise<string[]> =>
     (await createClient({ baseUrl: svc.kernel.url }).call('getSession', { id: svc.agent.id })).messages.filter(({ role }) => role === 'User').map(({ content }) => content);
 
@@ -74,7 +74,7 @@ describe('streamMessage', () => {
     const states: string[] = [];
     let opened = 0;
     const { events, whole } = listen(svc, { onConnection: (state) => states.push(state), onOpen: () => void opened++ });
-    await heard(events, 'tool_result');
+    await received(events, 'tool_result');
     expect(opened).to.equal(1);
     line.cut();
     await until(() => states.includes('lost'));
@@ -111,7 +111,7 @@ describe('streamMessage', () => {
     it(`S1: goes on with the next daemon when the one it spoke with ${how}`, async () => {
       const first = await boot(holdsSecond);
       const { events, whole } = listen(first);
-      await heard(events, 'tool_result');
+      await received(events, 'tool_result');
       line.leadTo(undefined);
       if (how === 'is gone without a word') line.cut();
       await first.kernel.stop();
@@ -178,7 +178,7 @@ describe('streamMessage', () => {
   it('S3: gives up after the time that it was given, and says that the run may go on', async () => {
     const svc = await boot(holdsSecond);
     const { events, whole } = listen(svc, { reconnectMs: 50 });
-    await heard(events, 'tool_result');
+    await received(events, 'tool_result');
     line.leadTo(undefined);
     line.cut();
     const failed = await whole.catch((error: unknown) => error);
@@ -197,7 +197,7 @@ describe('streamMessage', () => {
     const svc = await boot(holdsSecond);
     const abort = new AbortController();
     const { events, whole } = listen(svc, { signal: abort.signal });
-    await heard(events, 'tool_result');
+    await received(events, 'tool_result');
     abort.abort();
     expect(await whole.catch((error: unknown) => error)).to.be.instanceOf(AbortedError);
     release();
@@ -208,7 +208,7 @@ describe('streamMessage', () => {
     const svc = await boot(holdsSecond);
     const states: string[] = [];
     const { events, whole } = listen(svc, { idleMs: 100, onConnection: (state) => states.push(state) });
-    await heard(events, 'tool_result');
+    await received(events, 'tool_result');
     await until(() => states.includes('lost'));
     release();
     await whole;
@@ -218,7 +218,7 @@ describe('streamMessage', () => {
   it('followSession gives the run that somebody else began, from its beginning', async () => {
     const svc = await boot(holdsSecond);
     const { events, whole } = listen(svc);
-    await heard(events, 'tool_result');
+    await received(events, 'tool_result');
     const { session_id } = await client.call('getSession', { id: svc.agent.id });
     const seen: MessageEvent[] = [];
     for await (const event of followSession(client, svc.agent.id, session_id)) {

@@ -11,8 +11,8 @@ export const roundsOf = (waves: readonly (readonly string[])[], isFromElsewhere:
   return [...waves.map((wave) => wave.filter((id) => !isFromElsewhere(id))), ...waves].filter((wave) => wave.length > 0);
 };
 
-/** Judged before any of its code runs: everything that runs now must still find what it requires. */
-export const judgeCandidate = (units: readonly Unit[], before: Installed, candidate: Installed, options: Host): void => {
+/** Validated before any of its code runs: everything that runs now must still find what it requires. */
+export const validateCandidate = (units: readonly Unit[], before: Installed, candidate: Installed, options: Host): void => {
   if (candidate === before) return;
   if (candidate.id !== before.id) throw new Error(`${candidate.id} cannot take the place of ${before.id}`);
   const others = units.filter((unit) => unit.installed !== before);

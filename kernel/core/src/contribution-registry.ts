@@ -6,10 +6,10 @@
  * C3  A generation that was retired leaves no row.
  */
 import type { Disposable } from '@svc/api';
-import type { Owner } from './owner.js';
+import type { Contributor } from './owner.js';
 
 export interface Contribution<T> {
-  readonly owner: Owner;
+  readonly owner: Contributor;
   readonly value: T;
 }
 
@@ -26,17 +26,17 @@ export interface RegistryOptions<T> {
 export interface AnyRegistry {
   readonly name: string;
   /** Throws when the staged contributions of `next` conflict with what would stay visible. */
-  verify(next: Owner, previous: Owner | undefined): void;
-  swap(previous: Owner | undefined, next: Owner | undefined): void;
-  drop(owner: Owner): void;
-  describe(owner: Owner): string[];
+  verify(next: Contributor, previous: Contributor | undefined): void;
+  swap(previous: Contributor | undefined, next: Contributor | undefined): void;
+  drop(owner: Contributor): void;
+  describe(owner: Contributor): string[];
 }
 
 export class ContributionRegistry<T> implements AnyRegistry {
   readonly name: string;
   readonly #options: RegistryOptions<T>;
   #rows: Array<Contribution<T>> = [];
-  #visible = new Set<Owner>();
+  #visible = new Set<Contributor>();
   #active: ReadonlyArray<Contribution<T>> = [];
 
   constructor(name: string, options: RegistryOptions<T>) {
@@ -44,7 +44,7 @@ export class ContributionRegistry<T> implements AnyRegistry {
     this.#options = options;
   }
 
-  add(owner: Owner, value: T): Disposable {
+  add(owner: Contributor, value: T): Disposable {
     const row: Contribution<T> = { owner, value };
     if (this.#visible.has(owner)) this.#options.check?.(row, this.#active);
     this.#rows.push(row);
@@ -57,11 +57,11 @@ export class ContributionRegistry<T> implements AnyRegistry {
   }
 
   /** What one generation added, seen or not. */
-  of(owner: Owner): T[] {
+  of(owner: Contributor): T[] {
     return this.#rows.filter((row) => row.owner === owner).map((row) => row.value);
   }
 
-  verify(next: Owner, previous: Owner | undefined): void {
+  verify(next: Contributor, previous: Contributor | undefined): void {
     const staying = this.#active.filter((row) => row.owner !== previous);
     const seen = [...staying];
     for (const row of this.#rows) {
@@ -71,20 +71,20 @@ export class ContributionRegistry<T> implements AnyRegistry {
     }
   }
 
-  swap(previous: Owner | undefined, next: Owner | undefined): void {
+  swap(previous: Contributor | undefined, next: Contributor | undefined): void {
     if (previous) this.#visible.delete(previous);
     if (next) this.#visible.add(next);
     // Most generations add to few registries: what did not change is not made anew.
     if (this.#rows.some(({ owner }) => owner === previous || owner === next)) this.#refresh();
   }
 
-  drop(owner: Owner): void {
+  drop(owner: Contributor): void {
     const before = this.#rows.length;
     this.#rows = this.#rows.filter((row) => row.owner !== owner);
     if (this.#visible.delete(owner) || before !== this.#rows.length) this.#refresh();
   }
 
-  describe(owner: Owner): string[] {
+  describe(owner: Contributor): string[] {
     return this.#rows.filter((row) => row.owner === owner).map((row) => this.#options.describe(row.value));
   }
 

@@ -5,10 +5,10 @@
  * On the way to another process a live event can be lost: whoever must not miss one listens durably, or looks at rows now and then.
  */
 import { type Disposable, type EventDecl, isThenable, type Plain } from '@svc/api';
-import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
+import { type ContractValidator, noValidator } from './contracts/contract-validator.js';
 import { plainCopy } from './contracts/crossing.js';
 import { ContributionRegistry } from './contribution-registry.js';
-import { type Owner, runAs } from './owner.js';
+import { type Contributor, runAs } from './owner.js';
 
 type Listen = (data: unknown) => void | Promise<void>;
 
@@ -21,8 +21,8 @@ interface Listener {
 const MAX_BEHIND = 1_000;
 
 export interface EventWatch {
-  failed(owner: Owner, event: string, error: unknown): void;
-  dropped(owner: Owner, event: string): void;
+  failed(owner: Contributor, event: string, error: unknown): void;
+  dropped(owner: Contributor, event: string): void;
   /** Tells the other processes over this database; they `emit` it. */
   carry?(event: string, data: unknown): void;
   /** Said in this process, whoever listens. */
@@ -34,12 +34,12 @@ export interface EventWatch {
 export class EventHub {
   readonly listeners: ContributionRegistry<Listener>;
   readonly #watch: EventWatch;
-  readonly #judge: ContractJudge;
+  readonly #validator: ContractValidator;
   readonly #queues = new Map<Listener, { waiting: unknown[]; busy: boolean }>();
 
-  constructor(watch: EventWatch, judge: ContractJudge = noJudge) {
+  constructor(watch: EventWatch, validator: ContractValidator = noValidator) {
     this.#watch = watch;
-    this.#judge = judge;
+    this.#validator = validator;
     this.listeners = new ContributionRegistry<Listener>('listener', {
       describe: ({ event }) => event,
       changed: (active) => {
@@ -49,27 +49,27 @@ export class EventHub {
     });
   }
 
-  on<E extends EventDecl>(owner: Owner, event: E, fn: (data: Plain<E['data']>) => void | Promise<void>): Disposable {
+  on<E extends EventDecl>(owner: Contributor, event: E, fn: (data: Plain<E['data']>) => void | Promise<void>): Disposable {
     // What is emitted under this name was declared under it.
     return this.listeners.add(owner, { event: event.name, fn: fn as Listen });
   }
 
   /** The data as it is told. Throws `contract_mismatch` where what this owner says has to be looked at and does not fit. */
-  judged(owner: Owner, event: EventDecl, data: unknown): unknown {
-    if (!this.#judge.isNeeded(owner)) return data;
+  validated(owner: Contributor, event: EventDecl, data: unknown): unknown {
+    if (!this.#validator.isNeeded(owner)) return data;
     const where = `The event ${event.name} of ${owner.id}`;
-    const told = this.#judge.isForeign(owner) ? plainCopy(data, where) : data;
-    this.#judge.check(event.data, told, where);
-    return told;
+    const reported = this.#validator.isForeign(owner) ? plainCopy(data, where) : data;
+    this.#validator.check(event.data, reported, where);
+    return reported;
   }
 
   /** A listener of another build gets a copy: the others hear the same. */
-  #handed(owner: Owner, event: string, data: unknown): unknown {
-    return this.#judge.isForeign(owner) ? plainCopy(data, `The event ${event}`) : data;
+  #handed(owner: Contributor, event: string, data: unknown): unknown {
+    return this.#validator.isForeign(owner) ? plainCopy(data, `The event ${event}`) : data;
   }
 
   /** To the listeners of every process. */
-  tell(event: string, data: unknown): void {
+  deliver(event: string, data: unknown): void {
     this.emit(event, data);
     this.#watch.carry?.(event, data);
   }
@@ -109,7 +109,7 @@ export class EventHub {
   }
 
   /** One after the other. Most listeners are done at once, and then nothing is waited for. */
-  #deliver(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }): void {
+  #deliver(owner: Contributor, listener: Listener, queue: { waiting: unknown[]; busy: boolean }): void {
     const label = `event ${listener.event}`;
     while (queue.waiting.length > 0) {
       const data = queue.waiting.shift();
@@ -125,7 +125,7 @@ export class EventHub {
     queue.busy = false;
   }
 
-  async #finish(owner: Owner, listener: Listener, queue: { waiting: unknown[]; busy: boolean }, given: PromiseLike<unknown>): Promise<void> {
+  async #finish(owner: Contributor, listener: Listener, queue: { waiting: unknown[]; busy: boolean }, given: PromiseLike<unknown>): Promise<void> {
     try {
       await given;
     } catch (error) {

@@ -10,7 +10,7 @@ export interface Begun {
   readonly inside: <T>(step: () => T) => T;
   readonly control: EndingCall | undefined;
   /** The frame as the caller gets it, where it is looked at. Throws for one that does not fit. */
-  readonly judged: ((frame: unknown) => unknown) | undefined;
+  readonly validated: ((frame: unknown) => unknown) | undefined;
   /** Lets go of the provider, once. */
   leave(): void;
 }
@@ -60,10 +60,10 @@ export class Frames implements AsyncIterableIterator<unknown> {
       this.#begun?.leave();
       return DONE;
     }
-    const judged = this.#begun?.judged;
-    if (!judged) return next;
+    const validated = this.#begun?.validated;
+    if (!validated) return next;
     try {
-      return { done: false, value: judged(next.value) };
+      return { done: false, value: validated(next.value) };
     } catch (error) {
       return this.#failed(error);
     }

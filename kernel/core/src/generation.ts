@@ -2,7 +2,7 @@
  * One generation from load to disposal.
  *
  * G1  A candidate registers where nobody sees it; what it adds must be what its manifest and contributions.json say.
- * G2  Conflicts with what is visible are judged in the same step as the swap. The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
+ * G2  Conflicts with what is visible are validated in the same step as the swap. The swap of routes, taps, tools, services and timers is one synchronous step; a start that fails swaps back.
  * G3  A candidate that may be seen has erased what was to be erased while its area was off.
  * G4  A retired generation leaves no row and no label; what remains is reported as a leak.
  * G5  Each phase has a time, and nobody waits for it longer. What takes the place of another version is seen when it counts.
@@ -12,10 +12,10 @@ import type { AnyRegistry } from './contribution-registry.js';
 import { describeCapability, ownCapabilities } from './installed/capabilities.js';
 import type { Installed } from './installed/installed.js';
 import { Lifetime } from './lifetime.js';
-import { type Owner, runAs } from './owner.js';
+import { type Contributor, runAs } from './owner.js';
 
 export interface Generation {
-  readonly owner: Owner;
+  readonly owner: Contributor;
   readonly installed: Installed;
   readonly definition: ExtensionDefinition;
   readonly context: ExtensionContext;
@@ -23,12 +23,12 @@ export interface Generation {
 
 export interface GenerationDeps {
   readonly registries: readonly AnyRegistry[];
-  createContext(owner: Owner, installed: Installed): ExtensionContext;
+  createContext(owner: Contributor, installed: Installed): ExtensionContext;
   migrate(installed: Installed, definition: ExtensionDefinition): Promise<void>;
   /** Registers what the definition declares beside what `activate` registers. */
-  declare?(owner: Owner, definition: ExtensionDefinition): void;
+  declare?(owner: Contributor, definition: ExtensionDefinition): void;
   /** Erases of this area what was to be erased while it was off. */
-  erase?(owner: Owner): Promise<void>;
+  erase?(owner: Contributor): Promise<void>;
 }
 
 export type Phase = 'load' | 'migrate' | 'activate' | 'erase' | 'start';
@@ -68,7 +68,7 @@ export interface Starting {
 
 /** Loads, migrates and activates a candidate that nobody sees yet, each within its time. On failure nothing of it is left. */
 export async function prepare(deps: GenerationDeps, installed: Installed, number: number, { onPhase, signal }: Starting): Promise<Generation> {
-  const owner: Owner = {
+  const owner: Contributor = {
     id: installed.id,
     generation: number,
     lifetime: new Lifetime(`${installed.id}@${number}`),
@@ -100,7 +100,7 @@ export async function prepare(deps: GenerationDeps, installed: Installed, number
   }
 }
 
-async function discard(deps: GenerationDeps, owner: Owner): Promise<void> {
+async function discard(deps: GenerationDeps, owner: Contributor): Promise<void> {
   for (const registry of deps.registries) registry.drop(owner);
   await owner.lifetime.close();
 }
@@ -109,7 +109,7 @@ async function discard(deps: GenerationDeps, owner: Owner): Promise<void> {
 export async function publish(deps: GenerationDeps, next: Generation, previous: Generation | undefined, { confirm, onPhase, signal }: Starting): Promise<void> {
   const { definition, context, owner } = next;
   try {
-    // Judged now and not before: of two candidates that start side by side the second sees the first.
+    // Validated now and not before: of two candidates that start side by side the second sees the first.
     for (const registry of deps.registries) registry.verify(owner, previous?.owner);
   } catch (error) {
     await discard(deps, owner);
@@ -157,7 +157,7 @@ export async function retire(deps: GenerationDeps, generation: Generation, why: 
   return leaks;
 }
 
-function compareWithManifest(registries: readonly AnyRegistry[], owner: Owner, installed: Installed): void {
+function compareWithManifest(registries: readonly AnyRegistry[], owner: Contributor, installed: Installed): void {
   const { manifest, contributions } = installed;
   const expected: Readonly<Record<string, { rows: readonly string[]; exact: boolean; where: string }>> = {
     route: { rows: contributions.routes, exact: true, where: 'contributions.json' },

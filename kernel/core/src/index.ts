@@ -1,10 +1,10 @@
 /** @svc/core: the wiring. It knows no HTTP, no SQL and no area. */
-export * from './contracts/actor-book.js';
+export * from './contracts/actor-registry.js';
 export * from './contracts/area-actors.js';
 export * from './installed/capabilities.js';
 export * from './installed/claims.js';
 export * from './installed/code-cache.js';
-export * from './contracts/contract-judge.js';
+export * from './contracts/contract-validator.js';
 export * from './contribution-registry.js';
 export * from './contracts/crossing.js';
 export * from './event-hub.js';
@@ -24,5 +24,5 @@ export * from './owner.js';
 export * from './installed/resolver.js';
 export * from './installed/trials.js';
 export * from './service-registry.js';
-export * from './hooks/strike-book.js';
+export * from './hooks/strike-registry.js';
 export * from './hooks/tap-order.js';

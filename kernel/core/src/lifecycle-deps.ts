@@ -1,7 +1,7 @@
 /** What the lifecycle asks of whoever runs it. */
 import type { ExtensionProcess, ExtensionStorage } from '@svc/api';
 import type { GenerationDeps } from './generation.js';
-import type { StrikeBook } from './hooks/strike-book.js';
+import type { StrikeRegistry } from './hooks/strike-registry.js';
 import type { KernelNames } from './installed/claims.js';
 import type { Installed } from './installed/installed.js';
 import type { IntentSources } from './installed/intent.js';
@@ -12,7 +12,7 @@ export interface LifecycleDeps extends GenerationDeps {
   readonly apiVersion: string;
   /** What the kernel keeps for itself. */
   readonly names?: KernelNames;
-  readonly strikes: StrikeBook;
+  readonly strikes: StrikeRegistry;
   intents(): IntentSources;
   /** Versions that take the place of others. */
   readonly trials?: Trials;

@@ -2,7 +2,7 @@
 import type { ExtensionProcess, ExtensionStatus, ExtensionStorage, Manifest } from '@svc/api';
 import type { AnyRegistry } from './contribution-registry.js';
 import type { Generation, Phase } from './generation.js';
-import type { StrikeBook } from './hooks/strike-book.js';
+import type { StrikeRegistry } from './hooks/strike-registry.js';
 import type { Installed } from './installed/installed.js';
 import type { Intent, IntentSources } from './installed/intent.js';
 
@@ -62,7 +62,7 @@ export const newUnit = (installed: Installed): Unit => ({
 
 interface StatusSources {
   readonly registries: readonly AnyRegistry[];
-  readonly strikes: StrikeBook;
+  readonly strikes: StrikeRegistry;
   intents(): IntentSources;
   processOf?(id: string): ExtensionProcess | undefined;
   storedBy?(id: string): ExtensionStorage | undefined;

@@ -15,8 +15,8 @@ import type { Installed } from './installed/installed.js';
 import type { InstalledStore } from './installed/installed-store.js';
 import { type Intent, intentOf } from './installed/intent.js';
 import { drainMsOf, FIRST_RETRY_MS, manifestOf, newUnit, UnknownExtension, type State, statusOf, type Unit } from './lifecycle-unit.js';
-import { currentOwner } from './owner.js';
-import { judgeCandidate, roundsOf } from './admission.js';
+import { currentContributor } from './owner.js';
+import { validateCandidate, roundsOf } from './admission.js';
 import { dependentsOf, resolve } from './installed/resolver.js';
 import type { LifecycleDeps } from './lifecycle-deps.js';
 import { tried } from './installed/trials.js';
@@ -329,7 +329,7 @@ export class Lifecycle {
 
   async #renew(unit: Unit, candidate: Installed): Promise<void> {
     const before = unit.installed;
-    judgeCandidate([...this.#units.values()], before, candidate, this.#deps);
+    validateCandidate([...this.#units.values()], before, candidate, this.#deps);
     this.#forgive(unit);
     await this.#adopt(unit, candidate);
     try {
@@ -406,7 +406,7 @@ export class Lifecycle {
     unpublish(this.#deps, generation);
     // A request that switches its own area off would wait for itself.
     const retiring = this.#retire(unit, generation, why, drainMs ?? drainMsOf(unit));
-    if (currentOwner() !== generation.owner) await retiring;
+    if (currentContributor() !== generation.owner) await retiring;
     this.#set(unit, 'inactive', { reason: null, recoverable: true });
   }
 

@@ -5,7 +5,7 @@
  *     While it drains, what it still finishes may open and close things.
  * L2  Disposers run newest first, one awaited after the other, each with its own budget.
  * L3  A disposer that fails or hangs is reported by its label; the rest still runs.
- * L4  A hold keeps a lifetime from closing until it is left; draining lets nobody in. Doors that everybody goes through
+ * L4  A hold keeps a lifetime from closing until it is left; draining lets nobody in. Adapters that everybody goes through
  *     count who is inside, by label, and leave with the same label.
  */
 import { setMaxListeners } from 'node:events';

@@ -1,14 +1,14 @@
 /** Contributions that do something while they are visible: timers that tick, listeners that hear. */
 import type { Disposable } from '@svc/api';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
-import type { Owner } from './owner.js';
+import type { Contributor } from './owner.js';
 
 export interface LiveContribution {
   readonly label: string;
   /** Where it has a name, no other of its owner has it at the same time. */
   readonly name?: string;
   /** Called when it becomes visible; the result is disposed when it no longer is. */
-  begin(owner: Owner): Disposable;
+  begin(owner: Contributor): Disposable;
 }
 
 export interface LiveOptions {
@@ -18,12 +18,12 @@ export interface LiveOptions {
 }
 
 export class LiveRegistry extends ContributionRegistry<LiveContribution> {
-  readonly #gate: { isOpen: boolean };
+  readonly #latch: { isOpen: boolean };
   readonly #running: Map<LiveContribution, Disposable>;
 
   constructor(name: string, { refuse = sameName, isHeld = false }: LiveOptions = {}) {
     const running = new Map<LiveContribution, Disposable>();
-    const gate = { isOpen: !isHeld };
+    const latch = { isOpen: !isHeld };
     super(name, {
       describe: ({ label }) => label,
       check: (candidate, others) => {
@@ -31,16 +31,16 @@ export class LiveRegistry extends ContributionRegistry<LiveContribution> {
         if (other) throw refuse(candidate.owner.id, other.value.name ?? '');
       },
       changed: (active) => {
-        if (gate.isOpen) follow(running, active);
+        if (latch.isOpen) follow(running, active);
       },
     });
-    this.#gate = gate;
+    this.#latch = latch;
     this.#running = running;
   }
 
   /** Begins what is visible; from now on, whatever becomes so begins at once. */
   open(): void {
-    this.#gate.isOpen = true;
+    this.#latch.isOpen = true;
     follow(this.#running, this.active());
   }
 }

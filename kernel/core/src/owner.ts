@@ -1,9 +1,9 @@
-/** Whose code is running: known inside every entry point of the kernel, so that a stray error finds its extension. */
+/** Whose code is running: known inside every entry point of the kernel, so that an unhandled errors finds its extension. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Lifetime } from './lifetime.js';
 
 /** One loaded instance of an extension. */
-export interface Owner {
+export interface Contributor {
   readonly id: string;
   readonly generation: number;
   readonly lifetime: Lifetime;
@@ -13,11 +13,11 @@ export interface Owner {
   readonly isRemote?: boolean;
 }
 
-const running = new AsyncLocalStorage<Owner>();
+const running = new AsyncLocalStorage<Contributor>();
 
 let lastEntered: string | undefined;
 
-export const runAs = <T>(owner: Owner, fn: () => T): T => {
+export const runAs = <T>(owner: Contributor, fn: () => T): T => {
   lastEntered = owner.id;
   return running.getStore() === owner ? fn() : running.run(owner, fn);
 };
@@ -25,4 +25,4 @@ export const runAs = <T>(owner: Owner, fn: () => T): T => {
 /** For messages about a loop that stood still: a hint, not a proof. */
 export const lastEnteredId = (): string | undefined => lastEntered;
 
-export const currentOwner = (): Owner | undefined => running.getStore();
+export const currentContributor = (): Contributor | undefined => running.getStore();

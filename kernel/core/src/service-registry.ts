@@ -4,7 +4,7 @@
  *
  * V1  A service is known by name and major version: two majors stand side by side.
  * V2  Whoever was built against a newer minor than is provided is told so at the call, and never gets half an answer.
- * V3  What crosses fits the provider's declaration wherever the judge says that it is to be looked at: what a caller says
+ * V3  What crosses fits the provider's declaration wherever the validator says that it is to be looked at: what a caller says
  *     of a service is not what counts. What crosses between builds is a copy, and its actors are those that were handed over.
  */
 import {
@@ -24,14 +24,14 @@ import {
   isThenable,
 } from '@svc/api';
 import satisfies from 'semver/functions/satisfies.js';
-import { type ActorBook, createActorBook } from './contracts/actor-book.js';
+import { type ActorRegistry, createActorRegistry } from './contracts/actor-registry.js';
 import { type Begun, Frames } from './frames.js';
 import { deadlineOf, type EndingCall, NEVER } from './hooks/call-control.js';
 
-import { type ContractJudge, noJudge } from './contracts/contract-judge.js';
+import { type ContractValidator, noValidator } from './contracts/contract-validator.js';
 import { type Contribution, ContributionRegistry } from './contribution-registry.js';
 import { plainCopy } from './contracts/crossing.js';
-import { type Owner, runAs } from './owner.js';
+import { type Contributor, runAs } from './owner.js';
 
 type Method = (...args: unknown[]) => unknown;
 type Impl = Readonly<Record<string, unknown>>;
@@ -47,9 +47,9 @@ type Row = Contribution<Provided>;
 interface Facade {
   readonly decl: ServiceDecl;
   readonly key: string;
-  readonly caller: Owner;
+  readonly caller: Contributor;
   /** Whether what crosses is looked at: known with the provider. */
-  isJudged: boolean;
+  isValidated: boolean;
   /** Whether it is copied. */
   isForeign: boolean;
   /** Whether it may act for whom it names. */
@@ -87,7 +87,7 @@ interface Opened {
 }
 
 interface Listener {
-  readonly owner: Owner;
+  readonly owner: Contributor;
   readonly key: string;
   readonly notify: () => void;
 }
@@ -95,19 +95,19 @@ interface Listener {
 export class ServiceRegistry {
   readonly provided: ContributionRegistry<Provided>;
   readonly #facades = new Map<string, Facade>();
-  /** Strangers share none: what one of them says of a service is nothing to another. */
-  readonly #strangers = new WeakMap<Owner, Map<string, Facade>>();
-  readonly #actors: ActorBook;
+  /** Third parties share none: what one of them says of a service is nothing to another. */
+  readonly #thirdParties = new WeakMap<Contributor, Map<string, Facade>>();
+  readonly #actors: ActorRegistry;
   readonly #listeners = new Set<Listener>();
-  readonly #failed: (owner: Owner, service: string, error: unknown) => void;
-  readonly #judge: ContractJudge;
+  readonly #failed: (owner: Contributor, service: string, error: unknown) => void;
+  readonly #validator: ContractValidator;
   #current = new Map<string, Row>();
 
   /** `failed` hears what a watcher of a service threw: whoever comes and goes is not disturbed by it. */
-  constructor(failed: (owner: Owner, service: string, error: unknown) => void, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
+  constructor(failed: (owner: Contributor, service: string, error: unknown) => void, validator: ContractValidator = noValidator, actors: ActorRegistry = createActorRegistry()) {
     this.#failed = failed;
     this.#actors = actors;
-    this.#judge = judge;
+    this.#validator = validator;
     this.provided = new ContributionRegistry<Provided>('service', {
       describe: ({ decl }) => declaredAs(decl),
       check: (candidate, others) => {
@@ -123,19 +123,19 @@ export class ServiceRegistry {
     return this.#current.has(declaredAs(decl));
   }
 
-  provide<D extends ServiceDecl>(owner: Owner, decl: D, impl: ServiceMethods<D>): Disposable {
+  provide<D extends ServiceDecl>(owner: Contributor, decl: D, impl: ServiceMethods<D>): Disposable {
     const missing = Object.keys(decl.methods).find((name) => typeof Reflect.get(impl, name) !== 'function');
     if (missing !== undefined) throw new Error(`the service ${declaredAs(decl)} declares ${missing}, which ${owner.id} does not provide`);
     return this.provided.add(owner, { decl, impl });
   }
 
   /** `isTrusted`: it acts for whom it names. Others of another build act for actors that they were handed. */
-  require<D extends ServiceDecl>(owner: Owner, decl: D, isTrusted = true): Service<D> {
+  require<D extends ServiceDecl>(owner: Contributor, decl: D, isTrusted = true): Service<D> {
     // The methods were made from the declaration, which the type derives from.
     return this.#facadeOf(owner, decl, isTrusted).methods as Service<D>;
   }
 
-  optional<D extends ServiceDecl>(owner: Owner, decl: D, isTrusted = true): OptionalHandle<Service<D>> {
+  optional<D extends ServiceDecl>(owner: Contributor, decl: D, isTrusted = true): OptionalHandle<Service<D>> {
     const key = declaredAs(decl);
     let facade: Service<D> | undefined;
     const value = (): Service<D> | undefined => {
@@ -157,7 +157,7 @@ export class ServiceRegistry {
     };
   }
 
-  #facadeOf(owner: Owner, decl: ServiceDecl, isTrusted: boolean): Facade {
+  #facadeOf(owner: Contributor, decl: ServiceDecl, isTrusted: boolean): Facade {
     const facades = this.#facadesFor(owner);
     const key = declaredAs(decl);
     const id = `${decl.name}@${decl.version} of ${owner.build ?? 'elsewhere'}`;
@@ -165,7 +165,7 @@ export class ServiceRegistry {
     if (known) return known;
     const methods: Record<string, Method> = {};
     const atOnce: Record<string, Method> = {};
-    const facade: Facade = { decl, key, caller: owner, isJudged: true, isForeign: true, isTrusted, methods, fits: undefined };
+    const facade: Facade = { decl, key, caller: owner, isValidated: true, isForeign: true, isTrusted, methods, fits: undefined };
     for (const [name, method] of Object.entries(decl.methods)) {
       const called: Called = { name, count: method.args.length, label: `service ${decl.name}.${name}`, ending: undefined };
       const answer: Method = 'frame' in method ? (...args) => new Frames(() => this.#begin(facade, called, args)) : (...args) => this.#invoke(facade, called, args);
@@ -180,10 +180,10 @@ export class ServiceRegistry {
     return facade;
   }
 
-  #facadesFor(owner: Owner): Map<string, Facade> {
+  #facadesFor(owner: Contributor): Map<string, Facade> {
     if (owner.build !== undefined) return this.#facades;
-    const own = this.#strangers.get(owner) ?? new Map<string, Facade>();
-    this.#strangers.set(owner, own);
+    const own = this.#thirdParties.get(owner) ?? new Map<string, Facade>();
+    this.#thirdParties.set(owner, own);
     return own;
   }
 
@@ -207,18 +207,18 @@ export class ServiceRegistry {
 
   /** The arguments as the provider gets them. */
   #given(facade: Facade, name: string, method: AnyMethodDecl, args: unknown[]): unknown[] {
-    if (!facade.isJudged) return args;
+    if (!facade.isValidated) return args;
     const where = (index: number): string => `Argument ${index + 1} of ${facade.decl.name}.${name}`;
     const given = facade.isForeign ? args.map((value, index) => plainCopy(value, where(index))) : args;
     for (const [index, schema] of method.args.entries()) {
       if (given[index] === undefined && isOptional(schema)) continue;
-      this.#judge.check(schema, given[index], where(index));
+      this.#validator.check(schema, given[index], where(index));
       if (facade.isForeign) given[index] = this.#withActors(facade, schema, given[index], where(index));
     }
     return given;
   }
 
-  /** A stranger's actors are looked at; those that a stranger is given are handed over to it. */
+  /** A third party's actors are looked at; those that a third party is given are handed over to it. */
   #withActors(facade: Facade, schema: TSchema, value: unknown, where: string): unknown {
     if (!facade.isTrusted && facade.caller.build === undefined) this.#actors.check(facade.caller, schema, value, where);
     return this.#actors.handAll(schema, value);
@@ -238,15 +238,15 @@ export class ServiceRegistry {
       } catch (error) {
         return ending.failed(error);
       }
-      const isLooked = facade.isJudged && 'result' in method;
+      const isLooked = facade.isValidated && 'result' in method;
       if (!isThenable(result)) {
         const answer = ending.answered(result);
-        return isLooked ? this.#judged(facade, name, method.result, answer) : answer;
+        return isLooked ? this.#validated(facade, name, method.result, answer) : answer;
       }
       // A promise is listened to as it is, other thenables as a promise.
       const held = Promise.resolve(result).then(ending.answered, ending.failed);
       const answer = control ? control.race(held) : held;
-      return isLooked ? answer.then((value) => this.#judged(facade, name, method.result, value)) : answer;
+      return isLooked ? answer.then((value) => this.#validated(facade, name, method.result, value)) : answer;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -263,17 +263,17 @@ export class ServiceRegistry {
     try {
       // What a streaming method gives is an async iterable: `ServiceMethods` says so.
       const source = inside(() => (fn(...given, call) as AsyncIterable<unknown>)[Symbol.asyncIterator]());
-      const judged = facade.isJudged && 'frame' in method ? (value: unknown) => this.#judged(facade, name, method.frame, value) : undefined;
-      return { source, inside, control, judged, leave: () => ending.answered(undefined) };
+      const validated = facade.isValidated && 'frame' in method ? (value: unknown) => this.#validated(facade, name, method.frame, value) : undefined;
+      return { source, inside, control, validated, leave: () => ending.answered(undefined) };
     } catch (error) {
       return ending.failed(error);
     }
   }
 
-  #judged({ decl, isForeign }: Facade, name: string, schema: TSchema, value: unknown): unknown {
+  #validated({ decl, isForeign }: Facade, name: string, schema: TSchema, value: unknown): unknown {
     const where = `What ${decl.name}.${name} answers`;
     const answer = isForeign ? plainCopy(value, where) : value;
-    this.#judge.check(schema, answer, where);
+    this.#validator.check(schema, answer, where);
     return answer;
   }
 
@@ -281,8 +281,8 @@ export class ServiceRegistry {
     const { version } = row.value.decl;
     if (!satisfies(version, `^${facade.decl.version}`)) throw versionUnfit(facade.decl, version, row.owner.id);
     facade.fits = row;
-    facade.isJudged = this.#judge.isNeeded(facade.caller, row.owner);
-    facade.isForeign = this.#judge.isForeign(facade.caller, row.owner);
+    facade.isValidated = this.#validator.isNeeded(facade.caller, row.owner);
+    facade.isForeign = this.#validator.isForeign(facade.caller, row.owner);
   }
 
   #changed(active: readonly Row[]): void {
@@ -355,5 +355,5 @@ const forOthers = ({ caller, decl }: Facade, name: string, { others }: AnyMethod
 
 const roleOf = (actor: unknown): unknown => (typeof actor === 'object' && actor !== null && 'role' in actor ? actor.role : undefined);
 
-const callerGone = (caller: Owner): SvcError =>
+const callerGone = (caller: Contributor): SvcError =>
   new SvcError('daemon_extension_stopped', `${caller.id} has stopped; this call came from a generation that no longer exists.`, { status: 503, retry: true });

@@ -6,9 +6,9 @@ import { HookRegistry } from '../src/hooks/hook-registry.js';
 import type { Installed } from '../src/installed/installed.js';
 import { createInstalledStore } from '../src/installed/installed-store.js';
 import { Lifecycle } from '../src/lifecycle.js';
-import type { Owner } from '../src/owner.js';
+import type { Contributor } from '../src/owner.js';
 import { ServiceRegistry } from '../src/service-registry.js';
-import { StrikeBook } from '../src/hooks/strike-book.js';
+import { StrikeRegistry } from '../src/hooks/strike-registry.js';
 
 export interface Fixture {
   readonly manifest?: Partial<Manifest>;
@@ -59,14 +59,14 @@ export const createRig = (fixtures: Iterable<readonly [string, Fixture]>, option
   const hooks = new HookRegistry(kernelHooks, { strike: () => undefined, timing: () => undefined });
   const services = new ServiceRegistry(() => undefined);
   const events = new EventHub({ failed: () => undefined, dropped: () => undefined, isDurable: () => false });
-  const strikes = new StrikeBook(() => 0);
-  const owners: Owner[] = [];
+  const strikes = new StrikeRegistry(() => 0);
+  const owners: Contributor[] = [];
   const migrated: string[] = [];
   const onDisk = new Map<string, Installed>();
   const logged: string[] = [];
   const time = { ms: Date.UTC(2026, 0, 1) };
 
-  const createContext = (owner: Owner): ExtensionContext => {
+  const createContext = (owner: Contributor): ExtensionContext => {
     owners.push(owner);
     const context: RigContext = {
       id: owner.id,

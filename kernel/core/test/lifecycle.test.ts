@@ -1,6 +1,6 @@
 import { NotReady } from '@svc/api';
 import { expect } from 'chai';
-import { type Owner, currentOwner, runAs } from '../src/owner.js';
+import { type Contributor, currentContributor, runAs } from '../src/owner.js';
 import { area, code, createRig, type Fixture, rejection, type RigContext } from './lifecycle-rig.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -102,8 +102,8 @@ describe('the lifecycle', () => {
           'memory',
           {
             code: () => {
-              seen.push(currentOwner()?.id);
-              return code(() => void seen.push(currentOwner()?.id));
+              seen.push(currentContributor()?.id);
+              return code(() => void seen.push(currentContributor()?.id));
             },
           },
         ],
@@ -298,7 +298,7 @@ describe('the lifecycle', () => {
     it('asked for from inside the area does not wait for itself', async () => {
       const rig = createRig([memory()]);
       await rig.lifecycle.boot();
-      const owner = rig.owners[0] as Owner;
+      const owner = rig.owners[0] as Contributor;
       const leave = owner.lifetime.enter('POST /off');
       const status = await runAs(owner, () => rig.lifecycle.disable('memory'));
       expect(status.state).to.equal('inactive');

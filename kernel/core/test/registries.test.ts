@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { ContributionRegistry } from '../src/contribution-registry.js';
 import { Lifetime } from '../src/lifetime.js';
 import { LiveRegistry } from '../src/live-registry.js';
-import type { Owner } from '../src/owner.js';
+import type { Contributor } from '../src/owner.js';
 
-const ownerOf = (id: string, generation = 1): Owner => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
+const ownerOf = (id: string, generation = 1): Contributor => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
 
 const unique = () =>
   new ContributionRegistry<string>('route', {
@@ -61,7 +61,7 @@ describe('a contribution registry', () => {
     expect(() => registry.verify(owner, undefined)).to.throw('GET /a belongs to memory');
   });
 
-  it('judges what a visible generation adds later at once, and keeps nothing of what it refuses', () => {
+  it('validates what a visible generation adds later at once, and keeps nothing of what it refuses', () => {
     const registry = unique();
     const [mine, other] = [ownerOf('memory'), ownerOf('files')];
     registry.add(other, 'GET /b');
@@ -100,19 +100,19 @@ describe('a contribution registry', () => {
   });
 
   it('tells of a change only when what is visible may have changed', async () => {
-    let told = 0;
-    const registry = new ContributionRegistry<string>('route', { describe: (value) => value, changed: () => void told++ });
-    const [mine, staged, stranger] = [ownerOf('memory'), ownerOf('memory', 2), ownerOf('files')];
+    let reported = 0;
+    const registry = new ContributionRegistry<string>('route', { describe: (value) => value, changed: () => void reported++ });
+    const [mine, staged, thirdParty] = [ownerOf('memory'), ownerOf('memory', 2), ownerOf('files')];
     registry.add(mine, 'GET /a');
     const hidden = registry.add(staged, 'GET /a');
     await hidden.dispose();
-    expect(told).to.equal(0);
+    expect(reported).to.equal(0);
     registry.swap(undefined, mine);
-    expect(told).to.equal(1);
-    registry.drop(stranger);
-    expect(told).to.equal(1);
+    expect(reported).to.equal(1);
+    registry.drop(thirdParty);
+    expect(reported).to.equal(1);
     registry.drop(mine);
-    expect(told).to.equal(2);
+    expect(reported).to.equal(2);
     expect(visible(registry)).to.deep.equal([]);
   });
 
@@ -142,7 +142,7 @@ describe('a live registry', () => {
     const running = new Set<string>();
     const timer = (label: string) => ({
       label,
-      begin: (owner: Owner) => {
+      begin: (owner: Contributor) => {
         const name = `${label} of ${owner.generation}`;
         running.add(name);
         return { dispose: () => void running.delete(name) };
@@ -164,12 +164,12 @@ describe('a live registry', () => {
 describe('a live registry, when something else changes', () => {
   it('leaves what runs alone, and begins anew what was gone and is back', () => {
     const registry = new LiveRegistry('timer');
-    const told: string[] = [];
+    const reported: string[] = [];
     const timer = (label: string) => ({
       label,
       begin: () => {
-        told.push(`${label} begins`);
-        return { dispose: () => void told.push(`${label} ends`) };
+        reported.push(`${label} begins`);
+        return { dispose: () => void reported.push(`${label} ends`) };
       },
     });
     const [mine, other] = [ownerOf('memory'), ownerOf('files')];
@@ -177,10 +177,10 @@ describe('a live registry, when something else changes', () => {
     registry.add(other, timer('sweep'));
     registry.swap(undefined, mine);
     registry.swap(undefined, other);
-    expect(told).to.deep.equal(['decay begins', 'sweep begins']);
+    expect(reported).to.deep.equal(['decay begins', 'sweep begins']);
     registry.swap(mine, undefined);
     registry.swap(undefined, mine);
-    expect(told).to.deep.equal(['decay begins', 'sweep begins', 'decay ends', 'decay begins']);
+    expect(reported).to.deep.equal(['decay begins', 'sweep begins', 'decay ends', 'decay begins']);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Log } from '@svc/platform/log/log';
 import type { ContextParts } from './extension-context.js';
 import type { PartFactories } from './platform-parts.js';
 import type { InstalledFiles } from './process/release.js';
-import type { Stranger } from './strangers/strangers.js';
+import type { ThirdParty } from './third-party/third-party.js';
 
 export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,7 +23,7 @@ export interface BootOptions {
   /** Extensions beside the release's. */
   readonly extra?: readonly InstalledFiles[];
   /** Extensions of others, beside those that the home holds. */
-  readonly strangers?: readonly Stranger[];
+  readonly thirdParties?: readonly ThirdParty[];
   readonly factories?: Partial<PartFactories>;
   /** Hold replies to their schemas. */
   readonly checkReplies?: boolean;

@@ -8,7 +8,7 @@
  */
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import { createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Owner, lastEnteredId } from '@svc/core';
+import { createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Contributor, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Bus } from '@svc/platform/bus/bus';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -18,7 +18,7 @@ import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/hom
 import { ownerKeyFile } from '@svc/platform/config/file/owner-key-file';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
-import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
+import { atomicWrite } from '@svc/platform/adapters/files/atomic-write';
 import { createHttp, type Http } from '@svc/platform/http/http-server';
 import { limitsOf } from '@svc/platform/http/limits';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
@@ -28,38 +28,38 @@ import { createStreams } from '@svc/platform/streams/streams';
 import { isSoleWriter, knownActors, onceOnly, takeUrl } from './boot-parts.js';
 import type { BootOptions, Daemon } from './boot-contract.js';
 import { watchChoices } from './choices/choice-watch.js';
-import { createKeptChoices } from './choices/kept-choices.js';
+import { createStoredChoices } from './choices/stored-choices.js';
 import { type Choices, kernelMigrations, kernelTables, openChoices } from './choices/choices.js';
 import { applierOf, type Settings, setLogLevel } from './settings/apply-settings.js';
 import { statementTime } from './statement-time.js';
 import { watchConfig } from './settings/config-watch.js';
 import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
-import { claimsOf, extensionSettings, isDatabaseKept, gateOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
+import { claimsOf, extensionSettings, isDatabaseKept, admissionOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
 import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
 import { type Address, openPort, urlOf } from './process/address.js';
 import { type HomeLock, lockHome, makeDataFolder } from './process/home-lock.js';
 import { startHousekeeping } from './housekeeping.js';
-import { kernelOwner, tapProbes } from './kernel-probes.js';
+import { kernelContributor, tapProbes } from './kernel-probes.js';
 import { createKernelView } from './kernel-view.js';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, startRefusal, watchKeys } from './settings/open-network.js';
 import { succeed } from './process/predecessor.js';
-import { createDoors, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
+import { createAdapters, type PartFactories, type PlatformParts, standardFactories } from './platform-parts.js';
 import { type OwnerKey, openOwnerKey } from './owner-key/owner-key.js';
-import { createPurgeBook } from './purge/purge-book.js';
+import { createPurgeRegistry } from './purge/purge-registry.js';
 import { createPurges } from './purge/purges.js';
 import { createRelayLease } from './relay/relay-lease.js';
 import { type InstalledFiles, type Preset, type Release, readRelease, releaseWatcher } from './process/release.js';
 import { STOP_DRAIN_MS, stopDaemon } from './shutdown.js';
-import type { InstallationParts } from './strangers/installation.js';
+import type { InstallationParts } from './third-party/installation.js';
 import { createQuotas } from './quotas/quotas.js';
-import { openStrangers } from './strangers/open-strangers.js';
-import type { Strangers } from './strangers/strangers.js';
+import { openThirdParties } from './third-party/open-third-party.js';
+import type { ThirdParties } from './third-party/third-party.js';
 import { createOffRoutes } from './off-routes.js';
-import { watchTrust } from './strangers/trust-watch.js';
-import { createStrayHandler, type StrayHandler } from './process/stray-errors.js';
+import { watchTrust } from './third-party/trust-watch.js';
+import { createUnhandledHandler, type UnhandledHandler } from './process/unhandled-errors.js';
 import { API_VERSION, createLifecycle, createWiring, type Wiring } from './wiring.js';
 
 export type { BootOptions, Daemon };
@@ -95,7 +95,7 @@ interface Ground {
   readonly startedAt: string;
   readonly release: Release;
   readonly installed: InstalledStore<InstalledFiles>;
-  readonly strangers: Strangers;
+  readonly thirdParties: ThirdParties;
   readonly installation: InstallationParts;
   readonly config: Config;
   readonly keys: KeyWatch;
@@ -107,7 +107,7 @@ interface Ground {
   readonly databaseUrl: string | undefined;
   /** The file that would name one could not be read. */
   readonly isDatabaseGuessed: boolean;
-  readonly strays: StrayHandler;
+  readonly unhandled: UnhandledHandler;
   readonly bus: Bus;
   readonly wiring: Wiring;
   readonly relay: DurableRelay;
@@ -129,13 +129,13 @@ interface Kernel {
   readonly view: api.KernelView;
   readonly settings: Settings;
   /** The kernel as an owner of what it opens itself. */
-  readonly own: Owner;
+  readonly own: Contributor;
 }
 
 async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Promise<Daemon> {
   const ground = await layGround(options, home, log, lock);
   const streams = createStreams({ clock: options.clock, bus: ground.bus });
-  const http = createFace(ground, streams);
+  const http = createFacade(ground, streams);
   const address = await openPort(http, ground.listen);
   ground.life.now = { phase: 'starting', address };
   const attached = http.attach();
@@ -192,15 +192,15 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
   const keys = watchKeys(env, claims, config);
   ownerKey.attach({ hasKey: keys.hasKey, apply: config.applyOwnerKey });
   refuseOpenNetwork(listen.host, keys.hasKey());
-  const strays = createStrayHandler(log.logger('kernel'));
+  const unhandled = createUnhandledHandler(log.logger('kernel'));
   const factories = { ...standardFactories, ...options.factories };
   const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), databaseUrl === undefined);
-  const wiring: Wiring = createWiring(clock, strays, bus, installed, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
-  if (options.checkReplies) await wiring.judge.load();
-  const { strangers, installation } = await openStrangers({
-    ...{ clock, config, home, installed, log, ownerKey, strays, wiring },
+  const wiring: Wiring = createWiring(clock, unhandled, bus, installed, (id, event) => relay.isDurable(id, event), options.checkReplies ?? false);
+  if (options.checkReplies) await wiring.validator.load();
+  const { thirdParties, installation } = await openThirdParties({
+    ...{ clock, config, home, installed, log, ownerKey, unhandled, wiring },
     releaseFile: options.releaseFile,
-    given: options.strangers ?? [],
+    given: options.thirdParties ?? [],
     isUp: () => life.now.phase === 'ready',
     lifecycle: () => (life.now.phase === 'starting' ? undefined : life.now.lifecycle),
     parts: () => life.parts,
@@ -216,7 +216,7 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     startedAt: clock.iso(),
     release,
     installed,
-    strangers,
+    thirdParties,
     installation,
     claims,
     config,
@@ -226,14 +226,14 @@ async function layGround(options: Booting, home: Home, log: Log, lock: HomeLock)
     listen,
     databaseUrl,
     isDatabaseGuessed,
-    strays,
+    unhandled,
     wiring,
     relay,
     life,
   };
 }
 
-function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
+function createFacade(ground: Ground, streams: PlatformParts['streams']): Http {
   const { config, keys, listen, options, wiring } = ground;
   return createHttp({
     access: {
@@ -256,7 +256,7 @@ function createFace(ground: Ground, streams: PlatformParts['streams']): Http {
     limits: () => limitsOf(settingsOf(config, 'api')),
     checkReplies: options.checkReplies ?? false,
     offExtension: createOffRoutes(ground.installed, (id) => ground.life.now.phase !== 'starting' && ground.life.now.lifecycle.isActive(id)),
-    gate: () => gateNow(ground),
+    admission: () => admissionNow(ground),
   });
 }
 
@@ -272,7 +272,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     ...statementTime({ config, clock, log, lifecycle: () => (ground.life.now.phase === 'starting' ? undefined : ground.life.now.lifecycle) }),
     storeEvent: relay.isStored,
     onEvents: (events) => {
-      for (const { event, data } of events) wiring.events.tell(event, data);
+      for (const { event, data } of events) wiring.events.deliver(event, data);
       if (events.some(({ event }) => relay.isStored(event))) relay.poke();
     },
   });
@@ -301,7 +301,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   const choices = await openChoices(own, clock);
   await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
   const purges = createPurges({
-    book: createPurgeBook(own, clock, ids),
+    registry: createPurgeRegistry(own, clock, ids),
     installed: ground.installed,
     tables: wiring.tables,
     hooks: wiring.hooks,
@@ -310,8 +310,8 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     log: log.logger('kernel'),
     apiVersion: API_VERSION,
   });
-  const doors = createDoors(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownerKey: ground.ownerKey, ownPort: () => ground.life.now.address?.port });
-  const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => doors.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
+  const adapters = createAdapters(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownerKey: ground.ownerKey, ownPort: () => ground.life.now.address?.port });
+  const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => adapters.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   return {
     choices,
     footing: {
@@ -328,11 +328,11 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
       streams,
       http,
       ownerKey: ground.ownerKey,
-      ...doors,
+      ...adapters,
       ...wiring,
       purges,
       quotas,
-      stray: ground.strays.report,
+      reportUnhandled: ground.unhandled.report,
     },
   };
 }
@@ -343,33 +343,33 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
   const newest = releaseWatcher(options.releaseFile, api, options.code);
   // An area asks for the view when it runs, and none runs before the kernel is whole.
   const parts: ContextParts = { ...footing, declared: declaredCapabilities(installed), kernel: () => view };
-  const keptChoices = createKeptChoices({
+  const storedChoices = createStoredChoices({
     dataDir: parts.home.dataDir,
     choices,
     clock: options.clock,
     log: log.logger('kernel'),
-    told: (id) => ground.bus.publish('choices', { extension: id }),
+    reported: (id) => ground.bus.publish('choices', { extension: id }),
   });
   const lifecycle = createLifecycle(parts, wiring, installed, {
     clock: options.clock,
     log,
     settled: relay.poke,
-    choose: keptChoices.set,
-    attempt: async (id) => keptChoices.attempt(id),
+    choose: storedChoices.set,
+    attempt: async (id) => storedChoices.attempt(id),
     latest: async (id) => (await ground.installation.linked(id)) ?? newest(id),
     trials: ground.installation.trials,
-    processOf: ground.strangers.processOf,
+    processOf: ground.thirdParties.processOf,
     storedBy: footing.quotas.stored,
-    forgiven: ground.strangers.forgive,
+    forgiven: ground.thirdParties.forgive,
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
-    intents: () => ({ choices: keptChoices.all(), ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
+    intents: () => ({ choices: storedChoices.all(), ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
   });
-  ground.strays.attach(lifecycle, wiring.strikes, wiring.hooks);
+  ground.unhandled.attach(lifecycle, wiring.strikes, wiring.hooks);
   const settings = applierOf({
     ...parts,
     lifecycle,
-    tell: (sections) => wiring.events.emit('config.changed', { sections }),
+    deliver: (sections) => wiring.events.emit('config.changed', { sections }),
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
   const view: api.KernelView = createKernelView({
@@ -392,12 +392,12 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
       failed: (error) => log.logger('config').error('the settings were saved and could not be brought into force', { error }),
     }),
   });
-  const own = kernelOwner();
-  for (const id of keptChoices.cutOff()) {
+  const own = kernelContributor();
+  for (const id of storedChoices.cutOff()) {
     log.logger('kernel').error('the daemon ended while an extension was being switched on; it is left off', { extension: id });
     lifecycle.leaveOff(id, `the daemon ended while it was being switched on, so it is off. svc ext enable ${id} tries again`);
   }
-  const switched = keptChoices.watch(lifecycle);
+  const switched = storedChoices.watch(lifecycle);
   own.lifetime.add('watch of what is switched off by file', () => switched.dispose());
   own.lifetime.add('purges', () => parts.purges.close());
   tapProbes(
@@ -424,11 +424,11 @@ async function becomeReady(ground: Ground, { address, parts, lifecycle, choices,
   const saved = await watchConfig({ file: home.configFile, clock: parts.clock, log: log.logger('config'), reload: async () => void (await settings.apply('config.toml was saved')) });
   own.lifetime.add('watch of config.toml', () => saved.dispose());
   own.lifetime.add('relay of durable events', () => relay.close());
-  // Who is connected was judged by the keys and roles of then.
+  // Who is connected was validated by the keys and roles of then.
   ground.wiring.events.on(own, api.AuthChanged, async () => {
     // In the next turn: by then every area that hears it has given up what it knew.
     await new Promise((resolve) => setImmediate(resolve));
-    await parts.http.judgeCallers();
+    await parts.http.recheckCallers();
   });
   ground.wiring.events.listeners.swap(undefined, own);
   const watch = watchChoices({ clock: parts.clock, log: log.logger('kernel'), bus: ground.bus, choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
@@ -438,7 +438,7 @@ async function becomeReady(ground: Ground, { address, parts, lifecycle, choices,
   relay.poke();
   const kernelLog = log.logger('kernel');
   // Their runs wait for the end of their own; nobody waits for the rest.
-  const survivors = parts.execDoor.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
+  const survivors = parts.execAdapter.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
   own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
   const { host, port } = address;
   // Whole or not at all: commands read it while it is written.
@@ -449,11 +449,11 @@ async function becomeReady(ground: Ground, { address, parts, lifecycle, choices,
   for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });
 }
 
-const gateNow = ({ config, databaseUrl, isDatabaseGuessed, preset, life: { now } }: Ground) =>
-  now.phase === 'ready' ? gateOf(config.closed(), missingSecurity(now.lifecycle, preset.preset, config), isDatabaseGuessed && !isDatabaseKept(config, databaseUrl)) : { state: now.phase };
+const admissionNow = ({ config, databaseUrl, isDatabaseGuessed, preset, life: { now } }: Ground) =>
+  now.phase === 'ready' ? admissionOf(config.closed(), missingSecurity(now.lifecycle, preset.preset, config), isDatabaseGuessed && !isDatabaseKept(config, databaseUrl)) : { state: now.phase };
 
 /** Whether areas can be switched over the API as usual. */
-const isAskable = (ground: Ground, lifecycle: Lifecycle): boolean => gateNow(ground).state !== 'closed' && ground.installed.all().some((one) => canSwitch(one) && lifecycle.isActive(one.id));
+const isAskable = (ground: Ground, lifecycle: Lifecycle): boolean => admissionNow(ground).state !== 'closed' && ground.installed.all().some((one) => canSwitch(one) && lifecycle.isActive(one.id));
 
 const daemonOf = (ground: Ground, { address, parts, lifecycle, settings, view }: Kernel, stop: (reason: string) => Promise<void>): Daemon => ({
   url: urlOf(address),
@@ -467,7 +467,7 @@ const daemonOf = (ground: Ground, { address, parts, lifecycle, settings, view }:
   parts,
   stop,
   greeting: async () => (await ground.wiring.hooks.handle(api.KernelGreet).call(undefined)).flatMap((row) => row.value ?? []),
-  caught: ground.strays.caught,
+  caught: ground.unhandled.caught,
   lastEntered: lastEnteredId,
   reloadConfig: async (why) => void (await settings.apply(why ?? 'asked for')),
 });

@@ -1,34 +1,34 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
 import type { AnyTool, Clock, Connection, DeclaredCapabilities, Disposable, ExtensionContext, Ids, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
 import {
-  type ActorBook,
-  type ContractJudge,
+  type ActorRegistry,
+  type ContractValidator,
   type ContributionRegistry,
   type EventHub,
   type HookRegistry,
   type LiveRegistry,
-  type Owner,
+  type Contributor,
   type ServiceRegistry,
   createAreaActors,
   runAs,
 } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
-import { dbGate } from './gate/storage.js';
+import { dbAccess } from './access/storage.js';
 import { daemonErrors } from './errors.js';
-import { contributed } from './gate/contributed.js';
-import { eventsGate } from './gate/events.js';
-import { hooksGate } from './gate/hooks.js';
-import { servicesGate } from './gate/services.js';
-import { settingsGate } from './gate/settings.js';
-import { streamsGate } from './gate/streams.js';
-import { childMembers } from './gate/doors/child-gate.js';
-import { fetchMembers } from './gate/doors/fetch-gate.js';
-import { filesMember } from './gate/doors/files-gate.js';
-import { createGrants } from './gate/grants-judge.js';
-import { kernelMember } from './gate/kernel-gate.js';
-import type { Member } from './gate/member.js';
-import { tcpMember } from './gate/doors/tcp-gate.js';
-import { rejectedAfter, whileAlive } from './gate/while-alive.js';
+import { contributed } from './access/contributed.js';
+import { eventsAccess } from './access/events.js';
+import { hooksAccess } from './access/hooks.js';
+import { servicesAccess } from './access/services.js';
+import { settingsAccess } from './access/settings.js';
+import { streamsAccess } from './access/streams.js';
+import { childMembers } from './access/adapters/child-access.js';
+import { fetchMembers } from './access/adapters/fetch-access.js';
+import { filesMember } from './access/adapters/files-access.js';
+import { createGrants } from './access/grants-policy.js';
+import { kernelMember } from './access/kernel-access.js';
+import type { Member } from './access/member.js';
+import { tcpMember } from './access/adapters/tcp-access.js';
+import { rejectedAfter, whileAlive } from './access/while-alive.js';
 import { journalFacade } from './journal-facade.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { PlatformParts } from './platform-parts.js';
@@ -50,16 +50,16 @@ export interface ContextParts extends PlatformParts {
   readonly ready: LiveRegistry;
   readonly projections: ContributionRegistry<Projection>;
   readonly declared: DeclaredCapabilities['declared'];
-  readonly judge: ContractJudge;
-  readonly actors: ActorBook;
+  readonly validator: ContractValidator;
+  readonly actors: ActorRegistry;
   readonly purges: Purges;
   readonly quotas: Quotas;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
-  stray(owner: Owner, place: string, error: unknown): void;
+  reportUnhandled(owner: Contributor, place: string, error: unknown): void;
 }
 
-export function createContext(parts: ContextParts, owner: Owner, installed: InstalledFiles): ExtensionContext {
+export function createContext(parts: ContextParts, owner: Contributor, installed: InstalledFiles): ExtensionContext {
   const { id, manifest } = installed;
   const { lifetime } = owner;
   const grants = createGrants(id, installed.manifest);
@@ -68,16 +68,16 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
   };
   const secrets = parts.secrets.limited(grants.texts);
   const log = parts.log.logger(id).child({ ext: id, generation: owner.generation });
-  const member: Member = { parts, owner, grants, alive, stray: (place, error) => parts.stray(owner, place, error) };
+  const member: Member = { parts, owner, grants, alive, reportUnhandled: (place, error) => parts.reportUnhandled(owner, place, error) };
   const tables = { id, tables: manifest.tables ?? [] };
   // What came with the daemon is not limited.
   const quota = installed.origin && parts.quotas.of(tables);
-  const anyEvents = eventsGate(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data), grants.need);
+  const anyEvents = eventsAccess(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data), grants.need);
   const events = quota ? countedEvents(anyEvents, id, parts.clock) : anyEvents;
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
-  const doors = { ...fetchMembers(member, secrets), ...childMembers(member) };
-  const db = dbGate(parts.storage.dbFor({ ...tables, isThirdParty: !installed.bundled }), {
+  const adapters = { ...fetchMembers(member, secrets), ...childMembers(member) };
+  const db = dbAccess(parts.storage.dbFor({ ...tables, isThirdParty: !installed.bundled }), {
     need: grants.need,
     alive,
     actorOf: (actor) => {
@@ -92,17 +92,17 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
     generation: owner.generation,
     signal: lifetime.signal,
     log,
-    config: lasting(settingsGate(parts.config, owner, manifest)),
+    config: lasting(settingsAccess(parts.config, owner, manifest)),
     routes: lasting(own.routes),
     sockets: lasting({ add: own.sockets, connections: (socketId) => ownConnections(parts, id, socketId) }),
     tools: lasting(own.tools),
     capabilities: lasting({ declared: parts.declared }),
-    hooks: lasting(hooksGate(parts.hooks, owner, manifest, grants)),
-    services: lasting(servicesGate(parts.services, owner, manifest, grants)),
+    hooks: lasting(hooksAccess(parts.hooks, owner, manifest, grants)),
+    services: lasting(servicesAccess(parts.services, owner, manifest, grants)),
     // A write of an event can be made after the end, as those of rows; it is told by whoever commits it.
     events: Object.freeze({ ...lasting(events), event: events.event }),
     journal: Object.freeze(journalFacade({ ...parts, log }, owner, manifest.kinds ?? [])),
-    streams: lasting(streamsGate(parts.streams.as(id), parts.projections, owner, parts.judge)),
+    streams: lasting(streamsAccess(parts.streams.as(id), parts.projections, owner, parts.validator)),
     timers: lasting(timersFacade(parts, owner)),
     db: Object.freeze(quota ? countedDb(db, quota.rows) : db),
     purge: async (subject) => {
@@ -110,15 +110,15 @@ export function createContext(parts: ContextParts, owner: Owner, installed: Inst
       alive();
       return parts.purges.purge(subject);
     },
-    ...doors,
-    egress: lasting(doors.egress),
+    ...adapters,
+    egress: lasting(adapters.egress),
     tcp: Object.freeze(tcpMember(member)),
     files: lasting(filesMember(member, installed.assets, quota?.files)),
     secrets: rejectedAfter(quota ? countedSecrets(secrets.secrets, id) : secrets.secrets, alive),
     workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),
-    schemas: ownFace(parts.schemas),
-    clock: clockFace(parts.clock),
-    ids: idsFace(parts.ids),
+    schemas: ownFacade(parts.schemas),
+    clock: clockFacade(parts.clock),
+    ids: idsFacade(parts.ids),
     get actors() {
       if (owner.build === undefined) throw daemonErrors.no_actors(id);
       return actors;
@@ -150,11 +150,11 @@ function ownConnections(parts: ContextParts, id: string, socketId: string): read
   return parts.http.connections(socketId);
 }
 
-function timersFacade(parts: ContextParts, owner: Owner): ExtensionContext['timers'] {
+function timersFacade(parts: ContextParts, owner: Contributor): ExtensionContext['timers'] {
   const named = (name: string): void => {
     if (!TIMER_NAME.test(name)) throw daemonErrors.timer_name(owner.id, name);
   };
-  const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.stray(owner, label, error) });
+  const timers = (label: string) => createTimers({ clock: parts.clock, onError: (error) => parts.reportUnhandled(owner, label, error) });
   const guarded = (label: string, fn: () => void | Promise<void>) => async (): Promise<void> => {
     const leave = owner.lifetime.enter(label);
     if (!leave) return;
@@ -195,9 +195,9 @@ async function runWorker<O extends TSchema>(parts: ContextParts, installed: Inst
 const ownMember = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(record, name) ? record[name] : undefined);
 
 /** All share what is behind these; each has its own face, so that nobody puts another function in its place. */
-const clockFace = (clock: Clock): Clock =>
+const clockFacade = (clock: Clock): Clock =>
   Object.freeze({ now: () => clock.now(), iso: () => clock.iso(), mono: () => clock.mono(), sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal) });
 
-const idsFace = (ids: Ids): Ids => Object.freeze({ uuid: () => ids.uuid(), hex: (count: number) => ids.hex(count), bytes: (count: number) => ids.bytes(count), random: () => ids.random() });
+const idsFacade = (ids: Ids): Ids => Object.freeze({ uuid: () => ids.uuid(), hex: (count: number) => ids.hex(count), bytes: (count: number) => ids.bytes(count), random: () => ids.random() });
 
-const ownFace = <T extends object>(shared: T): T => Object.freeze({ ...shared });
+const ownFacade = <T extends object>(shared: T): T => Object.freeze({ ...shared });

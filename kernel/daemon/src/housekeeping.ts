@@ -12,14 +12,14 @@ const BATCH = 500;
 const MS_PER_DAY = 86_400_000;
 
 export function startHousekeeping(
-  parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'> & { readonly relay: Pick<DurableRelay, 'beat'> },
+  parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'> & { readonly relay: Pick<DurableRelay, 'tick'> },
   log: Logger,
 ): { dispose(): Promise<void> } {
   const timers = createTimers({ clock: parts.clock, onError: (error) => log.warn('old runs could not be swept; the next round tries again', { cause: error }) });
-  const beats = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend()), timers.every(RELAY_EVERY_MS, () => parts.relay.beat())];
+  const ticks = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend()), timers.every(RELAY_EVERY_MS, () => parts.relay.tick())];
   return {
     dispose: async () => {
-      for (const beat of beats) await beat.dispose();
+      for (const tick of ticks) await tick.dispose();
     },
   };
 }

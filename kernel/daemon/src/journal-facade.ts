@@ -6,12 +6,12 @@
  * K1  It begins, claims, lists and sees runs of the kinds that its manifest names, and no others.
  */
 import { type Actor, type Disposable, type DurableWorker, type Journal, type JournalRun, type LeasedRun, type Logger, type WorkDecl, systemActor } from '@svc/api';
-import type { LiveRegistry, Owner } from '@svc/core';
+import type { LiveRegistry, Contributor } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { journalErrors } from '@svc/platform/journal/errors';
 import type { PlatformJournal } from '@svc/platform/journal/journal';
 import { daemonErrors } from './errors.js';
-import { createDurableWorker, type WorkerDeps } from './gate/durable-worker.js';
+import { createDurableWorker, type WorkerDeps } from './access/durable-worker.js';
 
 export interface JournalFacadeParts {
   readonly journal: PlatformJournal;
@@ -20,7 +20,7 @@ export interface JournalFacadeParts {
   readonly log: Logger;
 }
 
-export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts, owner: Owner, kinds: readonly string[]): Journal {
+export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts, owner: Contributor, kinds: readonly string[]): Journal {
   const own = (kind: string): string => {
     if (!kinds.includes(kind)) throw daemonErrors.kind_not_own(owner.id, kind);
     return kind;
@@ -131,7 +131,7 @@ const beginWorker = (journal: PlatformJournal, clock: TimerClock, { name }: Work
   };
 };
 
-const workerDeps = ({ lifetime }: Owner, clock: TimerClock): Pick<WorkerDeps, 'hold' | 'later' | 'pause' | 'closing'> => ({
+const workerDeps = ({ lifetime }: Contributor, clock: TimerClock): Pick<WorkerDeps, 'hold' | 'later' | 'pause' | 'closing'> => ({
   hold: (label) => {
     const leave = lifetime.enter(label);
     return leave ? { release: leave } : null;

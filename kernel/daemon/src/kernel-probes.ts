@@ -1,22 +1,22 @@
 /** What the kernel itself reports: the database, the settings, the listen address. */
 import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView, type SandboxState } from '@svc/api';
-import { type HookRegistry, Lifetime, type Owner } from '@svc/core';
+import { type HookRegistry, Lifetime, type Contributor } from '@svc/core';
 import { homeFindings } from '@svc/platform/config/checks/home-checks';
 import { configFileFinding, listenFinding, settingsFinding, variablesFinding } from '@svc/platform/config/checks/settings-checks';
 import { allClaims } from '@svc/platform/config/claims';
 import { type ShownByAncestor, shownByAncestors } from '@svc/platform/config/environment/own-environment';
 import { exposedPaths } from '@svc/platform/config/privacy';
 import type { ContextParts } from './extension-context.js';
-import type { Waiting } from './purge/purge-book.js';
+import type { Waiting } from './purge/purge-registry.js';
 
 const PRIVACY_FIX = 'svc doctor --fix';
 
 /** The kernel as an owner of taps. It is never unloaded. */
-export const kernelOwner = (): Owner => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
+export const kernelContributor = (): Contributor => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
 
-type ProbeParts = Pick<ContextParts, 'execDoor' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges'>;
+type ProbeParts = Pick<ContextParts, 'execAdapter' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges'>;
 
-export function tapProbes(owner: Owner, hooks: HookRegistry, parts: ProbeParts, view: () => KernelView, listen: () => { host: string; port: number; hasKey: boolean }): void {
+export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeParts, view: () => KernelView, listen: () => { host: string; port: number; hasKey: boolean }): void {
   hooks.tap(owner, HealthProbe, async () => {
     await parts.storage.ping();
     const problem = parts.storage.identityProblem();
@@ -25,7 +25,7 @@ export function tapProbes(owner: Owner, hooks: HookRegistry, parts: ProbeParts, 
   hooks.tap(owner, DoctorCheck, async () => [
     ...settingsFindings(parts, listen()),
     ...(await homeFindings(parts.home)),
-    sandboxFinding(await parts.execDoor.sandbox()),
+    sandboxFinding(await parts.execAdapter.sandbox()),
     environmentFinding(await shownByAncestors(parts.env)),
     ...(await databaseFindings(parts)),
     extensionsFinding(view()),

@@ -1,4 +1,4 @@
-/** The door of the daemon's process: loads the program, compiled at an earlier start where there was one, and runs it. */
+/** The adapter of the daemon's process: loads the program, compiled at an earlier start where there was one, and runs it. */
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 /**
  * The panels of what is active, and the files that they are made of.
  *
- * P1  Code of strangers is never among what runs in the page: their panels say that they want a frame.
+ * P1  Code of third parties is never among what runs in the page: their panels say that they want a frame.
  * P2  A frame may ask for routes of its own extension, and for none that somebody else could answer.
  * P3  Of one id the panel that came with the daemon stays.
  * P4  The panel of a collection is data, and asks for the collection of its own extension alone.

@@ -8,12 +8,12 @@ import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
 import type { Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
-import { type ExecDoor, createExecDoor } from '@svc/platform/doors/child/exec-door';
-import { type FetchDoor, createFetchDoor } from '@svc/platform/doors/fetch/fetch-door';
-import { createModelOrigins, type ModelOrigins } from '@svc/platform/doors/fetch/model-origins';
-import { openDir } from '@svc/platform/doors/files/files-door';
-import { type SecretsDoor, createSecrets } from '@svc/platform/doors/secrets-door';
-import { createTcpDoor, type TcpDoor } from '@svc/platform/doors/tcp/tcp-door';
+import { type ExecAdapter, createExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
+import { type FetchAdapter, createFetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
+import { createModelOrigins, type ModelOrigins } from '@svc/platform/adapters/fetch/model-origins';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
+import { type SecretsAdapter, createSecrets } from '@svc/platform/adapters/secrets-adapter';
+import { createTcpAdapter, type TcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
 import type { Http } from '@svc/platform/http/http-server';
 import { createJournal, type PlatformJournal } from '@svc/platform/journal/journal';
 import type { Log } from '@svc/platform/log/log';
@@ -23,14 +23,14 @@ import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import { createWorkers, type WorkerPools } from '@svc/platform/workers/workers';
 import type { OwnerKey } from './owner-key/owner-key.js';
 
-/** The doors and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
+/** The adapters and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
 export interface PartFactories {
   readonly joinBus: (...member: [...Parameters<LocalBusHub['join']>, soleWriter: boolean]) => Bus;
   readonly openStorage: typeof openStorage;
   readonly createJournal: typeof createJournal;
-  readonly createFetchDoor: typeof createFetchDoor;
-  readonly createExecDoor: typeof createExecDoor;
-  readonly createTcpDoor: typeof createTcpDoor;
+  readonly createFetchAdapter: typeof createFetchAdapter;
+  readonly createExecAdapter: typeof createExecAdapter;
+  readonly createTcpAdapter: typeof createTcpAdapter;
   readonly openDir: (root: string) => Dir;
 }
 
@@ -39,9 +39,9 @@ export const standardFactories: PartFactories = {
   joinBus: (name, failed, soleWriter) => createLocalBusHub({ soleWriter }).join(name, failed),
   openStorage,
   createJournal,
-  createFetchDoor,
-  createExecDoor,
-  createTcpDoor,
+  createFetchAdapter,
+  createExecAdapter,
+  createTcpAdapter,
   openDir,
 };
 
@@ -58,19 +58,19 @@ export interface PlatformParts {
   readonly journal: PlatformJournal;
   readonly streams: Topics & StreamsAdmin;
   readonly http: Http;
-  readonly secrets: SecretsDoor;
-  readonly fetchDoor: FetchDoor;
+  readonly secrets: SecretsAdapter;
+  readonly fetchAdapter: FetchAdapter;
   readonly modelOrigins: ModelOrigins;
-  readonly execDoor: ExecDoor;
+  readonly execAdapter: ExecAdapter;
   /** Makes callers need a key, before something runs that could reach the port by itself. */
   readonly ownerKey: Pick<OwnerKey, 'need'>;
-  readonly tcpDoor: TcpDoor;
+  readonly tcpAdapter: TcpAdapter;
   readonly openDir: (root: string) => Dir;
   readonly workers: WorkerPools;
   readonly schemas: Schemas;
 }
 
-export interface DoorInputs {
+export interface AdapterInputs {
   readonly home: Home;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: TimerClock;
@@ -82,8 +82,11 @@ export interface DoorInputs {
   ownPort(): number | undefined;
 }
 
-/** The doors. Nothing heavy is loaded before a door is first used. */
-export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<PlatformParts, 'secrets' | 'fetchDoor' | 'modelOrigins' | 'execDoor' | 'tcpDoor' | 'openDir' | 'workers' | 'schemas'> {
+/** The adapters. Nothing heavy is loaded before an adapter is first used. */
+export function createAdapters(
+  factories: PartFactories,
+  inputs: AdapterInputs,
+): Pick<PlatformParts, 'secrets' | 'fetchAdapter' | 'modelOrigins' | 'execAdapter' | 'tcpAdapter' | 'openDir' | 'workers' | 'schemas'> {
   const { home, env, clock, log, config, hooks, ownerKey, ownPort } = inputs;
   const resolve = hooks.handle(SecretResolve);
   const change = hooks.handle(SecretChange);
@@ -97,9 +100,9 @@ export function createDoors(factories: PartFactories, inputs: DoorInputs): Pick<
   return {
     secrets,
     modelOrigins,
-    fetchDoor: factories.createFetchDoor({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers, ownPort }),
-    tcpDoor: factories.createTcpDoor({ config, clock, log: log.logger('tcp'), ownPort }),
-    execDoor: factories.createExecDoor({
+    fetchAdapter: factories.createFetchAdapter({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers, ownPort }),
+    tcpAdapter: factories.createTcpAdapter({ config, clock, log: log.logger('tcp'), ownPort }),
+    execAdapter: factories.createExecAdapter({
       ...{ config, env, clock, ownPort },
       registerDir: join(home.dataDir, 'children'),
       log: log.logger('exec'),

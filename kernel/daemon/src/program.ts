@@ -94,7 +94,7 @@ async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
   });
 }
 
-/** What happened, why, and what mends it; a stack only where none of that is known. */
+/** What happened, why, and what fixes it; a stack only where none of that is known. */
 function explain(error: unknown): string {
   if (isSvcError(error)) return error.hint ? `${error.message}\n${error.hint}` : error.message;
   return `The daemon could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;

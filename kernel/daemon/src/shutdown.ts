@@ -1,7 +1,7 @@
-/** Stop is boot in reverse: not ready, no new work, extensions, doors, storage, log. */
+/** Stop is boot in reverse: not ready, no new work, extensions, adapters, storage, log. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Lifecycle, Owner } from '@svc/core';
+import type { Lifecycle, Contributor } from '@svc/core';
 import type { ContextParts } from './extension-context.js';
 import type { HomeLock } from './process/home-lock.js';
 
@@ -14,7 +14,7 @@ export interface Stopping {
   readonly lifecycle: Lifecycle;
   readonly parts: ContextParts;
   readonly lock: HomeLock;
-  readonly own: Owner;
+  readonly own: Contributor;
   readonly drainMs: number;
 }
 
@@ -41,9 +41,9 @@ export async function stopDaemon(reason: string, { lifecycle, parts, lock, own, 
   parts.streams.close();
   await step('http', () => parts.http.close(GOODBYE_MS));
   await step('the kernel', () => own.lifetime.close());
-  await step('programs', () => parts.execDoor.close());
-  await step('tcp', () => parts.tcpDoor.close());
-  await step('fetch', () => parts.fetchDoor.close());
+  await step('programs', () => parts.execAdapter.close());
+  await step('tcp', () => parts.tcpAdapter.close());
+  await step('fetch', () => parts.fetchAdapter.close());
   await step('workers', () => parts.workers.close());
   await step('the journal', () => parts.journal.close());
   await step('the bus', () => parts.bus.close());

@@ -1,11 +1,11 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
 import {
-  type ActorBook,
-  type ContractJudge,
+  type ActorRegistry,
+  type ContractValidator,
   ContributionRegistry,
-  createActorBook,
-  createContractJudge,
+  createActorRegistry,
+  createContractValidator,
   describeCapability,
   EventHub,
   type GenerationDeps,
@@ -14,9 +14,9 @@ import {
   Lifecycle,
   type LifecycleDeps,
   LiveRegistry,
-  type Misfit,
+  type Violation,
   ServiceRegistry,
-  StrikeBook,
+  StrikeRegistry,
 } from '@svc/core';
 import type { Bus } from '@svc/platform/bus/bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
@@ -26,15 +26,15 @@ import type { Log } from '@svc/platform/log/log';
 import { daemonErrors } from './errors.js';
 import { liveChanges } from './live-changes.js';
 import { type ContextParts, createContext } from './extension-context.js';
-import { createProjectionRegistry } from './gate/streams.js';
+import { createProjectionRegistry } from './access/streams.js';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { InstalledFiles } from './process/release.js';
-import type { StrayHandler } from './process/stray-errors.js';
+import type { UnhandledHandler } from './process/unhandled-errors.js';
 
 const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap, api.PageChanged].map(({ name }) => name);
 const KERNEL_KINDS = [RECEIPTS_KIND];
 
-/** What extensions are judged against. */
+/** What extensions are validated against. */
 export const { API_VERSION } = api;
 
 export interface Wiring {
@@ -46,52 +46,52 @@ export interface Wiring {
   readonly capabilities: ContributionRegistry<api.CapabilityDecl>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
-  readonly strikes: StrikeBook;
+  readonly strikes: StrikeRegistry;
   readonly projections: ContributionRegistry<Projection>;
-  readonly judge: ContractJudge & { load(): Promise<void> };
-  readonly actors: ActorBook;
+  readonly validator: ContractValidator & { load(): Promise<void> };
+  readonly actors: ActorRegistry;
 }
 
 export function createWiring(
   clock: TimerClock,
-  strays: StrayHandler,
+  unhandled: UnhandledHandler,
   bus: Bus,
   installed: Pick<InstalledStore<InstalledFiles>, 'all'>,
   isDurable: (extensionId: string, event: string) => boolean,
-  judgesAll: boolean,
+  validatesAll: boolean,
 ): Wiring {
-  const judge = createContractJudge(loadChecker, judgesAll);
-  const actors = createActorBook();
-  const strikes = new StrikeBook(() => clock.now());
+  const validator = createContractValidator(loadChecker, validatesAll);
+  const actors = createActorRegistry();
+  const strikes = new StrikeRegistry(() => clock.now());
   const events: EventHub = new EventHub(
     {
-      failed: (owner, event, error) => strays.report(owner, `event ${event}`, error),
-      dropped: (owner, event) => strays.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
+      failed: (owner, event, error) => unhandled.report(owner, `event ${event}`, error),
+      dropped: (owner, event) => unhandled.report(owner, `event ${event}`, new Error('the listener fell behind and an event was dropped')),
       carry: (event, data) => bus.publish('events', { event, data }),
       said: (event, data) => {
         for (const change of liveChanges(installed.all(), event, data)) events.emit(api.PageChanged.name, change);
       },
       isDurable,
     },
-    judge,
+    validator,
   );
   return {
-    judge,
+    validator,
     actors,
     projections: createProjectionRegistry(),
     hooks: new HookRegistry(
       api.kernelHooks,
       {
-        strike: (owner, hook, error, lostMs) => strays.strike(owner, hook, error, lostMs),
+        strike: (owner, hook, error, lostMs) => unhandled.strike(owner, hook, error, lostMs),
         // Code that came with the daemon has the budget of the hook.
         patienceMs: (owner, hook) => (owner.build === undefined ? strikes.patienceMs(owner.id, hook) : Number.POSITIVE_INFINITY),
-        answered: strays.answered,
+        answered: unhandled.answered,
         timing: () => undefined,
       },
-      judge,
+      validator,
       actors,
     ),
-    services: new ServiceRegistry((owner, service, error) => strays.report(owner, `watch of service ${service}`, error), judge, actors),
+    services: new ServiceRegistry((owner, service, error) => unhandled.report(owner, `watch of service ${service}`, error), validator, actors),
     events,
     tools: new ContributionRegistry<api.AnyTool>('tool', {
       describe: (tool) => tool.name,
@@ -134,7 +134,7 @@ export function createLifecycle(
     createContext: (owner, one) => createContext(parts, owner, one as InstalledFiles), // all that the store holds, and so all that is ever started
     migrate: async (one, definition) => {
       // What another build made is held to the contracts at each crossing.
-      if (one.build === undefined) await wiring.judge.load();
+      if (one.build === undefined) await wiring.validator.load();
       if (definition.migrations?.length) await parts.storage.migrate({ id: one.id, tables: one.manifest.tables ?? [], isThirdParty: !one.bundled }, definition.migrations);
     },
     declare: (owner, { tables = [], capabilities = [] }) => {
@@ -181,5 +181,5 @@ function pointer(parts: ContextParts, path: string): unknown {
   return value;
 }
 
-/** Loaded with the first extension that has to be judged. */
-const loadChecker = async (): Promise<Misfit> => (await import('@svc/platform/schema/misfit')).loadMisfit();
+/** Loaded with the first extension that has to be validated. */
+const loadChecker = async (): Promise<Violation> => (await import('@svc/platform/schema/violation')).loadViolation();

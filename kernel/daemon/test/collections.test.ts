@@ -36,8 +36,8 @@ const activate = (ctx: ExtensionContext): void => {
       return { ...item, title: item.title.trim() };
     },
   });
-  const lend = books.itemRoute({ id: 'lendBook', method: 'POST', path: '/lend', summary: 'Lend a book', responses: { 200: Books.item } }, async (book, { actor }) =>
-    reply(200, await books.update(actor, book.id, { lent: true })),
+  const lend = books.itemRoute({ id: 'lendBook', method: 'POST', path: '/lend', summary: 'Lend a book', responses: { 200: Books.item } }, async (registry, { actor }) =>
+    reply(200, await books.update(actor, registry.id, { lent: true })),
   );
   ctx.routes.add(...books.routes, lend);
 };
@@ -58,7 +58,7 @@ interface World {
   readonly bob: TestHttp;
   readonly eve: TestHttp;
   readonly emitted: Changed[];
-  add(http: TestHttp, book: Partial<Book>): Promise<Book>;
+  add(http: TestHttp, registry: Partial<Book>): Promise<Book>;
 }
 
 const listener = (emitted: Changed[]) =>
@@ -92,7 +92,7 @@ const open = async (): Promise<World> => {
     ],
   });
   const [owner, alice, bob, eve] = [kernel.as(KEYS.owner), kernel.as(KEYS.alice), kernel.as(KEYS.bob), kernel.as(KEYS.eve)];
-  return { kernel, owner, alice, bob, eve, emitted, add: async (http, book) => (await http.expect(201, 'POST', '/api/books', book)).body };
+  return { kernel, owner, alice, bob, eve, emitted, add: async (http, registry) => (await http.expect(201, 'POST', '/api/books', registry)).body };
 };
 
 const titles = async (http: TestHttp, query = ''): Promise<string[]> => (await http.expect(200, 'GET', `/api/books${query}`)).body.books.map(({ title }: Book) => title);

@@ -15,7 +15,7 @@ import { createRelayLease } from '../src/relay/relay-lease.js';
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Writes down which agents were spawned; `refuse` makes it fail that often first. */
-const scribe = (heard: string[], refuse = 0) => {
+const scribe = (received: string[], refuse = 0) => {
   let refusals = refuse;
   return fixtureExtension({
     id: 'scribe',
@@ -26,7 +26,7 @@ const scribe = (heard: string[], refuse = 0) => {
           if (name === 'assistant') return;
           refusals -= 1;
           if (refusals >= 0) throw new Error('not yet');
-          heard.push(name);
+          received.push(name);
         });
       },
     },
@@ -44,33 +44,33 @@ describe('a durable listener', () => {
   afterEach(stopTestKernels);
 
   it('hears in order what happened while it was off', async () => {
-    const heard: string[] = [];
-    const kernel = await bootTestKernel({ config: CONFIG, extra: [scribe(heard)] });
+    const received: string[] = [];
+    const kernel = await bootTestKernel({ config: CONFIG, extra: [scribe(received)] });
     await kernel.http.expect(200, 'POST', '/api/extensions/scribe/disable');
     await spawn(kernel, 'first');
     await spawn(kernel, 'second');
-    expect(heard).to.deep.equal([]);
+    expect(received).to.deep.equal([]);
 
     await kernel.http.expect(200, 'POST', '/api/extensions/scribe/enable');
-    await until(() => heard.length === 2);
+    await until(() => received.length === 2);
 
-    expect(heard).to.deep.equal(['first', 'second']);
+    expect(received).to.deep.equal(['first', 'second']);
   });
 
   it('hears once what it has taken, in later lives of the daemon too', async () => {
     const home = await mkdtemp(join(tmpdir(), 'svc-relay-'));
-    const heard: string[] = [];
-    const first = await bootTestKernel({ home, config: CONFIG, extra: [scribe(heard)] });
+    const received: string[] = [];
+    const first = await bootTestKernel({ home, config: CONFIG, extra: [scribe(received)] });
     await spawn(first, 'only');
-    await until(() => heard.length === 1);
+    await until(() => received.length === 1);
     await first.stop();
 
-    const second = await bootTestKernel({ home, config: CONFIG, extra: [scribe(heard)] });
+    const second = await bootTestKernel({ home, config: CONFIG, extra: [scribe(received)] });
     await spawn(second, 'later');
-    await until(() => heard.length > 1);
+    await until(() => received.length > 1);
     await second.stop();
 
-    expect(heard).to.deep.equal(['only', 'later']);
+    expect(received).to.deep.equal(['only', 'later']);
     await rm(home, { recursive: true, force: true });
   });
 
@@ -79,12 +79,12 @@ describe('a durable listener', () => {
     const clock = systemClock();
     const storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined, storeEvent: () => true });
     await storage.migrate(kernelTables, kernelMigrations);
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const hub = {
       deliverTo: async (_id: string, _event: string, data: unknown) => {
-        heard.push(data);
-        if (heard.length === 1) relay.poke();
-        return heard.length > 1;
+        received.push(data);
+        if (received.length === 1) relay.poke();
+        return received.length > 1;
       },
     };
     const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
@@ -92,21 +92,21 @@ describe('a durable listener', () => {
     await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', soleWriter: true }));
     await db.commit([storage.event('agents', 'agent.spawned', { name: 'first' })]);
     relay.poke();
-    await until(() => heard.length === 2);
+    await until(() => received.length === 2);
     await relay.close();
     await storage.close();
     await rm(home, { recursive: true, force: true });
 
-    expect(heard).to.deep.equal([{ name: 'first' }, { name: 'first' }]);
+    expect(received).to.deep.equal([{ name: 'first' }, { name: 'first' }]);
   });
 
   it('is given again what it failed to take', async () => {
-    const heard: string[] = [];
-    const kernel = await bootTestKernel({ config: CONFIG, extra: [scribe(heard, 1)] });
+    const received: string[] = [];
+    const kernel = await bootTestKernel({ config: CONFIG, extra: [scribe(received, 1)] });
 
     await spawn(kernel, 'stubborn');
-    await until(() => heard.length > 0);
+    await until(() => received.length > 0);
 
-    expect(heard).to.deep.equal(['stubborn']);
+    expect(received).to.deep.equal(['stubborn']);
   });
 });

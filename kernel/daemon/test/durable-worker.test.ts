@@ -2,7 +2,7 @@
 import { defineWork, type DurableWorker, type LeasedRun, Type } from '@svc/api';
 import { expect } from 'chai';
 import { alice, type JournalRig, openJournalRig } from '../../platform/test/journal/journal-rig.js';
-import { createDurableWorker } from '../src/gate/durable-worker.js';
+import { createDurableWorker } from '../src/access/durable-worker.js';
 
 const Work = defineWork('agent', '1.0.0', { input: Type.Unknown(), result: Type.Unknown() });
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

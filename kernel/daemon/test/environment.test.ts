@@ -1,4 +1,4 @@
-/** Secrets leave the daemon's environment at its start, by whatever door it is started. */
+/** Secrets leave the daemon's environment at its start, by whatever adapter it is started. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -104,13 +104,13 @@ describe('the environment of the daemon', function () {
     expect(providers.find((one) => one.name === 'openai')?.auth_status).to.equal('configured');
   };
 
-  for (const [door, args] of [
+  for (const [adapter, args] of [
     ['directly, as a service does', [DAEMON]],
     ['directly, in the foreground', [DAEMON, '--foreground']],
     ['by npm start', [join(ROOT, 'tools/start.mjs')]],
     ['by svc start --foreground', [CLI, 'start', '--foreground']],
   ] as const)
-    it(`holds no secret when started ${door}; it is the same process, and its signals and exit code are its own`, async () => {
+    it(`holds no secret when started ${adapter}; it is the same process, and its signals and exit code are its own`, async () => {
       const one = run(args);
       const pid = await ready(one);
       expect(pid).to.equal(one.child.pid);
@@ -158,10 +158,10 @@ describe('the environment of the daemon', function () {
       expect(one.said()).to.contain('is ready');
       // The one that was left is told of: it still shows what it was started with.
       const { doctor } = (await (await get('/api/health/detail')).json()) as { doctor: Array<{ check: string; result: string; message: string }> };
-      const told = doctor.find((one) => one.check === 'EnvironmentSecretsCheck');
-      expect(told?.result).to.equal('warn');
-      expect(told?.message).to.contain(`process ${one.child.pid}`).and.contain('OPENAI_API_KEY');
-      for (const value of Object.values(SECRETS)) expect(told?.message).to.not.contain(value);
+      const reported = doctor.find((one) => one.check === 'EnvironmentSecretsCheck');
+      expect(reported?.result).to.equal('warn');
+      expect(reported?.message).to.contain(`process ${one.child.pid}`).and.contain('OPENAI_API_KEY');
+      for (const value of Object.values(SECRETS)) expect(reported?.message).to.not.contain(value);
       one.child.kill('SIGTERM');
       expect(await one.ended).to.deep.equal({ code: 0, signal: null });
     });

@@ -40,14 +40,14 @@ const bootWorker = async (): Promise<Bench> => {
     ctx,
     holdBack: () => {
       let letGo = (): void => undefined;
-      const gate = new Promise<void>((resolve) => {
+      const latch = new Promise<void>((resolve) => {
         letGo = resolve;
       });
       const asked = new Promise<void>((resolve) => {
         answer = async () => {
           resolve();
           answer = async () => undefined;
-          await gate;
+          await latch;
         };
       });
       return { asked, letGo: () => letGo() };

@@ -37,13 +37,13 @@ describeOnEngines('durable events of several daemons', (engine) => {
 
   const listener = fixtureExtension({ id: 'scribe', manifest: { events: { listens: ['noted'], durable: ['noted'] } }, definition: { activate: () => undefined } });
   /** A daemon, and what its listener hears. */
-  const another = async (holder: string, predecessor?: string): Promise<{ relay: DurableRelay; heard: unknown[] }> => {
-    const heard: unknown[] = [];
-    const hub = { deliverTo: async (_id: string, event: string, data: unknown) => heard.push(event === 'noted' ? data : [event, data]) > 0 };
+  const another = async (holder: string, predecessor?: string): Promise<{ relay: DurableRelay; received: unknown[] }> => {
+    const received: unknown[] = [];
+    const hub = { deliverTo: async (_id: string, event: string, data: unknown) => received.push(event === 'noted' ? data : [event, data]) > 0 };
     const relay = createDurableRelay({ installed: createInstalledStore([listener]), hub, clock, log: silent });
     relays.push(relay);
     await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder, predecessor, soleWriter: false }));
-    return { relay, heard };
+    return { relay, received };
   };
   const note = (...data: number[]) => db.commit(data.map((n) => storage.event('scribe', 'noted', n)));
   const until = async (isDone: () => boolean): Promise<void> => {
@@ -53,54 +53,54 @@ describeOnEngines('durable events of several daemons', (engine) => {
   it('are handed on by one of them, whoever committed them', async () => {
     const [first, second] = [await another('first'), await another('second')];
     await note(1);
-    await second.relay.beat();
+    await second.relay.tick();
     await note(2);
-    await first.relay.beat();
-    await until(() => first.heard.length === 2);
-    expect([first.heard, second.heard]).to.deep.equal([[1, 2], []]);
+    await first.relay.tick();
+    await until(() => first.received.length === 2);
+    expect([first.received, second.received]).to.deep.equal([[1, 2], []]);
   });
 
   it('are handed on by another when the lease has run out, from where the first one stopped', async () => {
     const [first, second] = [await another('first'), await another('second')];
     await note(1);
-    await first.relay.beat();
-    await until(() => first.heard.length === 1);
+    await first.relay.tick();
+    await until(() => first.received.length === 1);
     await note(2, 3);
     await clock.advance(29_000);
-    await second.relay.beat();
-    expect(second.heard).to.deep.equal([]);
+    await second.relay.tick();
+    expect(second.received).to.deep.equal([]);
 
     await clock.advance(2_000);
-    await second.relay.beat();
-    await until(() => second.heard.length === 2);
-    await first.relay.beat();
-    expect([first.heard, second.heard]).to.deep.equal([[1], [2, 3]]);
+    await second.relay.tick();
+    await until(() => second.received.length === 2);
+    await first.relay.tick();
+    expect([first.received, second.received]).to.deep.equal([[1], [2, 3]]);
   });
 
   it('are handed on at once by the next life of the same home, and by the next when one has stopped', async () => {
     await another('before');
     const next = await another('after', 'before');
     await note(1);
-    await next.relay.beat();
-    await until(() => next.heard.length === 1);
-    expect(next.heard).to.deep.equal([1]);
+    await next.relay.tick();
+    await until(() => next.received.length === 1);
+    expect(next.received).to.deep.equal([1]);
 
     await next.relay.close();
     const last = await another('last');
     await note(2);
-    await last.relay.beat();
-    await until(() => last.heard.length === 1);
-    expect(last.heard).to.deep.equal([2]);
+    await last.relay.tick();
+    await until(() => last.received.length === 1);
+    expect(last.received).to.deep.equal([2]);
   });
 
   it('have numbers without holes in the order of their writing, also where a commit failed in between', async () => {
     const { relay } = await another('only');
     await note(1, 2);
-    await relay.beat();
+    await relay.tick();
     await db.commit([storage.event('scribe', 'noted', 3), db.sql('UPDATE kernel__choices SET enabled = 1', [], { expect: 1 })]).catch(() => undefined);
     await note(4);
     await note(5);
-    await relay.beat();
+    await relay.tick();
     expect(await db.system('a test').read('SELECT seq, data FROM kernel__events ORDER BY seq')).to.deep.equal([
       { seq: 1, data: '1' },
       { seq: 2, data: '2' },
@@ -110,18 +110,18 @@ describeOnEngines('durable events of several daemons', (engine) => {
   });
 
   it('that were removed before a listener came are told as a gap', async () => {
-    const { relay, heard } = await another('only');
+    const { relay, received } = await another('only');
     await note(1);
-    await relay.beat();
-    await until(() => heard.length === 1);
+    await relay.tick();
+    await until(() => received.length === 1);
     await relay.close();
     await note(2, 3, 4);
     await createRelayLease({ db, nowSql: storage.nowSql, holder: 'other', soleWriter: false }).number();
     await db.commit([db.sql('DELETE FROM kernel__events WHERE seq < 4', [])]);
 
     const later = await another('later', 'other');
-    await later.relay.beat();
-    await until(() => later.heard.length === 2);
-    expect(later.heard).to.deep.equal([['events.gap', { after: 1, before: 4 }], 4]);
+    await later.relay.tick();
+    await until(() => later.received.length === 2);
+    expect(later.received).to.deep.equal([['events.gap', { after: 1, before: 4 }], 4]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * What an extension contributes, derived from its code: all its declarations, without what handles them. It is enough
- * to mount, document, authorise, price and judge each of them before a line of the extension runs.
+ * to mount, document, authorise, price and validate each of them before a line of the extension runs.
  */
 import {
   type AnyMethodDecl,
@@ -122,8 +122,8 @@ const checkClaims = (manifest: Manifest, given: readonly string[]): void => {
   const claimed = (manifest.config ?? []).map((claim) => ('section' in claim ? claim.section : 'key' in claim ? claim.key : claim.setting));
   const bare = claimed.find((name) => !given.includes(name));
   if (bare !== undefined) throw new Error(`extension.json claims the config section "${bare}", but the code gives no schema for it`);
-  const stray = given.find((name) => !claimed.includes(name));
-  if (stray !== undefined) throw new Error(`the code gives a schema for the config section "${stray}", which extension.json does not claim`);
+  const unclaimed = given.find((name) => !claimed.includes(name));
+  if (unclaimed !== undefined) throw new Error(`the code gives a schema for the config section "${unclaimed}", which extension.json does not claim`);
 };
 
 const routeFacts = ({ handler: _handler, errorShape, ...facts }: RouteDecl): Json => ({ ...facts, ...(errorShape ? { errorShape: { under: errorShape.under } } : {}) });

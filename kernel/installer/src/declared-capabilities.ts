@@ -15,8 +15,8 @@ export const checkCapabilities = ({ capabilities = [], contract = {} }: Extensio
   if (doubled !== undefined) throw new Error(`declares the capability ${doubled} twice`);
   const bare = claimed.find((name) => !names.includes(name));
   if (bare !== undefined) throw new Error(`extension.json names the capability "${bare}", which the code does not declare: list its defineCapability under "capabilities" of defineExtension`);
-  const stray = names.find((name) => !claimed.includes(name));
-  if (stray !== undefined) throw new Error(`the code declares the capability "${stray}", which extension.json does not name under "capabilities"`);
+  const unclaimed = names.find((name) => !claimed.includes(name));
+  if (unclaimed !== undefined) throw new Error(`the code declares the capability "${unclaimed}", which extension.json does not name under "capabilities"`);
   const unlisted = Object.values(contract).find((one) => isCapability(one) && !names.includes(one.name));
   if (isCapability(unlisted)) throw new Error(`the contract exports the capability "${unlisted.name}", which is not listed under "capabilities" of defineExtension`);
 };

@@ -8,8 +8,8 @@ export const checkTables = ({ tables = [], migrations = [] }: ExtensionDefinitio
   if (doubled !== undefined) throw new Error(`declares the table ${doubled} twice`);
   const bare = (manifest.tables ?? []).find((name) => !names.includes(name));
   if (bare !== undefined) throw new Error(`extension.json names the table "${bare}", which the code does not declare: list its defineTable under "tables" of defineExtension`);
-  const stray = names.find((name) => !(manifest.tables ?? []).includes(name));
-  if (stray !== undefined) throw new Error(`the code declares the table "${stray}", which extension.json does not name under "tables"`);
+  const unclaimed = names.find((name) => !(manifest.tables ?? []).includes(name));
+  if (unclaimed !== undefined) throw new Error(`the code declares the table "${unclaimed}", which extension.json does not name under "tables"`);
   const made = columnsMade(migrations);
   for (const table of tables) {
     checkColumns(table, made.get(table.name) ?? new Set());

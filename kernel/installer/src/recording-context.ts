@@ -1,7 +1,7 @@
 /**
  * A context that only writes down what an extension registers.
  *
- * `activate` registers and causes no effect, so every door here is inert: it can be kept, read and called, and does
+ * `activate` registers and causes no effect, so every adapter here is inert: it can be kept, read and called, and does
  * nothing. What counts is what arrives in `seen`.
  */
 import type { AnyTool, ConfigDecl, Disposable, ExtensionContext, HookDecl, ProjectionDecl, RouteDecl, ServiceDecl, SocketDecl, TapOptions } from '@svc/api';

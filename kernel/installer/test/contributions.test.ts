@@ -111,7 +111,7 @@ describe('what an extension contributes', () => {
     ]);
   });
 
-  it('is enough to judge by: schemas of arguments, answers, subjects, data and frames', async () => {
+  it('is enough to validate by: schemas of arguments, answers, subjects, data and frames', async () => {
     const { declares } = await derive();
     const found = (name: string, kind: string) => declares.find((one) => one.name === name && one.declares === kind);
     expect(found('notes', 'service')).to.deep.include({ methods: { add: { args: [{ type: 'string' }], result: { type: 'integer' } }, lines: { args: [], frame: { type: 'string' } } } });
@@ -157,7 +157,7 @@ describe('what an extension contributes', () => {
     expect(names).to.deep.include({ routes: ['GET /api/notes'], sockets: ['/api/notes/ws'], tools: [{ name: 'note_add', risk: 'write', replay: 'never' }], migrations: ['0001_init'] });
   });
 
-  it('has capabilities whole: by them manifests are read and calls judged without its code', async () => {
+  it('has capabilities whole: by them manifests are read and calls validated without its code', async () => {
     const Read = defineCapability('notes_read', '1.0.0', { description: 'Read notes', grant: 'names' });
     const all = await derive({ capabilities: [Read], contract: { ...contract, Read } }, { capabilities: ['notes_read'] });
     expect(all.declares.filter(({ declares }) => declares === 'capability')).to.deep.equal([{ ...Read }]);

@@ -1,4 +1,4 @@
-/** Archives as an attacker writes them: byte by byte, so that no library mends them first. */
+/** Archives as an attacker writes them: byte by byte, so that no library fixes them first. */
 import { gzipSync } from 'node:zlib';
 
 export interface RawEntry {

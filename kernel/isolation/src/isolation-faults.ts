@@ -1,4 +1,4 @@
-/** What an extension asks for that code in a process of its own cannot have: judged from data, before it is installed. */
+/** What an extension asks for that code in a process of its own cannot have: validated from data, before it is installed. */
 import { type Manifest, parseGrant } from '@svc/api';
 import type { AllContributions } from '@svc/installer/contributions';
 
@@ -7,14 +7,14 @@ interface Asked {
   readonly contributions: Pick<AllContributions, 'sockets' | 'routes'>;
 }
 
-/** Grants whose door is not there for code in another process. */
-const NO_DOOR = new Set(['kernel', 'kernel:tools', 'kernel:settings', 'kernel:panels', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
+/** Grants whose adapter is not there for code in another process. */
+const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:settings', 'kernel:panels', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
 
 /** One sentence each; none where it can run isolated. */
 export const isolationFaults = ({ manifest, contributions }: Asked): string[] => {
   const parsed = (manifest.grants ?? []).map(({ grant }) => parseGrant(grant));
   return [
-    ...parsed.flatMap((one) => (typeof one !== 'string' && NO_DOOR.has(one.kind) ? [`it asks for the grant "${one.text}", which only code in the daemon's own process can use`] : [])),
+    ...parsed.flatMap((one) => (typeof one !== 'string' && NOT_ISOLATED.has(one.kind) ? [`it asks for the grant "${one.text}", which only code in the daemon's own process can use`] : [])),
     ...named(
       'it has sockets',
       contributions.sockets.map(({ path }) => String(path)),

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { encodeFrame } from '../src/channel/framing.js';
 import { MAX_IN_FLIGHT, Peer, type PeerOptions } from '../src/channel/peer.js';
 
-type Side = Pick<PeerOptions, 'serve' | 'told'>;
+type Side = Pick<PeerOptions, 'serve' | 'onNotify'>;
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -45,9 +45,9 @@ describe('a channel', () => {
     await rm(folder, { recursive: true });
   });
 
-  const side = (stream: Socket, { serve = () => undefined, told = () => undefined }: Partial<Side>, name: string, isBounded = true) => {
+  const side = (stream: Socket, { serve = () => undefined, onNotify = () => undefined }: Partial<Side>, name: string, isBounded = true) => {
     const own = ended;
-    return new Peer({ stream, serve, told, isBounded, ended: ({ code }) => void own.push(`${name} ${code}`) });
+    return new Peer({ stream, serve, onNotify, isBounded, ended: ({ code }) => void own.push(`${name} ${code}`) });
   };
   const pair = (serve: Side['serve']) => ({ daemon: side(near, {}, 'daemon'), child: side(far, { serve }, 'child', false) });
 

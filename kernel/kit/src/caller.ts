@@ -1,4 +1,4 @@
-/** Who looks at this page, and what they may do. The daemon judges each call again; this only keeps buttons from promising more. */
+/** Who looks at this page, and what they may do. The daemon validates each call again; this only keeps buttons from promising more. */
 import { signal } from '@preact/signals';
 import { daemon } from './daemon.js';
 import { kitWords } from './kit-words.js';

@@ -18,11 +18,11 @@ export const connection = signal<Connection>('connecting');
 type Listener = (change: LiveChange | undefined) => void;
 const listeners = new Map<Listener, ReadonlySet<string>>();
 
-const tell = (change: LiveChange): void => {
+const notify = (change: LiveChange): void => {
   for (const [listener, kinds] of [...listeners]) if (kinds.has(change.what)) listener(change);
 };
 
-const tellAll = (): void => {
+const notifyAll = (): void => {
   for (const listener of [...listeners.keys()]) listener(undefined);
 };
 
@@ -33,12 +33,12 @@ export const startLive = (after?: string): (() => void) => {
     after,
     onChange: (change) => {
       if (change.what === 'auth') void loadCaller();
-      tell(change);
+      notify(change);
     },
-    onGap: tellAll,
+    onGap: notifyAll,
     onState: (state) => {
       // What was loaded while nobody listened may have changed since; with a place that is told.
-      if (state === 'live' && connection.peek() === 'connecting' && after === undefined) tellAll();
+      if (state === 'live' && connection.peek() === 'connecting' && after === undefined) notifyAll();
       if (state === 'refused') mustLogIn.value = true;
       connection.value = state === 'refused' ? 'offline' : state;
     },
@@ -62,6 +62,6 @@ export const useChanges = (kinds: readonly ChangeKind[], fn: Listener): void => 
 let known: string | undefined;
 effect(() => {
   const now = caller.value?.isKnown ? `${caller.value.role} ${caller.value.name}` : undefined;
-  if (now !== undefined && known !== undefined && now !== known) tellAll();
+  if (now !== undefined && known !== undefined && now !== known) notifyAll();
   known = now ?? known;
 });

@@ -9,16 +9,16 @@ describe('the bus inside a process', () => {
   let failures: unknown[];
   let a: Bus;
   let b: Bus;
-  let heard: string[];
+  let received: string[];
 
   beforeEach(() => {
     const hub = createLocalBusHub();
     failures = [];
-    heard = [];
+    received = [];
     a = hub.join('a', (error) => failures.push(error));
     b = hub.join('b', (error) => failures.push(error));
-    a.subscribe('choices', ({ extension }) => void heard.push(`a:${extension}`));
-    b.subscribe('choices', ({ extension }) => void heard.push(`b:${extension}`));
+    a.subscribe('choices', ({ extension }) => void received.push(`a:${extension}`));
+    b.subscribe('choices', ({ extension }) => void received.push(`b:${extension}`));
   });
 
   it('brings a message to every other member in order, and never to its sender', async () => {
@@ -26,32 +26,32 @@ describe('the bus inside a process', () => {
     a.publish('choices', { extension: 'two' });
     b.publish('choices', { extension: 'three' });
     await turn();
-    expect(heard.filter((text) => text.startsWith('b:'))).to.deep.equal(['b:one', 'b:two']);
-    expect(heard.filter((text) => text.startsWith('a:'))).to.deep.equal(['a:three']);
+    expect(received.filter((text) => text.startsWith('b:'))).to.deep.equal(['b:one', 'b:two']);
+    expect(received.filter((text) => text.startsWith('a:'))).to.deep.equal(['a:three']);
   });
 
   it('keeps channels apart', async () => {
     a.publish('events', { event: 'x', data: 1 });
     await turn();
-    expect(heard).to.deep.equal([]);
+    expect(received).to.deep.equal([]);
   });
 
   it('calls nobody inside the call that published', async () => {
     a.publish('choices', { extension: 'one' });
-    expect(heard).to.deep.equal([]);
+    expect(received).to.deep.equal([]);
     await turn();
-    expect(heard).to.have.length(1);
+    expect(received).to.have.length(1);
   });
 
   it('says what a listener threw, and brings the message to the others', async () => {
     const broken = b.subscribe('choices', () => {
       throw new Error('broken');
     });
-    b.subscribe('choices', () => void heard.push('b again'));
+    b.subscribe('choices', () => void received.push('b again'));
     a.publish('choices', { extension: 'one' });
     await turn();
     expect(failures.map(String)).to.deep.equal(['Error: broken']);
-    expect(heard).to.deep.equal(['b:one', 'b again']);
+    expect(received).to.deep.equal(['b:one', 'b again']);
     await broken.dispose();
     a.publish('choices', { extension: 'two' });
     await turn();
@@ -78,6 +78,6 @@ describe('the bus inside a process', () => {
     a.publish('choices', { extension: 'one' });
     b.publish('choices', { extension: 'two' });
     await turn();
-    expect(heard.filter((text) => text.startsWith('b:'))).to.deep.equal([]);
+    expect(received.filter((text) => text.startsWith('b:'))).to.deep.equal([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Claims of the contract suite about rows of people and about what strangers send. */
+/** Claims of the contract suite about rows of people and about what third parties send. */
 import type { RouteDecl } from '@svc/api';
 import { expect } from 'chai';
 import { MARK, type Purged, type World } from './contract-worlds.js';
@@ -9,7 +9,7 @@ export interface PeopleOptions {
 }
 
 /** Claims that leave the world as it is. */
-export function strangerClaims(id: string, world: () => Promise<World>): void {
+export function thirdPartyClaims(id: string, world: () => Promise<World>): void {
   it("shows nobody another person's rows, and lets nobody change them", async () => {
     const place = await world();
     for (const { value: decl } of place.kernel.daemon.parts.http.routes.active().filter((row) => row.owner.id === id)) {

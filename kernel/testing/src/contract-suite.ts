@@ -1,6 +1,6 @@
 /**
  * The suite that every extension passes, first-party or not: it is what it declares,
- * it refuses strangers, and it leaves nothing behind.
+ * it refuses third parties, and it leaves nothing behind.
  */
 /// <reference types="mocha" />
 import { readFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import type { InstalledFiles } from '@svc/daemon';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { nameClaims } from './contract-suite-names.js';
-import { bodyClaims, purgeClaims, strangerClaims } from './contract-suite-people.js';
+import { bodyClaims, purgeClaims, thirdPartyClaims } from './contract-suite-people.js';
 import { type ContractWorlds, contractWorlds } from './contract-worlds.js';
 import { type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile } from './test-kernel.js';
 
@@ -23,7 +23,7 @@ export interface ContractOptions {
   /** How to boot a kernel in which the extension is installed. Default: as shipped. */
   readonly boot?: TestKernelOptions;
   /** Extensions from elsewhere, read anew for each kernel. */
-  readonly strangers?: () => Promise<NonNullable<TestKernelOptions['strangers']>>;
+  readonly thirdParties?: () => Promise<NonNullable<TestKernelOptions['thirdParties']>>;
   /** Loads its code into this process; by default as the daemon does. */
   readonly load?: () => Promise<ExtensionDefinition>;
   /** More text of config.toml. */
@@ -38,7 +38,8 @@ export interface ContractOptions {
 
 /** Declares the suite for one extension, inside or outside another `describe`. */
 export function describeExtension(id: string, options: ContractOptions = {}): void {
-  const boot = async (config: string) => bootTestKernel({ ...options.boot, config: `${config}${options.config ?? ''}`, ...(options.strangers ? { strangers: await options.strangers() } : {}) });
+  const boot = async (config: string) =>
+    bootTestKernel({ ...options.boot, config: `${config}${options.config ?? ''}`, ...(options.thirdParties ? { thirdParties: await options.thirdParties() } : {}) });
   describe(`the extension ${id}`, function () {
     this.timeout(20_000);
     const worlds = options.worlds ?? contractWorlds([id], boot);
@@ -47,7 +48,7 @@ export function describeExtension(id: string, options: ContractOptions = {}): vo
       routeClaims(id, worlds.standing);
       nameClaims(id, worlds.standing);
     });
-    describe('among people', () => strangerClaims(id, worlds.people));
+    describe('among people', () => thirdPartyClaims(id, worlds.people));
     describe('when something changes', () => {
       changeClaims(id, worlds.changing);
       purgeClaims(id, worlds.purged, { keeps: options.keeps ?? [] });

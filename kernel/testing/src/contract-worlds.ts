@@ -38,7 +38,7 @@ export interface Purged {
 export interface ContractWorlds {
   /** For claims that leave it as it is, so that their order does not matter. */
   standing(): Promise<TestKernel>;
-  /** For claims of strangers, who change nothing. */
+  /** For claims of third parties, who change nothing. */
   people(): Promise<World>;
   /** For claims that switch extensions, and leave all of them on. */
   changing(): Promise<TestKernel>;

@@ -27,5 +27,5 @@ export const fixtureArea = async (id: string): Promise<FixtureArea> => {
   return { sources, bundle, installed: fixtureExtension({ id, manifest, contributions: namesOf(contributions), definition }) };
 };
 
-/** The build has judged what it holds. */
+/** The build has validated what it holds. */
 const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8'));

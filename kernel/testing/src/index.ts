@@ -6,6 +6,6 @@ export * from './fixture-extension.js';
 export * from './postgres/engines.js';
 export * from './rough-bus.js';
 export * from './small-disk.js';
-export * from './stranger.js';
+export * from './third-party.js';
 export * from './test-http.js';
 export * from './test-kernel.js';

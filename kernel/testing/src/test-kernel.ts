@@ -26,7 +26,7 @@ export interface TestKernelOptions {
   readonly isFirstStart?: boolean;
   readonly extra?: readonly InstalledFiles[];
   /** Extensions of others; `enable` them by config. */
-  readonly strangers?: BootOptions['strangers'];
+  readonly thirdParties?: BootOptions['thirdParties'];
   readonly factories?: BootOptions['factories'];
   readonly clock?: BootOptions['clock'];
   readonly ids?: BootOptions['ids'];
@@ -73,7 +73,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     checkReplies: true,
     code: sharedCode,
     port: 0,
-    ...pick(options, ['extra', 'strangers', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
+    ...pick(options, ['extra', 'thirdParties', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
   });
   const kernel: TestKernel = {
     daemon,

@@ -145,7 +145,7 @@ describe('parameters of a request at /v1', () => {
     expect([plain.status, plain.headers.get('x-svc-warning')]).to.deep.equal([200, null]);
   });
 
-  it('that the stand-in cannot keep are refused by name; what changes nothing for it is taken', async () => {
+  it('that the mock provider cannot keep are refused by name; what changes nothing for it is taken', async () => {
     const kernel = await bootTestKernel({ config: OPEN_RATE });
     expect((await say(kernel, { temperature: 0.3, top_p: 0.5, seed: 7 })).status).to.equal(200);
     for (const fields of [{ stop: ['a'] }, { response_format: { type: 'json_object' } }]) expect((await say(kernel, fields)).body.code).to.equal('llm_parameter_unsupported');

@@ -22,7 +22,7 @@ const turns = (svc: ModelKernel): unknown[] => asked(svc).messages.filter(({ rol
 const post = (svc: ModelKernel, body: object, headers: Record<string, string> = {}) => svc.http.post('/v1/chat/completions', { model: ALONE, ...body }, headers);
 const history = async (svc: ModelKernel) => (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body;
 
-const TALK = [
+const CONVERSATION = [
   { role: 'system', content: 'Be brief.' },
   { role: 'user', content: 'one' },
   { role: 'assistant', content: 'first' },
@@ -39,7 +39,7 @@ describe('a stateless request', () => {
     it(`is answered from its own messages, in their order, and nothing else: ${how}`, async () => {
       const svc = await bootWithModel(() => ({ text: 'ok' }));
       await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'what the session holds' });
-      const { status, headers: answered } = await post(svc, { ...body, messages: TALK }, headers);
+      const { status, headers: answered } = await post(svc, { ...body, messages: CONVERSATION }, headers);
       expect([status, answered.get('x-svc-session')]).to.deep.equal([200, null]);
       expect(turns(svc)).to.deep.equal([
         { role: 'user', content: 'one' },
@@ -77,7 +77,7 @@ describe('a stateless request', () => {
 
   it("uses the agent's tools, and keeps them out of the answer", async () => {
     const svc = await bootWithModel([{ toolCalls: [{ name: 'system_time', args: {} }] }, { text: 'noon' }]);
-    const { body } = await post(svc, { messages: TALK });
+    const { body } = await post(svc, { messages: CONVERSATION });
     expect(body.choices[0].message).to.deep.equal({ role: 'assistant', content: 'noon', refusal: null });
     expect(body.usage.total_tokens).to.equal(30);
     expect(turns(svc)).to.have.length(5);
@@ -113,7 +113,7 @@ describe('a stateless request', () => {
   it("keeps to the agent's limits, and is charged to it", async () => {
     const svc = await bootWithModel(() => ({ text: 'ok', usage: { input: 600, output: 400 } }));
     await svc.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'capped', capabilities: { max_llm_tokens_per_hour: 1_000 } } });
-    const say = () => post(svc, { model: 'svc:capped:stateless', messages: TALK });
+    const say = () => post(svc, { model: 'svc:capped:stateless', messages: CONVERSATION });
     expect((await say()).status).to.equal(200);
     const refused = await say();
     expect([refused.status, refused.body.code]).to.deep.equal([429, 'token_quota_exceeded']);
@@ -121,14 +121,14 @@ describe('a stateless request', () => {
 
   it('that a client sends again by itself gets the run that it began', async () => {
     const svc = await bootWithModel(() => ({ text: 'once' }));
-    const first = await post(svc, { messages: TALK });
-    const again = await post(svc, { messages: TALK }, { 'x-stainless-retry-count': '1' });
+    const first = await post(svc, { messages: CONVERSATION });
+    const again = await post(svc, { messages: CONVERSATION }, { 'x-stainless-retry-count': '1' });
     expect(again.body.id).to.equal(first.body.id);
-    const other = await post(svc, { messages: TALK.with(1, { role: 'user', content: 'edited' }) }, { 'x-stainless-retry-count': '1' });
+    const other = await post(svc, { messages: CONVERSATION.with(1, { role: 'user', content: 'edited' }) }, { 'x-stainless-retry-count': '1' });
     expect(other.body.id).to.not.equal(first.body.id);
     const keyed = { 'idempotency-key': 'k1' };
-    expect((await post(svc, { messages: TALK }, keyed)).body.id).to.equal((await post(svc, { messages: TALK }, keyed)).body.id);
-    expect((await post(svc, { messages: TALK.slice(0, 2) }, keyed)).status).to.equal(409);
+    expect((await post(svc, { messages: CONVERSATION }, keyed)).body.id).to.equal((await post(svc, { messages: CONVERSATION }, keyed)).body.id);
+    expect((await post(svc, { messages: CONVERSATION.slice(0, 2) }, keyed)).status).to.equal(409);
     expect(svc.model.requests).to.have.length(3);
   });
 
@@ -138,7 +138,7 @@ describe('a stateless request', () => {
       const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
       const first = await bootWithModel(() => ({ hang: true }), { home, clock, config: FINISHING });
       const cut = new AbortController();
-      const sent = first.http.raw('POST', '/v1/chat/completions', { model: ALONE, messages: TALK }, {}, cut.signal).catch(() => undefined);
+      const sent = first.http.raw('POST', '/v1/chat/completions', { model: ALONE, messages: CONVERSATION }, {}, cut.signal).catch(() => undefined);
       await until(() => first.model.requests.length === 1);
       cut.abort();
       await sent;
@@ -155,7 +155,7 @@ describe('a stateless request', () => {
 
       const second = await bootWithModel(() => ({ text: 'here it is' }), { home, config: FINISHING });
       await until(() => second.model.requests.length === 1);
-      expect(turns(second)).to.deep.equal(TALK.slice(1));
+      expect(turns(second)).to.deep.equal(CONVERSATION.slice(1));
       await until(async () => (await second.http.expect(200, 'GET', '/api/status')).body.active_agent_count === 0);
       expect((await history(second)).message_count).to.equal(0);
       expect((await second.http.expect(200, 'GET', '/api/status')).body.session_count).to.equal(0);
@@ -192,16 +192,16 @@ describe('a stateless request', () => {
       { role: 'assistant', content: 'Let me look.', tool_calls: [call] },
       { role: 'tool', tool_call_id: 'c1', content: 'rain' },
     ];
-    const told = [
+    const reported = [
       { role: 'user', content: 'a' },
       { role: 'assistant', content: 'Let me look.\nI asked the tool weather: {"city":"Oslo"}' },
       { role: 'user', content: 'Result of the tool weather:\nrain' },
     ];
     expect((await post(svc, { messages: [...before, { role: 'assistant', content: 'It rains.' }, { role: 'user', content: 'c' }] })).status).to.equal(200);
-    expect(turns(svc)).to.deep.equal([...told, { role: 'assistant', content: 'It rains.' }, { role: 'user', content: 'c' }]);
+    expect(turns(svc)).to.deep.equal([...reported, { role: 'assistant', content: 'It rains.' }, { role: 'user', content: 'c' }]);
     // The result may be the last, in text parts, and calls may stand alone.
     expect((await post(svc, { messages: before })).status).to.equal(200);
-    expect(turns(svc)).to.deep.equal(told);
+    expect(turns(svc)).to.deep.equal(reported);
     const bare = [
       { role: 'user', content: 'a' },
       { role: 'assistant', content: null, tool_calls: [{ id: 'c2' }, 'odd', { function: 5 }] },
@@ -222,7 +222,7 @@ describe('a stateless request', () => {
   });
 
   for (const [what, messages, code] of [
-    ['an assistant message last', [...TALK, { role: 'assistant', content: 'and' }], 'no_question'],
+    ['an assistant message last', [...CONVERSATION, { role: 'assistant', content: 'and' }], 'no_question'],
     ['only a system message', [{ role: 'system', content: 'Be brief.' }], 'no_question'],
     [
       'an assistant message first',

@@ -77,9 +77,9 @@ async function through(command, args) {
   const results = new Map();
   try {
     const client = spawn(command, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder, SVC_URL: url }, stdio: ['ignore', 'pipe', 'pipe'], timeout: FLOW_MS });
-    let told = '';
+    let reported = '';
     client.stderr.on('data', (piece) => {
-      told = `${told}${piece}`.slice(-2_000);
+      reported = `${reported}${piece}`.slice(-2_000);
     });
     const ended = new Promise((resolve) => client.once('exit', resolve));
     for await (const line of createInterface(client.stdout)) {
@@ -88,7 +88,7 @@ async function through(command, args) {
       results.set(flow, result);
     }
     const code = await ended;
-    for (const flow of FLOWS) if (!results.has(flow)) results.set(flow, { ok: false, why: `it ended with ${code}: ${told.trim().split('\n').at(-1) ?? ''}` });
+    for (const flow of FLOWS) if (!results.has(flow)) results.set(flow, { ok: false, why: `it ended with ${code}: ${reported.trim().split('\n').at(-1) ?? ''}` });
   } finally {
     server.stdin.end();
     await new Promise((resolve) => server.once('exit', resolve));

@@ -1,6 +1,6 @@
 /** Counts from outside what a story of deaths has lost, repeated or left standing. */
 import type { Effects } from '../countable-tools.js';
-import type { Message, Seen } from '../doors.js';
+import type { Message, Seen } from '../entry-points.js';
 import type { EntryRow, Ledger } from './ledger.js';
 import { answerTo, type Plan } from '../planned-model.js';
 
@@ -15,17 +15,17 @@ export interface Account {
   acknowledged: number;
   lost: number;
   repeated: number;
-  unknownTold: number;
+  unknownReported: number;
   stuck: number;
   answeredTwice: number;
   /** One line for each of the above that should be 0, and for whatever else is not as it must be. */
   readonly problems: string[];
 }
 
-export const emptyAccount = (): Account => ({ acknowledged: 0, lost: 0, repeated: 0, unknownTold: 0, stuck: 0, answeredTwice: 0, problems: [] });
+export const emptyAccount = (): Account => ({ acknowledged: 0, lost: 0, repeated: 0, unknownReported: 0, stuck: 0, answeredTwice: 0, problems: [] });
 
 export const addAccounts = (into: Account, one: Account): void => {
-  for (const key of ['acknowledged', 'lost', 'repeated', 'unknownTold', 'stuck', 'answeredTwice'] as const) into[key] += one[key];
+  for (const key of ['acknowledged', 'lost', 'repeated', 'unknownReported', 'stuck', 'answeredTwice'] as const) into[key] += one[key];
   into.problems.push(...one.problems);
 };
 
@@ -43,7 +43,7 @@ export const settle = (stories: readonly Story[], ledger: Ledger, effects: Effec
 const countMessage = (account: Account, { message, plan, seen }: Story, ledger: Ledger): void => {
   const acknowledged = seen.filter((one) => one.acknowledged);
   const ids = new Set(acknowledged.flatMap((one) => one.runId ?? []));
-  const what = `${message.door} ${plan.mark}`;
+  const what = `${message.entryPoint} ${plan.mark}`;
   if (acknowledged.length > 0) account.acknowledged += 1;
   else if (message.key !== undefined) account.problems.push(`${what} was sent ${seen.length} times and never taken: ${seen.map((one) => one.problem).join('; ')}`);
   if (ids.size > 1) fault(account, 'answeredTwice', `${what} was run ${ids.size} times under one key`);
@@ -72,11 +72,11 @@ const countRuns = (account: Account, stories: readonly Story[], ledger: Ledger):
   const keys = new Set(stories.flatMap(({ message }) => message.key ?? []));
   const keyed = ledger.runs.filter((run) => run.request_key !== null && keys.has(run.request_key));
   if (keyed.length !== keys.size) account.problems.push(`${keys.size} keys were sent and there are ${keyed.length} runs of them`);
-  const unkeyed = stories.filter(({ message }) => message.key === undefined && message.door === 'ws');
-  const told = unkeyed.filter(({ seen }) => seen.some((one) => one.acknowledged)).length;
+  const unkeyed = stories.filter(({ message }) => message.key === undefined && message.entryPoint === 'ws');
+  const reported = unkeyed.filter(({ seen }) => seen.some((one) => one.acknowledged)).length;
   // A call of agent_send is a run too, under a key of its own.
   const others = ledger.runs.filter((run) => run.request_key === null).length;
-  if (others < told || others > unkeyed.length) account.problems.push(`${told} of ${unkeyed.length} messages without a key were acknowledged and there are ${others} runs of them`);
+  if (others < reported || others > unkeyed.length) account.problems.push(`${reported} of ${unkeyed.length} messages without a key were acknowledged and there are ${others} runs of them`);
   for (const run of ledger.runs.filter(({ status }) => ['queued', 'running', 'waiting'].includes(status))) fault(account, 'stuck', `run ${run.id} is ${run.status} for ever`);
   const done = new Set(ledger.runs.filter(({ status }) => status === 'done').map(({ id }) => id));
   for (const step of ledger.steps) if (done.has(step.run_id) && step.status === 'intent') account.problems.push(`step ${step.kind} ${step.key} of a run that is done has no outcome`);
@@ -88,7 +88,7 @@ const countEffects = (account: Account, ledger: Ledger, effects: Effects): void 
   const happened = new Set([...effects.never, ...effects.keyed]);
   for (const { mark, statuses } of callsIn(ledger)) {
     if (statuses.length !== 1) account.problems.push(`the call ${mark} has ${statuses.length} results`);
-    if (statuses[0] === 'outcome_unknown') account.unknownTold += 1;
+    if (statuses[0] === 'outcome_unknown') account.unknownReported += 1;
     else if (statuses[0] !== 'completed') account.problems.push(`the call ${mark} ended as ${statuses[0]}`);
     else if (!happened.has(mark)) account.problems.push(`the call ${mark} is said to be completed and never happened`);
   }

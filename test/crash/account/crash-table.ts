@@ -28,7 +28,7 @@ export const crashTable = (rows: readonly Row[]): string => {
 const cellsOf = ({ where, points, kills, account }: Row): string[] => [
   where,
   points === 0 ? '-' : String(points),
-  ...[kills, account.acknowledged, account.lost, account.repeated, account.unknownTold, account.stuck, account.answeredTwice].map(String),
+  ...[kills, account.acknowledged, account.lost, account.repeated, account.unknownReported, account.stuck, account.answeredTwice].map(String),
 ];
 
 /** Rows by family of point. */

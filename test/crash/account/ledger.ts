@@ -1,4 +1,4 @@
-/** The database as a stranger reads it: read-only, past the daemon and all its code. */
+/** The database as a third party reads it: read-only, past the daemon and all its code. */
 import pg from 'pg';
 import sqlite3 from 'sqlite3';
 

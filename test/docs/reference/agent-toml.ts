@@ -1,4 +1,4 @@
-/** kernel/cli/reference/agent-toml.md, from the schema that a manifest is judged by. */
+/** kernel/cli/reference/agent-toml.md, from the schema that a manifest is validated by. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { table } from './markdown.js';

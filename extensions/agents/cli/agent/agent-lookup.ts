@@ -36,6 +36,6 @@ export const agentNamed = (agents: readonly AgentRow[], wanted: string): AgentRo
         : matches.length > 1
           ? `${matches.length} ids begin like that`
           : `there are: ${names.slice(0, SHOWN_NAMES).join(', ')}${agents.length > SHOWN_NAMES ? ', …' : ''}`,
-    mend: agents.length === 0 ? 'svc agent new' : 'svc agent list',
+    fix: agents.length === 0 ? 'svc agent new' : 'svc agent list',
   });
 };

@@ -38,7 +38,7 @@ export const apply = async (cli: Cli, file: string, flags: ApplyFlags): Outcome 
 /** The difference that was agreed to is not that difference any more. */
 const again = (error: unknown, file: string): never => {
   if (!(error instanceof Failure) || error.code !== 'agents_changed_meanwhile') throw error;
-  throw new Failure('Nothing was changed: someone else has changed this agent.', { code: error.code, mend: `svc agent apply ${file}   shows the changes again`, requestId: error.requestId });
+  throw new Failure('Nothing was changed: someone else has changed this agent.', { code: error.code, fix: `svc agent apply ${file}   shows the changes again`, requestId: error.requestId });
 };
 
 const WOULD = { create: 'would be created', change: 'would change', nothing: 'is unchanged' } as const;

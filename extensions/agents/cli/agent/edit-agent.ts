@@ -1,4 +1,4 @@
-/** `svc agent edit`: the manifest in a person's editor, judged by the daemon when it is saved. */
+/** `svc agent edit`: the manifest in a person's editor, validated by the daemon when it is saved. */
 import { type Cli, type DaemonClient, EXIT, Failure, type Outcome, confirm, runEditor, wrap } from '@svc/cli/area';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { diffLines, unifiedDiff } from './text-diff.js';
 import { applied } from './apply-manifest.js';
 import { parsedManifest, problemsOf } from './manifest-file.js';
 
-/** Beside what the judge of manifests says. */
+/** Beside what the validator of manifests says. */
 const AT_FAULT: ReadonlySet<string> = new Set(['agent_already_exists', 'manifest_too_large', 'agents_invalid_manifest', 'agents_unknown_provider']);
 
 type Agent = OutputOf<'getAgent'>;
@@ -74,8 +74,8 @@ const isAgain = async (cli: Cli, failure: Failure): Promise<boolean> => {
 
 /** The work of the person outlives the command. */
 const withText = async (failure: Failure, { name }: Agent, file: string): Promise<Failure> => {
-  const keptFile = path.join(await mkdtemp(path.join(tmpdir(), 'svc-rejected-')), `${path.basename(name).replace(/[^\w.-]/g, '_')}.toml`);
-  await copyFile(file, keptFile);
+  const savedFile = path.join(await mkdtemp(path.join(tmpdir(), 'svc-rejected-')), `${path.basename(name).replace(/[^\w.-]/g, '_')}.toml`);
+  await copyFile(file, savedFile);
   const { code, details, exit, message, requestId, status } = failure;
   return new Failure(message, {
     code,
@@ -83,7 +83,7 @@ const withText = async (failure: Failure, { name }: Agent, file: string): Promis
     exit,
     requestId,
     ...(status === undefined ? {} : { status }),
-    why: `your text is in ${keptFile}`,
-    mend: `fix it, then svc agent apply ${keptFile} --name ${name}`,
+    why: `your text is in ${savedFile}`,
+    fix: `fix it, then svc agent apply ${savedFile} --name ${name}`,
   });
 };

@@ -11,7 +11,7 @@ export const readManifest = async (file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new Failure(`The manifest ${file} cannot be read.`, { code: 'cli_manifest_unreadable', why: error instanceof Error ? error.message : String(error), mend: 'give the path of an agent.toml' });
+    throw new Failure(`The manifest ${file} cannot be read.`, { code: 'cli_manifest_unreadable', why: error instanceof Error ? error.message : String(error), fix: 'give the path of an agent.toml' });
   }
 };
 

@@ -39,7 +39,7 @@ const given = <K extends string, T>(key: K, value: T | undefined): { [key in K]?
 
 const refuseUnknown = (name: string, templates: readonly TemplateRow[]): void => {
   const names = templates.map((one) => one.name);
-  if (!names.includes(name)) throw new Failure(`There is no template "${name}".${didYouMean(name, names)}`, { code: 'template_not_found', mend: 'svc agent templates' });
+  if (!names.includes(name)) throw new Failure(`There is no template "${name}".${didYouMean(name, names)}`, { code: 'template_not_found', fix: 'svc agent templates' });
 };
 
 /** What was not said is asked for, the template first: the others have their usual answers by it. */

@@ -83,7 +83,7 @@ const setManifestKey = async (daemon: DaemonClient, { id }: AgentRow, key: strin
 
 const unknownKey = (key: string, ofManifest: readonly string[]): Failure => {
   const near = [...new Set([...nearest(key, Object.keys(SETTERS)), ...ofManifest])];
-  return new Failure(`"${key}" is not a key of an agent.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`, { code: 'cli_unknown_key', mend: 'svc agent set --help' });
+  return new Failure(`"${key}" is not a key of an agent.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`, { code: 'cli_unknown_key', fix: 'svc agent set --help' });
 };
 
 /** A number, flag or list where it reads as one, else the text. */

@@ -5,7 +5,7 @@ import { t } from './words.js';
 export type Agent = OutputOf<'listAgents'>['items'][number];
 export type AgentDetail = OutputOf<'getAgent'>;
 
-export const Face = ({ agent: { name, identity } }: { agent: Pick<Agent, 'name' | 'identity'> }) => (
+export const Avatar = ({ agent: { name, identity } }: { agent: Pick<Agent, 'name' | 'identity'> }) => (
   <span class="agent-face" aria-hidden="true" style={identity.color === null ? undefined : { borderColor: identity.color }}>
     {identity.emoji ?? [...name][0]?.toUpperCase()}
   </span>

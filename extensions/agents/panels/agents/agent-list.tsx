@@ -1,6 +1,6 @@
 /** All agents: found by their words, sorted, a few hundred of them in one list. */
 import { address, addressOf, ago, Button, daemon, Empty, Icon, LinkButton, LongList, may, money, PanelHead, SearchField, Select, setQuery, Shown, useLoaded, useMemo, whyNot } from '@svc/kit';
-import { type Agent, Face, isSuspended, StateBadge } from './agent-badge.js';
+import { type Agent, Avatar, isSuspended, StateBadge } from './agent-badge.js';
 import { t } from './words.js';
 
 const MAX_LISTED = 500;
@@ -29,7 +29,7 @@ const found = (agents: readonly Agent[], { q = '', state = '', sort = 'name' }: 
 
 const Row = ({ agent }: { agent: Agent }) => (
   <div class="agent-row">
-    <Face agent={agent} />
+    <Avatar agent={agent} />
     <div class="grow">
       <a class="row-link cut" href={addressOf('agents', [agent.id])}>
         {agent.name}

@@ -1,4 +1,4 @@
-/** The text of a manifest, judged by the daemon while it is typed: each slip by its line, before anything is saved. */
+/** The text of a manifest, validated by the daemon while it is typed: each slip by its line, before anything is saved. */
 import { Button, daemon, Failure, Icon, may, type OutputOf, TextArea, useEffect, useRef, useState } from '@svc/kit';
 import { e } from './edit-words.js';
 

@@ -22,7 +22,7 @@ import {
   useState,
   whyNot,
 } from '@svc/kit';
-import { type AgentDetail, Face, isSuspended } from './agent-badge.js';
+import { type AgentDetail, Avatar, isSuspended } from './agent-badge.js';
 import { CloneDialog } from './clone-dialog.js';
 import { e } from './edit-words.js';
 import { IdentityFiles } from './identity-files.js';
@@ -87,7 +87,7 @@ const Agent = ({ agent, reload }: { agent: AgentDetail; reload: () => void }) =>
         back={back()}
         title={
           <span class="agent-title">
-            <Face agent={agent} />
+            <Avatar agent={agent} />
             <bdi>{agent.name}</bdi>
           </span>
         }

@@ -15,7 +15,7 @@ export interface Change {
   apply(written: Table): Table;
   /** What it is about that differs between two states of the manifest; undefined when nothing does. */
   overlap(before: Table, now: Table): string | undefined;
-  /** For the person, beside what the judge says. */
+  /** For the person, beside what the validator says. */
   warnings(written: Table): readonly string[];
 }
 

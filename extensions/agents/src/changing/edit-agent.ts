@@ -1,12 +1,12 @@
 /**
  * The one way a living agent changes.
  *
- * E1  A change is judged as a spawn of what it makes would be: by the manifest judge, and by every tap of `agent.spawning`, for its owner and for whoever changes it.
+ * E1  A change is validated as a spawn of what it makes would be: by the manifest validate, and by every tap of `agent.spawning`, for its owner and for whoever changes it.
  * E2  Two changes at once are both kept where they are about different keys; where they are about the same one, the later is refused.
  * E3  The agent and the fact are one commit. What changes nothing commits nothing.
  * E4  What the mode of the agent does to its manifest stays: while it is Stable the model is the pinned one, and no change moves it.
  */
-import { type Actor, type KeptRows, type Write, isSvcError } from '@svc/api';
+import { type Actor, type RowCache, type Write, isSvcError } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import { type Agent, AgentChanged, type AgentEdited, type AgentManifest, type ModelChoice } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -22,7 +22,7 @@ import { modelRemarks } from './model-remarks.js';
 const MAX_RACES = 8;
 
 export interface EditDeps extends SpawnDeps {
-  readonly cache: KeptRows<Agent | undefined>;
+  readonly cache: RowCache<Agent | undefined>;
 }
 
 /** Throws the errors of the manifest, `agent_not_found`, `agent_already_exists`, `agents_change_denied`, `agents_changed_meanwhile`, `agents_model_pinned`. `agentId` is a UUID. */
@@ -31,7 +31,7 @@ export const editAgent = async (deps: EditDeps, actor: Actor, agentId: string, c
   if (change.revision !== undefined && change.revision !== first.revision) throw agentErrors.agents_changed_meanwhile(`something (it is at revision ${first.revision})`);
   let agent = first;
   for (let races = 0; races < MAX_RACES; races++) {
-    const { manifest, warnings } = await judged(deps, actor, agent, change);
+    const { manifest, warnings } = await validated(deps, actor, agent, change);
     if (isSame(manifest, agent.manifest)) return { agent, warnings };
     const after = { ...agent, name: manifest.name, manifest, revision: agent.revision + 1 };
     if (await committed(deps, agent, after)) return { agent: after, warnings };
@@ -45,8 +45,8 @@ export const editAgent = async (deps: EditDeps, actor: Actor, agentId: string, c
 };
 
 /** What `editAgent` would warn of, and changes nothing. Throws what it would throw, but for what others do meanwhile. */
-export const judgeEdit = async (deps: EditDeps, actor: Actor, agentId: string, change: Change): Promise<readonly string[]> =>
-  (await judged(deps, actor, await livingAgent(deps, actor, agentId), change)).warnings;
+export const checkEdit = async (deps: EditDeps, actor: Actor, agentId: string, change: Change): Promise<readonly string[]> =>
+  (await validated(deps, actor, await livingAgent(deps, actor, agentId), change)).warnings;
 
 const livingAgent = async ({ store }: EditDeps, actor: Actor, agentId: string): Promise<Agent> => {
   const agent = await store.get(actor, agentId);
@@ -59,7 +59,7 @@ const refuseOverlap = (change: Change, first: Agent, now: Agent): void => {
   if (key !== undefined) throw agentErrors.agents_changed_meanwhile(key);
 };
 
-const judged = async (deps: EditDeps, actor: Actor, agent: Agent, change: Change): Promise<ReadManifest> => {
+const validated = async (deps: EditDeps, actor: Actor, agent: Agent, change: Change): Promise<ReadManifest> => {
   const written = writtenManifest(agent.manifest);
   const ground = { schemas: deps.schemas, declared: deps.capabilities.declared() };
   const raw = plainManifest(change.apply(written));
@@ -77,7 +77,7 @@ const judged = async (deps: EditDeps, actor: Actor, agent: Agent, change: Change
 
 const modelsOf = ({ model, fallback_models }: AgentManifest): readonly ModelChoice[] => [model, ...fallback_models].map((one) => ({ provider: one.provider, model: one.model }));
 
-/** E1. A child is judged beside its parent, as long as that lives. */
+/** E1. A child is validated beside its parent, as long as that lives. */
 const refuseUnlessGranted = async (deps: EditDeps, actor: Actor, agent: Agent, manifest: AgentManifest): Promise<void> => {
   if (deps.spawning.isEmpty()) return;
   const parent = agent.parentId === null ? undefined : await deps.store.get(actor, agent.parentId);

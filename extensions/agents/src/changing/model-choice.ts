@@ -60,7 +60,7 @@ const byName = async (deps: ModelChoiceDeps, model: string, current: string): Pr
   const found = own ?? (await deps.models.value.find(model));
   if (found) return { provider: found.provider, model: found.id };
   const standard = current === DEFAULT ? await deps.providers.value?.shownDefault() : undefined;
-  const place = standard?.isStandIn === false ? standard.provider : current;
+  const place = standard?.isMock === false ? standard.provider : current;
   // With no provider named, the gateway asks the default one for it.
   return (await hasModelsOfItsOwn(deps, place)) ? { provider: place, model } : { provider: current, model };
 };
@@ -71,7 +71,7 @@ const needProvider = async ({ providers }: ModelChoiceDeps, name: string): Promi
   throw agentErrors.agents_unknown_provider(name, nearest(name, names));
 };
 
-/** A server that needs no key, or a provider of which the catalog has nothing. The stand-in has one answer and no models. */
+/** A server that needs no key, or a provider of which the catalog has nothing. The mock provider has one answer and no models. */
 const hasModelsOfItsOwn = async ({ providers, models }: ModelChoiceDeps, provider: string): Promise<boolean> => {
   const record = await providers.value?.get(provider);
   if (!record || record.wire === 'builtin') return false;

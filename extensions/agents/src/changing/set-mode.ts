@@ -2,7 +2,7 @@
  * The mode of an agent.
  *
  * O1  Stable pins the model that answers now, or the one that the manifest names as pinned_model. Every other mode releases it.
- * O2  observe and assist keep tools away at every call, also from runs that are under way: tools judges each by what the manifest says now.
+ * O2  observe and assist keep tools away at every call, also from runs that are under way: tools validates each by what the manifest says now.
  */
 import { type Actor, type OptionalHandle, isSvcError } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';

@@ -1,4 +1,4 @@
-/** Keys of `[capabilities]` that installed areas declare: judged and read by what they declared, beside the interface's own keys. */
+/** Keys of `[capabilities]` that installed areas declare: validated and read by what they declared, beside the interface's own keys. */
 import { type CapabilityDecl, type Finding, isTable, patternFault } from '@svc/api';
 import { textsOf } from './texts.js';
 
@@ -33,7 +33,7 @@ const faultOf = (capability: CapabilityDecl, value: unknown): string | undefined
   return undefined;
 };
 
-/** The manifest without them: for the judge of the interface's own keys. */
+/** The manifest without them: for the validator of the interface's own keys. */
 export const withoutDeclared = (raw: Table, declared: readonly CapabilityDecl[]): Table => {
   const section = raw.capabilities;
   if (!isTable(section)) return raw;

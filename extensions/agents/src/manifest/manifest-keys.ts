@@ -1,6 +1,6 @@
 /**
  * Every key of agent.toml and what becomes of it. This table is the schema that a manifest
- * is judged by, and schemas/agent.schema.json is written from it.
+ * is validated by, and schemas/agent.schema.json is written from it.
  *
  * acts     something here does what it says
  * shown    describes the agent; kept and shown
@@ -114,7 +114,7 @@ export const THINKING_KEYS: Table = {
   stream_thinking: acts(Type.Boolean({ default: true, description: "Whether to stream and store the model's reasoning, if the model exposes it" })),
 };
 
-/** For editors; exec-policy.ts judges it, in words of its own. */
+/** For editors; exec-policy.ts validates it, in words of its own. */
 const EXEC_POLICY = {
   description: 'Narrows what [capabilities] shell grants; never adds to it',
   oneOf: [
@@ -203,7 +203,7 @@ function tableOf(keys: Table, description: string): TSchema {
   return Type.Object({ ...keys }, { description });
 }
 
-/** Sections whose keys are judged one by one. */
+/** Sections whose keys are validated one by one. */
 export const SECTIONS: Readonly<Record<string, Table>> = { model: MODEL_KEYS, capabilities: CAPABILITY_KEYS, resources: RESOURCE_KEYS, autonomous: AUTONOMOUS_KEYS, thinking: THINKING_KEYS };
 
 /** As published for editors in schemas/agent.schema.json. */

@@ -1,10 +1,10 @@
-/** From a judged table to a manifest with every default filled in. */
+/** From a validated table to a manifest with every default filled in. */
 import { type Capabilities, type CapabilityDecl, isTable, lineOfPath, scanToml } from '@svc/api';
 import type { AgentManifest, ModelChoice } from '../contract.js';
 import { invalidManifest } from '../errors.js';
 import { declaredGrants } from './declared-grants.js';
 import { readExecPolicy } from './exec-policy.js';
-import { judgeManifest, type ManifestGround } from './manifest-judge.js';
+import { validateManifest, type ManifestGround } from './validate-manifest.js';
 import { type KeyNotes, SECTIONS, TOP_KEYS } from './manifest-keys.js';
 import type { Taken } from './other-daemons.js';
 import { profileNamed } from './profiles.js';
@@ -25,7 +25,7 @@ type Table = Readonly<Record<string, unknown>>;
 
 /** Throws `agents_invalid_manifest`, naming the key, what was expected, and the line where `source` is the text it came from. */
 export const readManifest = async (ground: ManifestGround, raw: Table, source?: string): Promise<ReadManifest> => {
-  const { warnings } = await judgeManifest(ground, raw, source);
+  const { warnings } = await validateManifest(ground, raw, source);
   const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
   const manifest = manifestFrom(raw, source, ground.declared);
   return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? [])] };
@@ -42,7 +42,7 @@ export const readTaken = async (ground: ManifestGround, { raw, remarks }: Taken,
   return { manifest, warnings: [...said, ...warnings] };
 };
 
-/** Throws where exec_policy is none: it is judged by its own rules. */
+/** Throws where exec_policy is none: it is validated by its own rules. */
 const policyOf = (raw: Table, shell: readonly string[], source: string | undefined): ReturnType<typeof readExecPolicy> =>
   readExecPolicy(raw.exec_policy, shell, (path, what) => {
     const line = source === undefined ? null : lineOfPath(scanToml(source), path);
@@ -54,7 +54,7 @@ const thinkingOf = ({ budget_tokens, stream_thinking }: Table): NonNullable<Agen
   ...(typeof stream_thinking === 'boolean' ? { stream_thinking } : {}),
 });
 
-/** Only of a table that `judgeManifest` has let pass: types and ranges are not looked at again. */
+/** Only of a table that `validateManifest` has let pass: types and ranges are not looked at again. */
 export const manifestFrom = (raw: Table, source?: string, declared: readonly CapabilityDecl[] = []): AgentManifest => {
   const resources = tableOf(raw.resources);
   const autonomous = tableOf(raw.autonomous);

@@ -1,5 +1,5 @@
 /**
- * Many agents in one request. Each item is done and judged as a single call would be, one after the other, and has a
+ * Many agents in one request. Each item is done and validated as a single call would be, one after the other, and has a
  * result of its own: an item that fails keeps none of the others from being done.
  */
 import { type Actor, isSvcError, type Logger, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';

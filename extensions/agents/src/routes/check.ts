@@ -8,8 +8,8 @@ import { replaced } from './patches.js';
 const route = routeGroup({ area: 'agents', errors: [404, 413] });
 
 export interface CheckRouteDeps {
-  readonly judgeSpawn: (actor: Actor, request: SpawnRequest) => Promise<readonly string[]>;
-  readonly judgeEdit: (actor: Actor, agentId: string, change: Change) => Promise<readonly string[]>;
+  readonly checkSpawn: (actor: Actor, request: SpawnRequest) => Promise<readonly string[]>;
+  readonly checkEdit: (actor: Actor, agentId: string, change: Change) => Promise<readonly string[]>;
 }
 
 /** Refusals that are about the manifest, and not about the request. */
@@ -49,7 +49,7 @@ export const checkRoutes = (deps: CheckRouteDeps): RouteDecl[] => [
     responses: { 200: Type.Object({ ok: Type.Boolean({ description: 'Whether it is valid' }), problems: Type.Array(Problem), warnings: Warnings }) },
     handler: async ({ actor, body: { manifest_toml, agent_id } }) => {
       try {
-        const warnings = agent_id === undefined ? await deps.judgeSpawn(actor, { manifestToml: manifest_toml }) : await deps.judgeEdit(actor, agent_id, await replaced(manifest_toml, {}, undefined));
+        const warnings = agent_id === undefined ? await deps.checkSpawn(actor, { manifestToml: manifest_toml }) : await deps.checkEdit(actor, agent_id, await replaced(manifest_toml, {}, undefined));
         return reply(200, { ok: true, problems: [], warnings: [...warnings] });
       } catch (error) {
         return reply(200, { ok: false, problems: problemsOf(error), warnings: [] });

@@ -1,4 +1,4 @@
-/** From the fields of a body to a patch of agent.toml, with what a schema cannot say judged on the way. */
+/** From the fields of a body to a patch of agent.toml, with what a schema cannot say validated on the way. */
 import { type Actor, isTable } from '@svc/api';
 import { type Change, replacementOf } from '../changing/change.js';
 import { chosenModel, type ModelChoiceDeps } from '../changing/model-choice.js';
@@ -17,7 +17,7 @@ export const refuseTooLong = (fields: Fields): void => {
   for (const [field, limit] of Object.entries(LIMITS)) {
     const value = fields[field];
     if (typeof value !== 'string' || value.length <= limit) continue;
-    // Counted as the judge of manifests counts: one for an emoji.
+    // Counted as the validator of manifests counts: one for an emoji.
     const length = [...value].length;
     if (length > limit) throw agentErrors.agents_field_too_long(field, length, limit);
   }

@@ -1,5 +1,5 @@
 /** What a list says of each agent: its own row, and what providers, llm and sessions know of it. What nobody knows is null. */
-import { type Actor, allKnown, type AtOnce, atOnce, type Clock, type KeptRows, Nullable, OneOf, type OptionalHandle, readOneKept, Type, Uuid, whenKnown } from '@svc/api';
+import { type Actor, allKnown, type AtOnce, atOnce, type Clock, type RowCache, Nullable, OneOf, type OptionalHandle, readOneCached, Type, Uuid, whenKnown } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import { AuthStatus, type ProviderRecord } from '@svc/ext-providers/contract';
@@ -49,7 +49,7 @@ export const AgentSummary = Type.Object(summaryFields, { 'x-name': 'AgentSummary
 export interface SummaryDeps extends ModelShownDeps {
   readonly store: Pick<AgentStore, 'children'>;
   /** Of one agent, as whoever sees all sees them. */
-  readonly children: KeptRows<readonly string[]>;
+  readonly children: RowCache<readonly string[]>;
   readonly sessions: OptionalHandle<SessionsService>;
   readonly lastActive: Pick<LastActive, 'waiting'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -73,7 +73,7 @@ export const summariesOf = (deps: SummaryDeps, actor: Actor, agents: readonly Ag
       sessions && atOnce(sessions).counts(actor, ids, since),
       llm && atOnce(llm).spending(actor, ids, since),
       // A page that shows one agent asks again and again.
-      readOneKept(deps.children, actor, ids, [], () => deps.store.children(actor, ids)),
+      readOneCached(deps.children, actor, ids, [], () => deps.store.children(actor, ids)),
     ]),
     ([models, records = [], usable = [], counts, spending, children]) =>
       // As many models as there are agents.

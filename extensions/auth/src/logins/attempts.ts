@@ -1,5 +1,5 @@
 /**
- * Wrong keys: at the door where people log in, and on every other route.
+ * Wrong keys: where people log in, and on every other route.
  *
  * B1  After ten from one network a further wrong one at the login is answered with 429, until a quarter of an hour after the first of them.
  * B2  A right key always works, wherever it comes from: nobody locks out those who share an address with them, as all do behind

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Ids } from '@svc/api';
 
-const LIFE_MS = 120_000;
+const TTL_MS = 120_000;
 const CODE_BYTES = 32;
 /** At one time; the oldest go first. */
 const MAX_LINKS = 20;
@@ -30,8 +30,8 @@ export const createLoginLinks = ({ clock, ids }: { readonly clock: Pick<Clock, '
     make: (key) => {
       forgetOld();
       const code = Buffer.from(ids.bytes(CODE_BYTES)).toString('base64url');
-      links.set(hashOf(code), { key, untilMs: clock.mono() + LIFE_MS });
-      return { code, forMs: LIFE_MS };
+      links.set(hashOf(code), { key, untilMs: clock.mono() + TTL_MS });
+      return { code, forMs: TTL_MS };
     },
     use: (code) => {
       const hash = hashOf(code);

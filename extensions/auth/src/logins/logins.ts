@@ -3,11 +3,11 @@
  *
  * L1  The cookie holds 256 random bits; kept is only their hash.
  * L2  A login is worth what its key is worth now: its role is that of the key, and without the key it is nothing.
- * L3  One that was ended, or is over, opens nothing any more, in any process, and what it holds open is judged again.
+ * L3  One that was ended, or is over, opens nothing any more, in any process, and what it holds open is validated again.
  * L4  A person has 20 at most; the one that was not seen for the longest goes first.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, AuthChanged, type Clock, type Events, type Ids, keepRows, type Logger } from '@svc/api';
+import { type Actor, AuthChanged, type Clock, type Events, type Ids, cacheRows, type Logger } from '@svc/api';
 import type { Keyring } from '../keyring.js';
 import type { LoginRow, LoginStore } from './login-store.js';
 
@@ -60,11 +60,11 @@ interface Kept extends Login {
 
 export const createLogins = (deps: LoginDeps): Logins => {
   const { store, clock, events } = deps;
-  const kept = keepRows<Kept | undefined>(clock);
+  const kept = cacheRows<Kept | undefined>(clock);
   const remove = async (idHashes: readonly string[]): Promise<void> => {
     if (idHashes.length > 0) await store.commit([store.remove(idHashes), events.event(AuthChanged, {})]);
   };
-  const judged = (login: Kept | undefined): Login | undefined | Promise<Login> => {
+  const validated = (login: Kept | undefined): Login | undefined | Promise<Login> => {
     const now = clock.now();
     if (!login || login.expiresAt <= now) return undefined;
     return now - login.seenAt < SEEN_EVERY_MS ? login : noteSeen(deps, login, now).finally(() => kept.changed(login.idHash));
@@ -75,7 +75,7 @@ export const createLogins = (deps: LoginDeps): Logins => {
     find: (id) => {
       const idHash = hashOf(id);
       const found = kept.get(idHash);
-      return found ? judged(found) : kept.load(idHash, () => read(deps, id, idHash)).then(judged);
+      return found ? validated(found) : kept.load(idHash, () => read(deps, id, idHash)).then(validated);
     },
     end: async (id) => {
       const idHash = hashOf(id);

@@ -83,7 +83,7 @@ const show = async (spec: object): Promise<void> => {
     defaultModelsExpandDepth: 0,
     operationsSorter: 'alpha',
     persistAuthorization: false,
-    // It would show each document to a judge elsewhere.
+    // It would show each document to a validator elsewhere.
     validatorUrl: null,
     onComplete: () => {
       if (key !== undefined) ui?.preauthorizeApiKey('bearer', key);

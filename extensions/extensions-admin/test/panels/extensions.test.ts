@@ -88,13 +88,13 @@ describe('the extensions panel', function () {
   });
 
   it('shows why one failed, what it may do and why, and tries it again', async () => {
-    let isMended = false;
+    let isFixed = false;
     const ill = fixtureExtension({
       id: 'ill',
       manifest: { grants: [{ grant: 'net:dial:example.org', why: 'it asks <i>there</i>' }] },
       definition: {
         activate: () => {
-          if (!isMended) throw new Error('its table is gone');
+          if (!isFixed) throw new Error('its table is gone');
         },
       },
     });
@@ -106,7 +106,7 @@ describe('the extensions panel', function () {
     await page.getByText('It opens TCP connections to this host').waitFor();
     await page.getByText('it asks <i>there</i>', { exact: false }).waitFor();
     await expectWellMade(page, 'extensions, one that failed');
-    isMended = true;
+    isFixed = true;
     await page.getByRole('button', { name: 'Reset', exact: true }).click();
     await page.getByText('ill was reset.').waitFor();
     await page.getByText('Running.').waitFor();

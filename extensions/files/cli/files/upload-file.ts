@@ -9,10 +9,10 @@ import type { OutputOf } from '@svc/client';
 const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
 
 /** The bytes of a file that a person named. Throws a failure that says what is wrong with it. */
-export const bytesOfFile = async (file: string, maxBytes: number, mends: { readonly missing: string; readonly tooLarge?: string }): Promise<Buffer<ArrayBuffer>> => {
+export const bytesOfFile = async (file: string, maxBytes: number, fixes: { readonly missing: string; readonly tooLarge?: string }): Promise<Buffer<ArrayBuffer>> => {
   const found = await stat(file).catch(() => undefined);
-  if (!found?.isFile()) throw new Failure(`There is no file ${file}.`, { code: 'cli_no_file', ...(found === undefined ? {} : { why: 'it is not a file' }), mend: mends.missing });
-  if (found.size > maxBytes) throw new Failure(`${file} is too large.`, { code: 'cli_file_too_large', why: `${found.size} bytes, more than ${maxBytes}`, mend: mends.tooLarge });
+  if (!found?.isFile()) throw new Failure(`There is no file ${file}.`, { code: 'cli_no_file', ...(found === undefined ? {} : { why: 'it is not a file' }), fix: fixes.missing });
+  if (found.size > maxBytes) throw new Failure(`${file} is too large.`, { code: 'cli_file_too_large', why: `${found.size} bytes, more than ${maxBytes}`, fix: fixes.tooLarge });
   return readFile(file);
 };
 

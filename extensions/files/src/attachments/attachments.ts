@@ -1,7 +1,7 @@
 /**
  * What a message says of the files that were put with it.
  *
- * T1  A picture is named and not copied: the talk keeps a reference, and whoever asks a model reads it then.
+ * T1  A picture is named and not copied: the conversation keeps a reference, and whoever asks a model reads it then.
  * T2  Text stands in the message as it was when it was sent, bounded; the rest is where the message says.
  * T3  The copy in the workspace has a name that is always the same, and its own: a message that is sent again makes no second one, and two files of one name are two.
  */

@@ -14,7 +14,7 @@ const MAX_PDF_PAGES = 1_000;
 const PDF_MS = 30_000;
 /** A megabyte may unpack to gigabytes, outside the memory that a thread is limited to. So much more than before it began, and its thread is ended. */
 const MAX_GROWTH_BYTES = 402_653_184;
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 const TOO_LONG = 'it takes too long to read';
 const TOO_MUCH = 'it takes too much memory to read';
 /** What may come of a PDF that is built to be hard, or of many at once. */
@@ -75,8 +75,8 @@ const watchReading = ({ clock, memoryBytes }: TextDeps): { signal: AbortSignal; 
   let verdict: string | undefined;
   const look = async (): Promise<void> => {
     const before = memoryBytes();
-    for (let ms = 0; verdict === undefined; ms += LOOK_EVERY_MS) {
-      await clock.sleep(LOOK_EVERY_MS, ended.signal);
+    for (let ms = 0; verdict === undefined; ms += POLL_EVERY_MS) {
+      await clock.sleep(POLL_EVERY_MS, ended.signal);
       if (memoryBytes() - before > MAX_GROWTH_BYTES) verdict = TOO_MUCH;
       else if (ms >= PDF_MS) verdict = TOO_LONG;
     }

@@ -39,14 +39,14 @@ const UploadForm = Type.Object({ file: Type.String({ format: 'binary', descripti
 
 const viewOf = ({ id, filename, content_type, size_bytes, agent_id, created_at }: UploadRow) => ({ file_id: id, filename, content_type, size: size_bytes, agent_id, created_at });
 
-export const uploadRoutes = (agents: AgentsService, uploads: UploadStore, told: (change: FilesChanged) => void): RouteDecl[] => [
-  uploadFile(agents, uploads, told),
+export const uploadRoutes = (agents: AgentsService, uploads: UploadStore, notify: (change: FilesChanged) => void): RouteDecl[] => [
+  uploadFile(agents, uploads, notify),
   listUploads(uploads),
   getUpload(uploads),
-  deleteUpload(uploads, told),
+  deleteUpload(uploads, notify),
 ];
 
-const uploadFile = (agents: AgentsService, uploads: UploadStore, told: (change: FilesChanged) => void): RouteDecl =>
+const uploadFile = (agents: AgentsService, uploads: UploadStore, notify: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'uploadFile',
     method: 'POST',
@@ -76,7 +76,7 @@ const uploadFile = (agents: AgentsService, uploads: UploadStore, told: (change: 
         throw gone;
       });
       const kept = await uploads.keep({ ownerId: agent.ownerId, agentId: agent.id }, name, received);
-      told({ agentId: agent.id, ownerId: agent.ownerId });
+      notify({ agentId: agent.id, ownerId: agent.ownerId });
       return reply(200, viewOf(kept));
     },
   });
@@ -134,7 +134,7 @@ const getUpload = (uploads: UploadStore): RouteDecl =>
     },
   });
 
-const deleteUpload = (uploads: UploadStore, told: (change: FilesChanged) => void): RouteDecl =>
+const deleteUpload = (uploads: UploadStore, notify: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'deleteUpload',
     method: 'DELETE',
@@ -147,7 +147,7 @@ const deleteUpload = (uploads: UploadStore, told: (change: FilesChanged) => void
     responses: { 200: Type.Object({ status: Type.Literal('deleted'), file_id: Uuid }) },
     handler: async ({ actor, params }) => {
       const { id, agent_id: agentId, owner_id: ownerId } = await uploads.remove(actor, checkedId(params.file_id));
-      told({ agentId, ownerId });
+      notify({ agentId, ownerId });
       return reply(200, { status: 'deleted', file_id: id });
     },
   });

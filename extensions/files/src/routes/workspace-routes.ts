@@ -50,11 +50,11 @@ const FileWrite = Type.Object(
   { 'x-name': 'FileWrite' },
 );
 
-export const workspaceRoutes = (agents: AgentsService, files: FilesService, told: (change: FilesChanged) => void): RouteDecl[] => [
+export const workspaceRoutes = (agents: AgentsService, files: FilesService, notify: (change: FilesChanged) => void): RouteDecl[] => [
   listFiles(agents, files),
   getFile(agents, files),
-  putFile(agents, files, told),
-  deleteFile(agents, files, told),
+  putFile(agents, files, notify),
+  deleteFile(agents, files, notify),
 ];
 
 const listFiles = (agents: AgentsService, files: FilesService): RouteDecl =>
@@ -106,7 +106,7 @@ const wantsBytes = ({ query, headers }: Req<unknown, { raw?: string }>): boolean
   return accept.includes('application/octet-stream') && !accept.includes('application/json');
 };
 
-const putFile = (agents: AgentsService, files: FilesService, told: (change: FilesChanged) => void): RouteDecl =>
+const putFile = (agents: AgentsService, files: FilesService, notify: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'putAgentFile',
     method: 'PUT',
@@ -133,7 +133,7 @@ const putFile = (agents: AgentsService, files: FilesService, told: (change: File
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const written = await files.write(agent.id, req.params.filename, bytesOf(req.body), expectationsOf({ headers: req.headers, expected: req.body.expected }));
-      told({ agentId: agent.id, ownerId: agent.ownerId });
+      notify({ agentId: agent.id, ownerId: agent.ownerId });
       return reply(200, written, { etag: `"${written.rev}"` });
     },
   });
@@ -146,7 +146,7 @@ const bytesOf = ({ content, encoding }: Static<typeof FileWrite>): Uint8Array =>
   return bytes;
 };
 
-const deleteFile = (agents: AgentsService, files: FilesService, told: (change: FilesChanged) => void): RouteDecl =>
+const deleteFile = (agents: AgentsService, files: FilesService, notify: (change: FilesChanged) => void): RouteDecl =>
   route({
     id: 'deleteAgentFile',
     method: 'DELETE',
@@ -160,7 +160,7 @@ const deleteFile = (agents: AgentsService, files: FilesService, told: (change: F
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const removed = await files.remove(agent.id, req.params.filename, expectationsOf({ headers: req.headers }));
-      told({ agentId: agent.id, ownerId: agent.ownerId });
+      notify({ agentId: agent.id, ownerId: agent.ownerId });
       return reply(200, removed);
     },
   });

@@ -1,7 +1,7 @@
 /**
  * The bytes of uploads, each kept once, and the rows that say so.
  *
- * U1  A folder is named in `strays` before anything is written to it and until an upload names it, and again before it goes:
+ * U1  A folder is named in `orphans` before anything is written to it and until an upload names it, and again before it goes:
  *     whatever a crash leaves is found there.
  * U2  The same bytes are kept once. They go with the last upload that has them, never while one has.
  * U3  An upload is a row after its bytes are on the disk, and their hash and type are known.
@@ -60,7 +60,7 @@ export const createBlobs = (deps: BlobDeps): Blobs => {
     drop: ({ folder }) => removeFolder(deps, folder),
     noted: async (sha256) => {
       const blob = await blobOf(deps, sha256);
-      return blob ? [strayed(deps, blob.folder, 0)] : [];
+      return blob ? [orphaned(deps, blob.folder, 0)] : [];
     },
     letGo: async (sha256) => {
       const blob = await blobOf(deps, sha256);
@@ -114,11 +114,11 @@ const pathOf = (folder: string): string => `${folder}/${FILE}`;
 
 const blobOf = ({ db }: BlobDeps, sha256: string): Promise<BlobRow | undefined> => db.system('where bytes are').first<BlobRow>({ from: 'blobs', where: { sha256 } });
 
-const strayed = ({ db, clock }: BlobDeps, folder: string, afterMs: number): Write => db.upsert('strays', ['folder'], [{ folder, due_at: new Date(clock.now() + afterMs).toISOString() }]);
+const orphaned = ({ db, clock }: BlobDeps, folder: string, afterMs: number): Write => db.upsert('strays', ['folder'], [{ folder, due_at: new Date(clock.now() + afterMs).toISOString() }]);
 
 const receive = async (deps: BlobDeps, incoming: Incoming, maxBytes: number): Promise<Received> => {
   const folder = newFolder(deps.ids);
-  await deps.db.commit([strayed(deps, folder, ARRIVAL_MS)]);
+  await deps.db.commit([orphaned(deps, folder, ARRIVAL_MS)]);
   try {
     const { pieces, result } = examine(incoming, maxBytes);
     await deps.root.writeStream(pathOf(folder), pieces, { maxBytes, mode: 0o600 });
@@ -172,7 +172,7 @@ const isConflict = (error: unknown): boolean => isSvcError(error) && error.code 
 const release = async (deps: BlobDeps, blob: BlobRow): Promise<void> => {
   if ((await deps.db.system(SWEEP).count('uploads', { sha256: blob.sha256 })) > 0) return;
   try {
-    await deps.db.commit([deps.db.remove('blobs', { sha256: blob.sha256, folder: blob.folder, last_upload: blob.last_upload }, { expect: 1 }), strayed(deps, blob.folder, 0)]);
+    await deps.db.commit([deps.db.remove('blobs', { sha256: blob.sha256, folder: blob.folder, last_upload: blob.last_upload }, { expect: 1 }), orphaned(deps, blob.folder, 0)]);
   } catch (error) {
     if (!isConflict(error)) throw error;
     return;

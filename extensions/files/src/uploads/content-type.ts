@@ -99,7 +99,7 @@ export const isPicture = (type: string): boolean => type.startsWith('image/');
 const extensionOf = (name: string): string => /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1]?.toLowerCase() ?? '';
 
 /** As soon as the first bytes are there: what is declared to be an image and is none need not be read to its end. Throws `upload_type_unsupported`, `upload_type_mismatch`. */
-export const judgeHead = (declared: string | undefined, head: Uint8Array): void => {
+export const validateHead = (declared: string | undefined, head: Uint8Array): void => {
   const type = plainType(declared);
   if (type === undefined) return;
   if (!BINARY.has(type) && !isText(type)) throw uploadErrors.type_unsupported(type);
@@ -111,10 +111,10 @@ export const judgeHead = (declared: string | undefined, head: Uint8Array): void 
 /** What `binaryTypeOf` calls it. */
 const sniffed = (type: string): string => (type === 'audio/x-wav' ? 'audio/wav' : type);
 
-/** The type that is kept. `isUtf8`: all of it was text. Throws what `judgeHead` throws. */
+/** The type that is kept. `isUtf8`: all of it was text. Throws what `validateHead` throws. */
 export const typeOfBytes = (given: { declared: string | undefined; name: string; head: Uint8Array; isUtf8: boolean }): string => {
   const { declared, name, head, isUtf8 } = given;
-  judgeHead(declared, head);
+  validateHead(declared, head);
   const type = plainType(declared) ?? (isUtf8 ? textTypeOf(name, head) : (binaryTypeOf(head) ?? 'application/octet-stream'));
   if (BINARY.has(type)) return type;
   if (!isText(type)) throw uploadErrors.type_unsupported(type);
@@ -130,7 +130,7 @@ const textTypeOf = (name: string, head: Uint8Array): string => {
   return byName === undefined || BINARY.has(byName) ? 'text/plain' : byName;
 };
 
-/** For files of a workspace, whose bytes nobody has judged: a picture or sound by its name, else no type at all. */
+/** For files of a workspace, whose bytes nobody has validated: a picture or sound by its name, else no type at all. */
 export const typeOfName = (name: string): string => {
   const type = BY_EXTENSION[extensionOf(name)] ?? '';
   return isPicture(type) && BINARY.has(type) ? type : type.startsWith('audio/') ? type : 'application/octet-stream';

@@ -1,7 +1,7 @@
 /** Looks at a file while it passes: how long it is, what it is, and its hash. Nothing of it is kept but its first bytes. */
 import { createHash } from 'node:crypto';
 import { uploadErrors } from '../errors.js';
-import { HEAD_BYTES, judgeHead, typeOfBytes } from './content-type.js';
+import { HEAD_BYTES, validateHead, typeOfBytes } from './content-type.js';
 
 /** A file on its way in. */
 export interface Incoming {
@@ -28,16 +28,16 @@ export const examine = ({ name, declared, bytes }: Incoming, maxBytes: number): 
   const hash = createHash('sha256');
   const text = textProbe();
   let head = new Uint8Array();
-  let isJudged = false;
+  let isValidated = false;
   let sizeBytes = 0;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for await (const piece of bytes) {
       sizeBytes += piece.byteLength;
       if (sizeBytes > maxBytes) throw uploadErrors.too_large(maxBytes);
       if (head.byteLength < HEAD_BYTES) head = Buffer.concat([head, piece.subarray(0, HEAD_BYTES - head.byteLength)]);
-      if (!isJudged && head.byteLength >= HEAD_BYTES) {
-        isJudged = true;
-        judgeHead(declared, head);
+      if (!isValidated && head.byteLength >= HEAD_BYTES) {
+        isValidated = true;
+        validateHead(declared, head);
       }
       hash.update(piece);
       text.add(piece);

@@ -5,7 +5,7 @@
  * I2  However many files there are and however long, what reaches the model is bounded, and says what was left out.
  * I3  A file that cannot be read takes nothing from the others.
  */
-import { type Clock, type Dir, isSvcError, keepRows, type Logger } from '@svc/api';
+import { type Clock, type Dir, isSvcError, cacheRows, type Logger } from '@svc/api';
 import { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES } from '@svc/ext-agents/contract';
 
 const MAX_CHARS = 65_536;
@@ -26,7 +26,7 @@ export interface IdentityTextsDeps {
 }
 
 export const createIdentityTexts = (deps: IdentityTextsDeps): IdentityTexts => {
-  const kept = keepRows<string>(deps.clock);
+  const kept = cacheRows<string>(deps.clock);
   return {
     of: (agentId) => kept.read(agentId, () => textOf(deps, agentId)),
     forget: (agentId) => kept.changed(agentId),

@@ -120,7 +120,7 @@ const write = async (workspaces: Dir, agentId: string, path: string, data: Uint8
   const before = await found(workspaces, agentId, path);
   if (before && before.kind !== 'file') throw fileErrors.not_a_file(path);
   expects(path, before && fileRev(before));
-  // Its name was judged, and where a link leads was not.
+  // Its name was validated, and where a link leads was not.
   await dir.write(path, data, { noLinks: true });
   const after = await dir.stat(path);
   // Somebody else has taken it away since.

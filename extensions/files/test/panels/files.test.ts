@@ -91,11 +91,11 @@ describe('the panel of files', function () {
     await one.getByText('shared.md was saved.').waitFor();
     const elsewhere = two.getByRole('region', { name: 'Their changes' });
     // It hears of it by itself, mostly; where it did not, its saving is refused.
-    const isTold = await elsewhere.waitFor({ timeout: 5_000 }).then(
+    const isReported = await elsewhere.waitFor({ timeout: 5_000 }).then(
       () => true,
       () => false,
     );
-    if (!isTold) await save(two);
+    if (!isReported) await save(two);
     await elsewhere.getByText('of the first').waitFor();
     await expectWellMade(two, 'files conflict');
     expect(await contentOf('shared.md')).to.equal('of the first\n');

@@ -53,7 +53,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   openai: () => [],
   anthropic,
   gemini,
-  // The stand-in draws nothing by lot: what changes the draw is kept by it as by a model whose answer never varies.
+  // The mock provider draws nothing by lot: what changes the draw is kept by it as by a model whose answer never varies.
   builtin: all('the mock provider is no language model', 'stop', 'format'),
 };
 const foreign = all('the driver of its provider does not say that it takes it', 'topP', 'presencePenalty', 'frequencyPenalty', 'seed', 'stop', 'format');

@@ -7,7 +7,7 @@
 import type { DriverTarget, LeftOut, ModelRequest, Parameters } from '../contract.js';
 import { ModelFailure } from '../call/model-failure.js';
 import { namedIn, without } from '../call/parameters.js';
-import type { Hear } from './driver.js';
+import type { Emit } from './driver.js';
 
 export interface Adaptation {
   /** The agent's own temperature gives way. */
@@ -35,7 +35,7 @@ const MAX_RESENDS = 8;
 
 export interface Adaptations {
   /** Asks and, where the provider refuses a parameter before anything was said, asks again without. */
-  run(target: DriverTarget, request: ModelRequest, hear: Hear, ask: (adaptation: Adaptation, request: ModelRequest) => Promise<void>): Promise<void>;
+  run(target: DriverTarget, request: ModelRequest, emit: Emit, ask: (adaptation: Adaptation, request: ModelRequest) => Promise<void>): Promise<void>;
   /** What of these this model would be asked without, as far as is known. */
   leavesOut(model: Model, request: Pick<ModelRequest, 'parameters' | 'thinking'>): readonly LeftOut[];
 }
@@ -44,12 +44,12 @@ export const createAdaptations = (initial: (model: Model) => Adaptation): Adapta
   const remembered = new Map<string, Adaptation>();
   const known = (model: Model, key: string): Adaptation => remembered.get(key) ?? initial(model);
   return {
-    run: async (target, request, hear, ask) => {
+    run: async (target, request, emit, ask) => {
       const key = keyOf(target, request);
       for (let resends = 0; ; resends++) {
         const adaptation = known(target, key);
         const { fitted, leftOut } = fittedTo(adaptation, request);
-        if (leftOut.length > 0) hear({ type: 'left_out', leftOut });
+        if (leftOut.length > 0) emit({ type: 'left_out', leftOut });
         try {
           await ask(adaptation, fitted);
           return;

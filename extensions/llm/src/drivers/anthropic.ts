@@ -7,7 +7,7 @@
  * A4  Thoughts are blocks of their own, before what is said; those that are withheld have no text.
  */
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
-import type { Driver, Hear } from './driver.js';
+import type { Driver, Emit } from './driver.js';
 import { classify, ModelFailure } from '../call/model-failure.js';
 import { withoutSecrets } from '../call/secret-words.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
@@ -54,12 +54,12 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 export const createAnthropicDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, request, hear, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, hear)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
     leavesOut: adaptations.leavesOut,
   };
 };
 
-const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, hear: Hear): Promise<void> => {
+const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, emit: Emit): Promise<void> => {
   const reading: Reading = { calls: new Map(), stopReason: undefined, isStopped: false };
   const outgoing = {
     url: `${target.baseUrl}/v1/messages`,
@@ -69,12 +69,12 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
   };
   await exchange(deps, target, outgoing, signal, (data) => {
     const event = take(reading, eventJson(data));
-    if (event) hear(event);
+    if (event) emit(event);
     return reading.isStopped;
   });
   if (!reading.isStopped) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
-  for (const { id, name, args } of reading.calls.values()) hear({ type: 'call', id, name, argsText: args });
-  hear({ type: 'stop', reason: stopReason(reading.stopReason, reading.calls.size) });
+  for (const { id, name, args } of reading.calls.values()) emit({ type: 'call', id, name, argsText: args });
+  emit({ type: 'stop', reason: stopReason(reading.stopReason, reading.calls.size) });
 };
 
 /** Notes what an event tells and gives what others should hear at once. Unknown events are none of ours. */

@@ -1,10 +1,10 @@
 /**
- * The rehearsal stand-in: deterministic, without network, no model at all. It drives a few tools from plain
+ * The rehearsal mock provider: deterministic, without network, no model at all. It drives a few tools from plain
  * requests, so that every part of the daemon can be seen and tested before anybody has a key, and it says what it is.
  */
 import { createHash } from 'node:crypto';
 import type { ContentPart, ModelRequest } from '../contract.js';
-import type { Driver, Hear } from './driver.js';
+import type { Driver, Emit } from './driver.js';
 import { hashingVectors } from './embedding/hashing.js';
 import { ModelFailure } from '../call/model-failure.js';
 import { type Step, stepsOf } from './plain-request.js';
@@ -18,25 +18,25 @@ const ABILITIES = 'It can drive tools from plain requests, for example: "write h
 const WAY_OUT = 'For real answers give a provider its key: `svc providers set-key anthropic` (or openai, openrouter, groq, …).';
 
 export const createBuiltinDriver = (): Driver => ({
-  ask: async (_target, request, signal, hear) => rehearse(request, signal, hear),
+  ask: async (_target, request, signal, emit) => rehearse(request, signal, emit),
   embed: async (_target, batch) => hashingVectors(batch),
 });
 
-function rehearse(request: ModelRequest, signal: AbortSignal, hear: Hear): void {
+function rehearse(request: ModelRequest, signal: AbortSignal, emit: Emit): void {
   const turn = currentTurn(request);
   const steps = stepsOf(turn.text);
   const calls = steps.filter((step) => step.do === 'call');
   const next = turn.results.some((result) => result.isError) ? undefined : calls[turn.results.length];
   if (next && request.tools.some((tool) => tool.name === next.tool)) {
-    hear({ type: 'call', id: callId(request, turn), name: next.tool, argsText: JSON.stringify(next.args) });
-    hear({ type: 'stop', reason: 'tool_calls' });
+    emit({ type: 'call', id: callId(request, turn), name: next.tool, argsText: JSON.stringify(next.args) });
+    emit({ type: 'stop', reason: 'tool_calls' });
     return;
   }
   for (const text of deltas(answer(turn, steps, next))) {
     if (signal.aborted) throw new ModelFailure('cancelled', 'the call was cancelled');
-    hear({ type: 'text', text });
+    emit({ type: 'text', text });
   }
-  hear({ type: 'stop', reason: 'end' });
+  emit({ type: 'stop', reason: 'end' });
 }
 
 interface Turn {

@@ -12,15 +12,15 @@ export interface Embedded {
   /** Undefined where the provider does not say. */
   readonly inputTokens?: number | undefined;
   /** Set where no model made them. */
-  readonly standIn?: string;
+  readonly substitute?: string;
 }
 
 /** Told what the model says, as it says it. What it throws ends the exchange. */
-export type Hear = (event: DriverEvent) => void;
+export type Emit = (event: DriverEvent) => void;
 
 export interface Driver {
   /** One exchange with one model. Resolves after `stop`, or throws. */
-  ask(target: DriverTarget, request: ModelRequest, signal: AbortSignal, hear: Hear): Promise<void>;
+  ask(target: DriverTarget, request: ModelRequest, signal: AbortSignal, emit: Emit): Promise<void>;
   /** What of the caller's parameters this model would be asked without, as far as is known. */
   leavesOut?(model: Pick<DriverTarget, 'provider' | 'model'>, request: Pick<ModelRequest, 'parameters' | 'thinking'>): readonly LeftOut[];
   /** Vectors of one batch. Left out where the wire makes none. */
@@ -46,8 +46,8 @@ export const createDrivers = (own: Readonly<Record<string, Driver>>, services: P
     const { value } = handle;
     if (!value) throw llmErrors.provider_unsupported(provider);
     return {
-      ask: async (target, request, signal, hear) => {
-        for await (const event of value.stream(target, request, { signal })) hear(event);
+      ask: async (target, request, signal, emit) => {
+        for await (const event of value.stream(target, request, { signal })) emit(event);
       },
     };
   };

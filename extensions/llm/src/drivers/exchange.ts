@@ -153,8 +153,8 @@ const bodyText = async (response: FetchResponse, signal: AbortSignal): Promise<s
 export const transportFailure = (error: unknown, signal: AbortSignal): ModelFailure => {
   if (error instanceof ModelFailure) return error;
   if (signal.aborted) return new ModelFailure('cancelled', 'the call was cancelled', { cause: error });
-  const told = toldBy(error);
-  if (told) return told;
+  const reported = reportedBy(error);
+  if (reported) return reported;
   const { code, text } = described(error);
   if (/secret/i.test(code) || /vault/i.test(code)) return new ModelFailure('auth', withoutSecrets(text), { cause: error });
   if (/timeout|timed_out|ETIMEDOUT|deadline/i.test(code) || (code === '' && /timed? ?out/i.test(text))) return new ModelFailure('timeout', withoutSecrets(text), { cause: error });
@@ -162,7 +162,7 @@ export const transportFailure = (error: unknown, signal: AbortSignal): ModelFail
 };
 
 /** A driver of another extension says of its failure what kind it is. */
-const toldBy = (error: unknown): ModelFailure | undefined => {
+const reportedBy = (error: unknown): ModelFailure | undefined => {
   if (!isSvcError(error) || !hasClass(error.details)) return undefined;
   const { errorClass, retryAfterMs } = error.details;
   return new ModelFailure(errorClass, withoutSecrets(error.message), { cause: error, ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}) });

@@ -9,7 +9,7 @@
  */
 import { isTable } from '@svc/api';
 import type { DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
-import type { Driver, Hear } from './driver.js';
+import type { Driver, Emit } from './driver.js';
 import { classify, ModelFailure } from '../call/model-failure.js';
 import { withoutSecrets } from '../call/secret-words.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
@@ -49,15 +49,15 @@ export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
     provider === 'openai' && REASONING_MODEL.test(model) ? { completionTokens: true, ...(ONE_TEMPERATURE.test(model) ? { onlyTemperature: 1 } : {}) } : {},
   );
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, request, hear, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, hear)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
     leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => openaiEmbed(deps, target, batch, signal),
   };
 };
 
-const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, hear: Hear): Promise<void> => {
+const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, emit: Emit): Promise<void> => {
   const calls = new Map<number, CallParts>();
-  const tagged = createTagReader(hear);
+  const tagged = createTagReader(emit);
   let reason: string | undefined;
   let isDone = false;
   const outgoing = {
@@ -76,18 +76,18 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
     const choice = chunk.choices?.[0];
     const thought = choice?.delta?.reasoning_content ?? choice?.delta?.reasoning;
-    if (typeof thought === 'string' && thought !== '') hear({ type: 'thought', text: thought });
+    if (typeof thought === 'string' && thought !== '') emit({ type: 'thought', text: thought });
     const content = choice?.delta?.content;
     if (typeof content === 'string' && content !== '') tagged.take(content);
     for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
     if (choice?.finish_reason) reason = choice.finish_reason;
-    if (chunk.usage) hear({ type: 'usage', ...tokens(chunk.usage) });
+    if (chunk.usage) emit({ type: 'usage', ...tokens(chunk.usage) });
     return false;
   });
   tagged.end();
   if (reason === undefined && !isDone) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
-  for (const { id, name, args } of calls.values()) hear({ type: 'call', id, name, argsText: args });
-  hear({ type: 'stop', reason: stopReason(reason, calls.size) });
+  for (const { id, name, args } of calls.values()) emit({ type: 'call', id, name, argsText: args });
+  emit({ type: 'stop', reason: stopReason(reason, calls.size) });
 };
 
 /** O3. Servers that leave the index out send whole calls, one after the other. */

@@ -1,4 +1,4 @@
-/** What a plain sentence asks for, as far as the rehearsal stand-in understands it: a list of steps. */
+/** What a plain sentence asks for, as far as the rehearsal mock provider understands it: a list of steps. */
 import { calculate } from './arithmetic.js';
 
 export type Step = { readonly do: 'call'; readonly tool: string; readonly args: Readonly<Record<string, string>> } | { readonly do: 'say'; readonly text: string };

@@ -4,7 +4,7 @@
  * T1  Only what stands before all else is thought: an answer may speak of the tag.
  * T2  What is held back while it may become a tag is a few letters, and is said when the text ends.
  */
-import type { Hear } from './driver.js';
+import type { Emit } from './driver.js';
 
 export interface TagReader {
   take(text: string): void;
@@ -15,11 +15,11 @@ export interface TagReader {
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
-export const createTagReader = (hear: Hear): TagReader => {
+export const createTagReader = (emit: Emit): TagReader => {
   let state: 'before' | 'thinking' | 'between' | 'answering' = 'before';
   let held = '';
   const say = (type: 'text' | 'thought', text: string): void => {
-    if (text !== '') hear({ type, text });
+    if (text !== '') emit({ type, text });
   };
   const before = (): void => {
     const text = held.trimStart();

@@ -37,7 +37,7 @@ export interface EmbeddingCall {
 
 export interface EmbeddingResult {
   readonly vectors: number[][];
-  standIn: string | undefined;
+  substitute: string | undefined;
   readonly attempts: Attempt[];
   inputTokens: number;
   /** Whether some of the tokens were counted from the texts. */
@@ -59,13 +59,13 @@ export const checkTexts = ({ texts, dimensions }: EmbedRequest): void => {
 
 /** One batch after the other, until one fails. */
 export const embedAll = async (deps: EmbeddingDeps, call: EmbeddingCall): Promise<EmbeddingResult> => {
-  const result: EmbeddingResult = { vectors: [], attempts: [], standIn: undefined, inputTokens: 0, estimated: false, failure: undefined };
+  const result: EmbeddingResult = { vectors: [], attempts: [], substitute: undefined, inputTokens: 0, estimated: false, failure: undefined };
   for (const texts of batchesOf(call.request.texts, call.resolved)) {
     const batch = await embedBatch(deps, call, texts, result.attempts);
     if (batch instanceof ModelFailure) return { ...result, failure: batch };
     result.inputTokens += batch.inputTokens ?? texts.reduce((sum, text) => sum + estimateTokens(text), 0);
     result.estimated ||= batch.inputTokens === undefined;
-    result.standIn = batch.standIn;
+    result.substitute = batch.substitute;
     try {
       result.vectors.push(...vectorsIn(batch, texts.length, result.vectors[0]?.length));
     } catch (error) {

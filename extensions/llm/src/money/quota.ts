@@ -28,7 +28,7 @@ export interface Quota {
   /** The same, and reserves. Waits while calls on their way may yet leave something over. */
   reserve(agentId: string, need: () => Promise<Need>, signal: AbortSignal): Promise<Place>;
   /** Another process wrote usage rows of this agent. */
-  hearUsed(agentId: string): void;
+  listenForUsed(agentId: string): void;
   /** Agents whose usage is kept in memory, for metrics. */
   size(): number;
 }
@@ -51,7 +51,7 @@ export const createQuota = (deps: QuotaDeps): Quota => {
     admit: async (agentId) => {
       const limits = await limitsOf(deps, agentId);
       if (!limits) return;
-      const verdict = judge(limits, await ledgers.of(agentId), NOTHING, deps.clock.now());
+      const verdict = validate(limits, await ledgers.of(agentId), NOTHING, deps.clock.now());
       // What merely has to wait a moment is let in; it waits at the call.
       if (verdict && !verdict.mayPass) throw verdict.refusal;
     },
@@ -59,7 +59,7 @@ export const createQuota = (deps: QuotaDeps): Quota => {
       const limits = await limitsOf(deps, agentId);
       return limits ? take(deps, ledgers, agentId, limits, await need(), signal) : FREE;
     },
-    hearUsed: (agentId) => ledgers.stale(agentId),
+    listenForUsed: (agentId) => ledgers.stale(agentId),
     size: () => ledgers.size(),
   };
 };
@@ -97,7 +97,7 @@ const take = async (deps: QuotaDeps, ledgers: Ledgers, agentId: string, limits: 
   for (;;) {
     const ledger = await ledgers.of(agentId);
     // From here to `open` nothing else runs: two calls cannot both take the last of it.
-    const verdict = judge(limits, ledger, need, deps.clock.now());
+    const verdict = validate(limits, ledger, need, deps.clock.now());
     if (!verdict) return open(ledger, need, deps.clock);
     if (!verdict.mayPass || leftMs <= 0 || signal.aborted) throw verdict.refusal;
     leftMs -= await ledger.changed(deps.clock, Math.min(leftMs, verdict.inMs ?? leftMs), signal);
@@ -123,7 +123,7 @@ interface Verdict {
   readonly inMs?: number;
 }
 
-const judge = (limits: Limits, ledger: Ledger, need: Need, now: number): Verdict | undefined => tokenVerdict(limits, ledger, now) ?? costVerdict(limits, ledger, need, now);
+const validate = (limits: Limits, ledger: Ledger, need: Need, now: number): Verdict | undefined => tokenVerdict(limits, ledger, now) ?? costVerdict(limits, ledger, need, now);
 
 const tokenVerdict = ({ tokensPerHour, tokensPerMinute }: Limits, ledger: Ledger, now: number): Verdict | undefined => {
   const { tokens: open } = ledger.onTheirWay();
@@ -159,16 +159,16 @@ const costVerdict = (limits: Limits, ledger: Ledger, need: Need, now: number): V
 };
 
 const quotaError = (what: string, limit: number, used: number, freeAt: number, now: number): SvcError =>
-  quotaErrors.token_quota_exceeded(what, limit, used, iso(freeAt)).with(told({ limit, used }, freeAt, now));
+  quotaErrors.token_quota_exceeded(what, limit, used, iso(freeAt)).with(reported({ limit, used }, freeAt, now));
 
 const budgetError = (period: string, limit: number, used: number, need: number, freeAt: number, now: number): SvcError =>
   quotaErrors
     .budget_exceeded(period, limit / 1_000_000, used / 1_000_000, need / 1_000_000, iso(freeAt))
-    .with(told({ period, limit_usd: limit / 1_000_000, used_usd: used / 1_000_000, call_usd: need / 1_000_000 }, freeAt, now));
+    .with(reported({ period, limit_usd: limit / 1_000_000, used_usd: used / 1_000_000, call_usd: need / 1_000_000 }, freeAt, now));
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const told = (details: object, freeAt: number, now: number): { details: object; headers: Record<string, string> } => ({
+const reported = (details: object, freeAt: number, now: number): { details: object; headers: Record<string, string> } => ({
   details: { ...details, reset_at: iso(freeAt) },
   headers: { 'retry-after': String(Math.max(1, Math.ceil((freeAt - now) / 1_000))) },
 });

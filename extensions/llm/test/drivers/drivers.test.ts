@@ -18,7 +18,7 @@ const wires = [
 
 for (const { wire, model, start, create, key, refusedKey } of wires) {
   describe(`the ${wire} driver`, () => {
-    const door = realFetch({ 'provider.x': CANARY });
+    const adapter = realFetch({ 'provider.x': CANARY });
     let server: ProviderServer;
     let driver: Driver;
 
@@ -26,10 +26,10 @@ for (const { wire, model, start, create, key, refusedKey } of wires) {
       server = await start();
     });
     beforeEach(() => {
-      driver = create({ fetch: door.fetch, now: () => Date.parse('2026-01-01T00:00:00Z') });
+      driver = create({ fetch: adapter.fetch, now: () => Date.parse('2026-01-01T00:00:00Z') });
     });
     after(async () => {
-      await door.close();
+      await adapter.close();
       await server.close();
     });
 

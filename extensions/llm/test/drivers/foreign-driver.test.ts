@@ -46,11 +46,11 @@ describe('a driver of another extension', () => {
   };
 
   it('answers for its provider, and is told where that is, under which key and how it is cancelled', async () => {
-    const { listen, heard, context, targets, signals } = await boot(said);
+    const { listen, received, context, targets, signals } = await boot(said);
     const answer = await listen(asked, context());
     expect(answer).to.include({ text: 'from afar', stop: 'end', provider: 'bedrock', model: 'any' });
     expect(answer.usage).to.include({ inputTokens: 7, outputTokens: 2 });
-    expect(heard.join('')).to.equal('from afar');
+    expect(received.join('')).to.equal('from afar');
     expect(targets[0]).to.deep.include({ provider: 'bedrock', model: 'any', secret: { secret: 'provider.bedrock', env: 'BEDROCK_API_KEY' }, timeoutMs: 5_000 });
     expect(signals[0]).to.be.instanceOf(AbortSignal);
   });

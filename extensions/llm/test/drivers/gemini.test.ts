@@ -4,7 +4,7 @@ import type { ModelMessage } from '../../src/contract.js';
 import { geminiBody } from '../../src/drivers/gemini/gemini-body.js';
 import { geminiSchema } from '../../src/drivers/gemini/gemini-schema.js';
 import { createGeminiDriver } from '../../src/drivers/gemini/gemini.js';
-import { failureOf, type Raw, type RawServer, startRawServer, told } from './raw-server.js';
+import { failureOf, type Raw, type RawServer, startRawServer, reported } from './raw-server.js';
 import { request } from '../gateway-rig.js';
 
 describe('answers of the Gemini protocol', () => {
@@ -19,7 +19,7 @@ describe('answers of the Gemini protocol', () => {
   const says = (parts: readonly unknown[], fields: object = {}, beside: object = {}) => ({ candidates: [{ content: { role: 'model', parts }, ...fields }], ...beside });
   const done = (finishReason = 'STOP') => ({ candidates: [{ finishReason }], usageMetadata: {} });
   const a = says([{ text: 'a' }]);
-  const reply = async (...events: unknown[]) => gemini(told(...events));
+  const reply = async (...events: unknown[]) => gemini(reported(...events));
 
   it('G1 end with a reason; without one they are half', async () => {
     expect(await reply(a, done())).to.deep.equal([{ type: 'text', text: 'a' }, { type: 'usage' }, { type: 'stop', reason: 'end' }]);
@@ -29,7 +29,7 @@ describe('answers of the Gemini protocol', () => {
     ]);
     expect(await failureOf(reply(a))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
     expect(await failureOf(reply(a, says([], { finishReason: 'FINISH_REASON_UNSPECIFIED' })))).to.include({ errorClass: 'half_stream' });
-    expect(await failureOf(gemini(`${told(a)}data: {"candidates"`))).to.include({ errorClass: 'half_stream' });
+    expect(await failureOf(gemini(`${reported(a)}data: {"candidates"`))).to.include({ errorClass: 'half_stream' });
   });
 
   it('G1 say why they ended', async () => {
@@ -112,7 +112,7 @@ describe('answers of the Gemini protocol', () => {
   it('are asked for at the address of the model, in whatever version the base names', async () => {
     const driver = createGeminiDriver(server.exchange);
     const path = async (baseUrl: string, model: string) => {
-      server.answer(told(a, done()));
+      server.answer(reported(a, done()));
       await driver.ask({ provider: 'x', model, baseUrl, timeoutMs: 5_000 }, request(), new AbortController().signal, () => undefined);
       return server.paths.at(-1);
     };

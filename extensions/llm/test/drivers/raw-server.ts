@@ -27,7 +27,7 @@ export interface RawServer {
 }
 
 export const startRawServer = async (): Promise<RawServer> => {
-  const door = realFetch({});
+  const adapter = realFetch({});
   const sent: Array<Record<string, unknown>> = [];
   const paths: string[] = [];
   let answers: Raw[] = [];
@@ -47,7 +47,7 @@ export const startRawServer = async (): Promise<RawServer> => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const self: RawServer = {
     url,
-    exchange: { fetch: door.fetch, now: () => 0 },
+    exchange: { fetch: adapter.fetch, now: () => 0 },
     sent,
     paths,
     answer: (raw) => {
@@ -64,7 +64,7 @@ export const startRawServer = async (): Promise<RawServer> => {
       paths.length = 0;
     },
     close: async () => {
-      await door.close();
+      await adapter.close();
       await new Promise((resolve) => server.close(resolve));
     },
   };
@@ -72,7 +72,7 @@ export const startRawServer = async (): Promise<RawServer> => {
 };
 
 /** Events as they stand in a stream. */
-export const told = (...values: readonly unknown[]): string => values.map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`).join('');
+export const reported = (...values: readonly unknown[]): string => values.map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`).join('');
 
 export const failureOf = async (work: Promise<unknown>): Promise<ModelFailure> => {
   const error = await work.catch((caught: unknown) => caught);

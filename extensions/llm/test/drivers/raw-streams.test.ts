@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createAnthropicDriver } from '../../src/drivers/anthropic.js';
 import { createOpenAiDriver } from '../../src/drivers/openai.js';
 import { request } from '../gateway-rig.js';
-import { failureOf, type Raw, type RawServer, startRawServer, told } from './raw-server.js';
+import { failureOf, type Raw, type RawServer, startRawServer, reported } from './raw-server.js';
 
 describe('answers as they stand on the wire', () => {
   let server: RawServer;
@@ -20,20 +20,20 @@ describe('answers as they stand on the wire', () => {
     const delta = (fields: object, finish_reason: string | null = null) => ({ choices: [{ delta: fields, finish_reason }] });
 
     it('O1 end with a reason, or with [DONE], one of the two', async () => {
-      expect(await chat(told(delta({ content: 'a' }), delta({}, 'stop')))).to.deep.equal([
+      expect(await chat(reported(delta({ content: 'a' }), delta({}, 'stop')))).to.deep.equal([
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
-      expect(await chat(told(delta({ content: 'a' }), '[DONE]'))).to.deep.equal([
+      expect(await chat(reported(delta({ content: 'a' }), '[DONE]'))).to.deep.equal([
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
       expect(server.paths).to.deep.equal(['/chat/completions', '/chat/completions']);
-      expect(await failureOf(chat(told(delta({ content: 'a' }))))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
+      expect(await failureOf(chat(reported(delta({ content: 'a' }))))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
     });
 
     it('O1 say why they ended', async () => {
-      const stop = async (...chunks: unknown[]) => (await chat(told(...chunks))).at(-1);
+      const stop = async (...chunks: unknown[]) => (await chat(reported(...chunks))).at(-1);
       expect(await stop(delta({}, 'length'))).to.deep.equal({ type: 'stop', reason: 'length' });
       expect(await stop(delta({}, 'content_filter'))).to.deep.equal({ type: 'stop', reason: 'content_filter' });
       const call = { tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }] };
@@ -41,7 +41,7 @@ describe('answers as they stand on the wire', () => {
     });
 
     it('O2 bring usage in any event, whole or in part', async () => {
-      const usage = async (value: unknown) => (await chat(told({ ...delta({}, 'stop'), usage: value }))).filter(({ type }) => type === 'usage');
+      const usage = async (value: unknown) => (await chat(reported({ ...delta({}, 'stop'), usage: value }))).filter(({ type }) => type === 'usage');
       expect(await usage({ prompt_tokens: 7, completion_tokens: 0 })).to.deep.equal([{ type: 'usage', inputTokens: 7, outputTokens: 0 }]);
       expect(await usage({ prompt_tokens: 7 })).to.deep.equal([{ type: 'usage', inputTokens: 7 }]);
       expect(await usage({ completion_tokens: 3, prompt_tokens: 'many' })).to.deep.equal([{ type: 'usage', outputTokens: 3 }]);
@@ -49,7 +49,7 @@ describe('answers as they stand on the wire', () => {
     });
 
     const callsIn = async (...pieces: readonly object[]) =>
-      (await chat(told(...pieces.map((piece) => delta({ tool_calls: [piece] })), '[DONE]'))).flatMap((event) => (event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : []));
+      (await chat(reported(...pieces.map((piece) => delta({ tool_calls: [piece] })), '[DONE]'))).flatMap((event) => (event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : []));
 
     it('O3 are put together by index, in whatever order the pieces come', async () => {
       expect(
@@ -83,15 +83,15 @@ describe('answers as they stand on the wire', () => {
     });
 
     it('may report a failure although they began well', async () => {
-      expect(await failureOf(chat(told(delta({ content: 'a' }), { error: { message: 'slow down', code: 429 } })))).to.include({ errorClass: 'rate_limit', httpStatus: 429, message: 'slow down' });
-      expect(await failureOf(chat(told({ error: { message: 'it broke', code: 'internal' } })))).to.include({ errorClass: 'server', httpStatus: 200 });
-      expect(await failureOf(chat(told({ error: 'Overloaded' })))).to.include({ errorClass: 'overloaded', message: 'Overloaded' });
-      expect((await failureOf(chat(told({ error: { code: 500 } })))).message).to.contain('reported an error');
-      expect(await chat(told({ error: null, ...delta({ content: 'a' }, 'stop') }))).to.have.length(2);
+      expect(await failureOf(chat(reported(delta({ content: 'a' }), { error: { message: 'slow down', code: 429 } })))).to.include({ errorClass: 'rate_limit', httpStatus: 429, message: 'slow down' });
+      expect(await failureOf(chat(reported({ error: { message: 'it broke', code: 'internal' } })))).to.include({ errorClass: 'server', httpStatus: 200 });
+      expect(await failureOf(chat(reported({ error: 'Overloaded' })))).to.include({ errorClass: 'overloaded', message: 'Overloaded' });
+      expect((await failureOf(chat(reported({ error: { code: 500 } })))).message).to.contain('reported an error');
+      expect(await chat(reported({ error: null, ...delta({ content: 'a' }, 'stop') }))).to.have.length(2);
     });
 
     it('may be almost empty', async () => {
-      expect(await chat(told({}, { choices: [] }, { choices: [{}] }, { choices: [{ delta: null }] }, delta({ content: null, tool_calls: null }), delta({ content: '' }), '[DONE]'))).to.deep.equal([
+      expect(await chat(reported({}, { choices: [] }, { choices: [{}] }, { choices: [{ delta: null }] }, delta({ content: null, tool_calls: null }), delta({ content: '' }), '[DONE]'))).to.deep.equal([
         { type: 'stop', reason: 'end' },
       ]);
     });
@@ -104,7 +104,7 @@ describe('answers as they stand on the wire', () => {
     });
 
     it('O1 are half a stream when they are cut off in the middle of an event', async () => {
-      expect(await failureOf(chat(`${told(delta({ content: 'a' }))}data: {"choices"`))).to.include({ errorClass: 'half_stream' });
+      expect(await failureOf(chat(`${reported(delta({ content: 'a' }))}data: {"choices"`))).to.include({ errorClass: 'half_stream' });
     });
 
     it('are garbage as a page, as XML, and as JSON that is no object', async () => {
@@ -114,11 +114,15 @@ describe('answers as they stand on the wire', () => {
         httpStatus: 200,
       });
       expect(await failureOf(chat({ type: 'application/xml', body: '<a/>' }))).to.include({ errorClass: 'garbage' });
-      for (const value of ['[]', '7', 'null', '"text"', '{']) expect(await failureOf(chat(told(value))), value).to.include({ errorClass: 'garbage', httpStatus: 200 });
+      for (const value of ['[]', '7', 'null', '"text"', '{']) expect(await failureOf(chat(reported(value))), value).to.include({ errorClass: 'garbage', httpStatus: 200 });
     });
 
     it('are garbage when thoughts, comments or arguments go on and on', async () => {
-      const endless = [`: ${'x'.repeat(70_000)}\n\n`, told(delta({ reasoning_content: 'x'.repeat(70_000) })), told(delta({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(70_000) } }] }))];
+      const endless = [
+        `: ${'x'.repeat(70_000)}\n\n`,
+        reported(delta({ reasoning_content: 'x'.repeat(70_000) })),
+        reported(delta({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(70_000) } }] })),
+      ];
       for (const piece of endless) expect(await failureOf(chat(piece.repeat(1_000)))).to.include({ errorClass: 'garbage', message: 'the answer is longer than 64 MB', httpStatus: 200 });
     });
 
@@ -154,23 +158,23 @@ describe('answers as they stand on the wire', () => {
     const args = (index: number, partial_json?: string) => ({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', ...(partial_json === undefined ? {} : { partial_json }) } });
 
     it('A1 end with message_stop and nothing else', async () => {
-      expect(await claude(told(text('a'), stop))).to.deep.equal([
+      expect(await claude(reported(text('a'), stop))).to.deep.equal([
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
       expect(server.paths).to.deep.equal(['/v1/messages']);
-      expect(await failureOf(claude(told(text('a'), { type: 'message_delta', delta: { stop_reason: 'end_turn' } })))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
+      expect(await failureOf(claude(reported(text('a'), { type: 'message_delta', delta: { stop_reason: 'end_turn' } })))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
     });
 
     it('A1 say why they ended', async () => {
-      const reason = async (stop_reason: string | null) => (await claude(told({ type: 'message_delta', delta: { stop_reason } }, { type: 'message_delta', delta: {} }, stop))).at(-1);
+      const reason = async (stop_reason: string | null) => (await claude(reported({ type: 'message_delta', delta: { stop_reason } }, { type: 'message_delta', delta: {} }, stop))).at(-1);
       for (const word of ['max_tokens', 'model_context_window_exceeded']) expect(await reason(word), word).to.deep.equal({ type: 'stop', reason: 'length' });
       expect(await reason('refusal')).to.deep.equal({ type: 'stop', reason: 'content_filter' });
       expect(await reason(null)).to.deep.equal({ type: 'stop', reason: 'end' });
     });
 
     it('A2 count what was read from a cache or put into one', async () => {
-      const usage = async (...events: unknown[]) => (await claude(told(...events, stop))).filter(({ type }) => type === 'usage');
+      const usage = async (...events: unknown[]) => (await claude(reported(...events, stop))).filter(({ type }) => type === 'usage');
       const start = (value?: object) => ({ type: 'message_start', message: value === undefined ? {} : { usage: value } });
       expect(await usage(start({ input_tokens: 7, cache_creation_input_tokens: 20, cache_read_input_tokens: 300, output_tokens: 1 }))).to.deep.equal([
         { type: 'usage', inputTokens: 327, outputTokens: 1 },
@@ -183,27 +187,27 @@ describe('answers as they stand on the wire', () => {
     });
 
     it('A3 begin a call with its whole input, or with none and bring it in pieces', async () => {
-      const calls = async (...events: unknown[]) => (await claude(told(...events, stop))).flatMap((event) => (event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : []));
+      const calls = async (...events: unknown[]) => (await claude(reported(...events, stop))).flatMap((event) => (event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : []));
       expect(await calls(begins(0), begins(1), args(1, '{"b":'), args(0, '{"a":1}'), args(1, '2}'), args(1))).to.deep.equal(['c0 look {"a":1}', 'c1 look {"b":2}']);
       expect(await calls(begins(0, { input: { n: 1 } }))).to.deep.equal(['c0 look {"n":1}']);
       expect(await calls(begins(0, { input: null }))).to.deep.equal(['c0 look ']);
       expect(await calls({ type: 'content_block_start', content_block: { type: 'tool_use' } }, { type: 'content_block_delta', delta: { type: 'input_json_delta', partial_json: '{}' } })).to.deep.equal(
         ['  {}'],
       );
-      expect((await claude(told(begins(0), stop))).at(-1)).to.deep.equal({ type: 'stop', reason: 'tool_calls' });
+      expect((await claude(reported(begins(0), stop))).at(-1)).to.deep.equal({ type: 'stop', reason: 'tool_calls' });
     });
 
     it('A3 are garbage when arguments come for a call that never began, or with more than 128 calls', async () => {
-      expect(await failureOf(claude(told(args(3, '{}'), stop)))).to.include({ errorClass: 'garbage', httpStatus: 200 });
+      expect(await failureOf(claude(reported(args(3, '{}'), stop)))).to.include({ errorClass: 'garbage', httpStatus: 200 });
       const many = (count: number) => Array.from({ length: count }, (_, index) => begins(index));
-      expect(await claude(told(...many(128), stop))).to.have.length(129);
-      expect(await failureOf(claude(told(...many(129), stop)))).to.include({ errorClass: 'garbage', message: 'the answer has more than 128 tool calls' });
+      expect(await claude(reported(...many(128), stop))).to.have.length(129);
+      expect(await failureOf(claude(reported(...many(129), stop)))).to.include({ errorClass: 'garbage', message: 'the answer has more than 128 tool calls' });
     });
 
     it('may begin a block with text, and hold events that nobody knows', async () => {
       expect(
         await claude(
-          told(
+          reported(
             { type: 'content_block_start', content_block: { type: 'text', text: 'a' } },
             { type: 'content_block_start', content_block: { type: 'text', text: '' } },
             { type: 'content_block_start' },
@@ -224,7 +228,7 @@ describe('answers as they stand on the wire', () => {
     });
 
     it('may report a failure although they began well', async () => {
-      const failed = (error?: object) => failureOf(claude(told(text('a'), { type: 'error', ...(error === undefined ? {} : { error }) })));
+      const failed = (error?: object) => failureOf(claude(reported(text('a'), { type: 'error', ...(error === undefined ? {} : { error }) })));
       const classes: ReadonlyArray<readonly [string, string, number]> = [
         ['overloaded_error', 'overloaded', 529],
         ['rate_limit_error', 'rate_limit', 429],
@@ -245,7 +249,7 @@ describe('answers as they stand on the wire', () => {
   });
 
   describe('that refuse a parameter', () => {
-    const good: Raw = { body: told({ choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] }) };
+    const good: Raw = { body: reported({ choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] }) };
     const refusal = (message: string, status = 400): Raw => ({ status, type: 'application/json', body: JSON.stringify({ error: { message } }) });
     const everything = { temperature: 0.2, tools: [{ name: 'look', description: 'Looks', parameters: {} }], thinking: { budgetTokens: 2_000 } };
 

@@ -1,4 +1,4 @@
-/** Vectors of texts through the gateway: real doors, real rows; providers are played. */
+/** Vectors of texts through the gateway: real adapters, real rows; providers are played. */
 import { type Service, SvcError } from '@svc/api';
 import { expect } from 'chai';
 import { startGeminiServer } from '@svc/fixtures/providers/gemini-server';
@@ -193,13 +193,13 @@ describe('vectors of texts', () => {
     expect((await embed(one, {})).vectors).to.have.length(1);
   });
 
-  describe('of the stand-in', () => {
-    const standIn = (request: Partial<EmbedRequest>) => boot().then((one) => embed(one, { provider: 'builtin', model: 'default', ...request }));
+  describe('of the mock provider', () => {
+    const substitute = (request: Partial<EmbedRequest>) => boot().then((one) => embed(one, { provider: 'builtin', model: 'default', ...request }));
     const near = (a: readonly number[] = [], b: readonly number[] = []) => a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 
     it('say that no model made them, and cost nothing', async () => {
-      const answer = await standIn({});
-      expect(answer.standIn).to.contain('without a model');
+      const answer = await substitute({});
+      expect(answer.substitute).to.contain('without a model');
       expect([answer.provider, answer.model, answer.usage.costMicros]).to.deep.equal(['builtin', 'hashing', 0]);
     });
 
@@ -217,7 +217,7 @@ describe('vectors of texts', () => {
     });
 
     it('are near each other where words are shared', async () => {
-      const { vectors } = await standIn({ texts: ['the spare key is under the blue pot', 'where is the spare key?', 'trains run late on sundays'] });
+      const { vectors } = await substitute({ texts: ['the spare key is under the blue pot', 'where is the spare key?', 'trains run late on sundays'] });
       expect(near(vectors[0], vectors[1])).to.be.greaterThan(near(vectors[0], vectors[2]) + 0.2);
     });
   });

@@ -23,6 +23,6 @@ export const findModel = async (daemon: DaemonClient, wanted: string, provider?:
   const near = nearest(wanted, [...new Set(models.flatMap(({ id, aliases }) => [id, ...aliases]))]);
   throw new Failure(`The catalog has no model "${wanted}"${provider === undefined ? '' : ` of ${provider}`}.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`, {
     code: 'cli_no_such_model',
-    mend: `svc models list --all${provider === undefined ? '' : ` --provider ${provider}`}`,
+    fix: `svc models list --all${provider === undefined ? '' : ` --provider ${provider}`}`,
   });
 };

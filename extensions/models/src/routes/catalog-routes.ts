@@ -2,12 +2,12 @@
 import { Nullable, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import { compareVersions } from '../catalog.js';
 import type { ModelsControl } from '../service.js';
-import type { KeptCatalog } from '../update/kept-catalog.js';
+import type { StoredCatalog } from '../update/stored-catalog.js';
 import type { CatalogUpdates } from '../update/update.js';
 
 export interface CatalogRouteDeps {
   readonly models: ModelsControl;
-  readonly kept: KeptCatalog;
+  readonly kept: StoredCatalog;
   readonly updates: CatalogUpdates;
   /** Whether there is an address to ask. */
   readonly hasHost: () => boolean;

@@ -77,7 +77,7 @@ const createCustom = (deps: CustomRouteDeps): RouteDecl =>
     handler: async (req) => {
       const { body } = req;
       const model = modelOf(body);
-      await judgeProvider(deps, model.provider);
+      await validateProvider(deps, model.provider);
       const surroundings = await surroundingsOf(deps);
       const answer = reply(
         201,
@@ -114,7 +114,7 @@ const deleteCustom = ({ changes }: CustomRouteDeps): RouteDecl =>
     },
   });
 
-const judgeProvider = async ({ providers }: CustomRouteDeps, name: string): Promise<void> => {
+const validateProvider = async ({ providers }: CustomRouteDeps, name: string): Promise<void> => {
   // Without that area nobody can tell; no model can be asked then either.
   if (!providers.value || (await providers.value.get(name))) return;
   const names = (await providers.value.list()).map((one) => one.name);

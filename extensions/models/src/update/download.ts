@@ -16,7 +16,7 @@ const DEADLINE_MS = 20_000;
 const ED25519_SPKI_PREFIX = '302a300506032b6570032100';
 
 export interface Download {
-  /** The parsed JSON; judged by judge.ts. */
+  /** The parsed JSON; validated by policy.ts. */
   readonly value: unknown;
   /** How many files were fetched: the catalog and its proofs. */
   readonly files: number;
@@ -61,7 +61,7 @@ const get = async ({ fetch, standing }: DownloadDeps, url: string, maxBytes: num
     }
     return await bytesOf(response);
   } catch (error) {
-    // The door's messages name hosts and reasons, and no secrets.
+    // The adapter's messages name hosts and reasons, and no secrets.
     if (isSvcError(error) && error.code.startsWith('fetch_')) throw unreachable(error.message).with({ cause: error });
     throw error;
   }

@@ -14,14 +14,14 @@ import { buildNames } from '../names.js';
 import type { ModelsControl } from '../service.js';
 import type { ModelStore } from '../store.js';
 import { download } from './download.js';
-import { type Dropped, judgeCatalog, type Judged } from './judge.js';
-import type { KeptCatalog } from './kept-catalog.js';
+import { type Dropped, validateCatalog, type Validated } from './validate-catalog.js';
+import type { StoredCatalog } from './stored-catalog.js';
 
 export interface UpdateDeps {
   readonly fetch: ExtensionContext['fetch'];
   readonly config: Pick<ConfigHandle, 'get'>;
   readonly schemas: Schemas;
-  readonly kept: KeptCatalog;
+  readonly kept: StoredCatalog;
   readonly store: Pick<ModelStore, 'read'>;
   readonly models: ModelsControl;
   readonly events: Pick<Events, 'publish'>;
@@ -49,17 +49,17 @@ export interface CatalogUpdates {
   /** Asks the host which version it has, and changes nothing. */
   check(): Promise<void>;
   /** Another daemon over this database has another catalog. */
-  hear(version: string): Promise<void>;
+  applyChange(version: string): Promise<void>;
 }
 
-interface Fetched extends Judged {
+interface Fetched extends Validated {
   readonly files: number;
 }
 
 export const createCatalogUpdates = (deps: UpdateDeps): CatalogUpdates => {
   let running: Promise<Updated> | undefined;
-  const update = (isTold: boolean): Promise<Updated> => {
-    running ??= carryOut(deps, isTold).finally(() => {
+  const update = (isReported: boolean): Promise<Updated> => {
+    running ??= carryOut(deps, isReported).finally(() => {
       running = undefined;
     });
     return running;
@@ -70,7 +70,7 @@ export const createCatalogUpdates = (deps: UpdateDeps): CatalogUpdates => {
       const { catalog } = await deps.kept.standing();
       await note(deps, await fetched(deps, catalog));
     },
-    hear: async (version) => {
+    applyChange: async (version) => {
       const { catalog } = await deps.kept.standing();
       if (deps.config.get(ModelsSection).catalog_url === '' || compareVersions(version, catalog.version) <= 0) return;
       try {
@@ -83,17 +83,17 @@ export const createCatalogUpdates = (deps: UpdateDeps): CatalogUpdates => {
   };
 };
 
-const carryOut = async (deps: UpdateDeps, isTold: boolean): Promise<Updated> => {
+const carryOut = async (deps: UpdateDeps, isReported: boolean): Promise<Updated> => {
   const { catalog: standing } = await deps.kept.standing();
   const got = await fetched(deps, standing);
   const { catalog } = got;
   if (compareVersions(catalog.version, standing.version) < 0) throw modelErrors.catalog_older(catalog.version, standing.version);
-  const rings = await ringsOf(deps, catalog);
+  const cycles = await cyclesOf(deps, catalog);
   const changed = await deps.kept.swap(catalog);
   if (changed) {
     deps.models.reload();
     deps.log.info('the catalog of models is another one', { version: catalog.version, before: standing.version, models: catalog.models.length, dropped: got.droppedCount });
-    if (isTold) deps.events.publish(ModelsChanged, { what: 'catalog', name: catalog.version });
+    if (isReported) deps.events.publish(ModelsChanged, { what: 'catalog', name: catalog.version });
   }
   const at = await note(deps, got);
   const { catalog: now } = await deps.kept.standing();
@@ -104,16 +104,16 @@ const carryOut = async (deps: UpdateDeps, isTold: boolean): Promise<Updated> => 
     files: got.files,
     models: now.models.length,
     at,
-    dropped: [...got.dropped, ...rings],
-    droppedCount: got.droppedCount + rings.length,
+    dropped: [...got.dropped, ...cycles],
+    droppedCount: got.droppedCount + cycles.length,
   };
 };
 
 const fetched = async ({ fetch, config, schemas, signal }: UpdateDeps, standing: Catalog): Promise<Fetched> => {
   const { value, files } = await download({ fetch, standing: standing.version }, config.get(ModelsSection), signal);
-  const judged = await judgeCatalog(value, schemas);
-  if (typeof judged === 'string') throw modelErrors.catalog_unusable(judged, standing.version);
-  return { ...judged, files };
+  const validated = await validateCatalog(value, schemas);
+  if (typeof validated === 'string') throw modelErrors.catalog_unusable(validated, standing.version);
+  return { ...validated, files };
 };
 
 const note = async ({ kept, clock }: UpdateDeps, { catalog }: Fetched): Promise<string> => {
@@ -122,8 +122,8 @@ const note = async ({ kept, clock }: UpdateDeps, { catalog }: Fetched): Promise<
   return at;
 };
 
-/** Aliases of the catalog that, together with those of people, lead in a ring: they lead nowhere while those stand. */
-const ringsOf = async ({ store }: UpdateDeps, catalog: Catalog): Promise<Dropped[]> => {
+/** Aliases of the catalog that, together with those of people, lead in a cycle: they lead nowhere while those stand. */
+const cyclesOf = async ({ store }: UpdateDeps, catalog: Catalog): Promise<Dropped[]> => {
   const names = buildNames(catalog, await store.read());
   return [...catalog.aliases.keys()]
     .filter((alias) => !names.rows.aliases.has(alias) && !names.isModel(alias) && names.end(alias) === undefined)

@@ -14,7 +14,7 @@ const MAX_TOOL_CALLS = 128;
 export type Asked = Pick<RunDraft, 'parts' | 'systemExtra' | 'history'>;
 
 /** The conversation is the history: earlier messages of the request are not read. */
-export function askedInTalk({ messages }: ChatRequest): Asked {
+export function askedInConversation({ messages }: ChatRequest): Asked {
   const user = messages.findLast((message) => message.role === 'user');
   const parts = user ? partsOf(user) : [];
   if (parts.length === 0) throw compatErrors.missing_message();

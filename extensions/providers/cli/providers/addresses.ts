@@ -8,7 +8,7 @@ type Saved = OutputOf<'setProviderUrl'>;
 
 export const add = async (cli: Cli, name: string, url: string, isKeyPiped: boolean): Outcome => {
   const daemon = await cli.daemon();
-  if (await isThere(daemon, name)) throw new Failure(`There is already a provider ${name}.`, { code: 'cli_provider_exists', mend: `svc providers set-url ${name} ${url}   or choose another name` });
+  if (await isThere(daemon, name)) throw new Failure(`There is already a provider ${name}.`, { code: 'cli_provider_exists', fix: `svc providers set-url ${name} ${url}   or choose another name` });
   const key = isKeyPiped ? await pipedSecret() : undefined;
   if (key === '') throw usageFailure('The key is empty.');
   const saved = await watched(cli.out, `asking ${name}`, daemon.call('setProviderUrl', { name, body: { url, create: true } }));

@@ -44,7 +44,7 @@ export const test = async (cli: Cli, name: string, model: string | undefined): O
   const daemon = await cli.daemon();
   await knownProvider(daemon, name);
   const tried = await tryKey(cli, daemon, name, model);
-  if (tried.test === undefined) throw new Failure(tried.why ?? '', { code: 'cli_not_testable', mend: `svc providers set-key ${name}` });
+  if (tried.test === undefined) throw new Failure(tried.why ?? '', { code: 'cli_not_testable', fix: `svc providers set-key ${name}` });
   const { error, model_tested, status } = tried.test;
   if (cli.json) cli.out.json({ ...tried.test, models: tried.models });
   else if (status === 'ok') cli.out.line(`${cli.out.green('✓')} ${name} answers (${found(tried)})${model_tested === null ? '' : `, and has ${model_tested}`}.`);

@@ -17,7 +17,7 @@ export const knownProvider = async (daemon: DaemonClient, name: string): Promise
         name,
         providers.map((one) => one.name),
       )}`,
-      { code: 'cli_no_such_provider', mend: 'svc providers list', requestId: error.requestId },
+      { code: 'cli_no_such_provider', fix: 'svc providers list', requestId: error.requestId },
     );
   }
 };

@@ -18,7 +18,7 @@ export const KeySection = ({ provider, onTried, onChange }: { provider: Provider
       const kept = await daemon.call('setProviderKey', { name, body: { api_key: key.trim() } }, { retries: 0 });
       setKey('');
       if (kept.switched_default && kept.default_model) notify(t('now_default', { name: kept.default_model }));
-      onTried({ ...(await tryProvider(name)), isKeyKept: true });
+      onTried({ ...(await tryProvider(name)), isKeyStored: true });
       onChange();
     } catch (error) {
       failed(error);

@@ -8,7 +8,7 @@ export interface Tried {
   readonly result?: OutputOf<'testProvider'>;
   readonly error?: unknown;
   /** A key was kept just before. */
-  readonly isKeyKept?: boolean;
+  readonly isKeyStored?: boolean;
 }
 
 export const tryProvider = async (name: string): Promise<Tried> => {
@@ -19,11 +19,11 @@ export const tryProvider = async (name: string): Promise<Tried> => {
   }
 };
 
-export const Outcome = ({ tried: { result, error, isKeyKept = false }, provider }: { tried: Tried; provider: Pick<Provider, 'display_name' | 'key_present'> }) => {
+export const Outcome = ({ tried: { result, error, isKeyStored = false }, provider }: { tried: Tried; provider: Pick<Provider, 'display_name' | 'key_present'> }) => {
   if (!result)
     return (
       <div role="status">
-        {isKeyKept && <p>{t('key_kept')}</p>}
+        {isKeyStored && <p>{t('key_kept')}</p>}
         <Failure title="" error={error} />
       </div>
     );
@@ -34,7 +34,7 @@ export const Outcome = ({ tried: { result, error, isKeyKept = false }, provider 
       <h2>{isGood ? t(provider.key_present ? 'test_ok' : 'test_ok_free', filled) : t('test_bad', filled)}</h2>
       {result.error && <p>{result.error}</p>}
       <p class="muted">
-        {isKeyKept && `${t('key_kept')} `}
+        {isKeyStored && `${t('key_kept')} `}
         {t(isGood ? 'test_took' : 'test_gave_up', { time: duration(result.latency_ms) })}
         {isGood && result.models_listed && result.model_tested && ` ${t('test_model', { count: result.models_listed.length, model: result.model_tested })}`}
       </p>

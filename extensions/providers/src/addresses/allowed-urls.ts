@@ -1,4 +1,4 @@
-/** The base URLs that the door to models opens for: those of the list as it was last made. */
+/** The base URLs that the adapter to models opens for: those of the list as it was last made. */
 import type { Disposable, Egress } from '@svc/api';
 
 export interface AllowedUrls {

@@ -1,6 +1,6 @@
 /** What changes of providers have in common. */
 import type { DefaultModel, ProviderRecord, ShownDefault } from '../contract.js';
-import type { Choosing } from '../default/kept-default.js';
+import type { Choosing } from '../default/stored-default.js';
 import type { ProvidersDeps } from '../deps.js';
 import { providerErrors } from '../errors.js';
 import { current, type State } from '../snapshot.js';

@@ -1,5 +1,5 @@
 /** Keys that come and go, and what providers say of them (P4, P5, P7, P8). */
-import { giveUpWithKey, takeOverByKey } from '../default/kept-default.js';
+import { giveUpWithKey, takeOverByKey } from '../default/stored-default.js';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '../contract.js';
 import { type ProviderEntry, secretOf } from '../directory.js';
 import { providerErrors } from '../errors.js';

@@ -24,7 +24,7 @@ export interface Candidate {
   readonly why: string;
 }
 
-/** The first provider with a key, else a local server that answers; undefined when only the stand-in is left. */
+/** The first provider with a key, else a local server that answers; undefined when only the mock provider is left. */
 export const findDefault = async (input: ChoiceInput): Promise<Candidate | undefined> => (await fromKeys(input)) ?? (await fromLocal(input));
 
 /** The model to use at a provider when nobody named one; undefined when the catalog knows none. */
@@ -58,7 +58,7 @@ const fromKeys = async ({ records, models, today }: ChoiceInput): Promise<Candid
     const model = await usualModel(models, record.name, record);
     if (model !== undefined) return { provider: record.name, model, why: `${record.display_name} was the first provider with a key on ${today}, so ${model} answers.` };
   }
-  // A key may be there and out of reach: the stand-in must not answer as if there were none.
+  // A key may be there and out of reach: the mock provider must not answer as if there were none.
   const problem = usable.find((record) => record.problem !== null)?.problem;
   if (problem) throw providerErrors.keys_unreadable(problem);
   return undefined;
@@ -83,7 +83,7 @@ export const ableModel = async (names: readonly string[], provider: string, mode
   return names[0];
 };
 
-export const STAND_IN: Candidate = {
+export const MOCK_PROVIDER: Candidate = {
   provider: 'builtin',
   model: 'rehearsal',
   why: 'No provider key is set and no local model server responds, so the built-in mock provider answers. `svc providers set-key <provider>` changes that.',

@@ -1,6 +1,6 @@
 /**
  * The list of models that every protocol has: the cheapest question that tells whether a server is one, and whether it takes the key.
- * Nothing is bought with it. What comes back is judged, and never shown as it came: it may repeat the key.
+ * Nothing is bought with it. What comes back is validated, and never shown as it came: it may repeat the key.
  */
 import { type Clock, type ExtensionContext, type FetchInit, type FetchResponse, isSvcError, isTable } from '@svc/api';
 import type { ListedModel } from '@svc/ext-models/contract';
@@ -41,7 +41,7 @@ export interface ListOptions {
 /** Whether models can be asked for over this protocol. */
 export const canList = (wire: string): boolean => wire === 'openai' || wire === 'anthropic' || wire === 'gemini';
 
-/** Addresses beside the base URL that are asked, for the door to open. */
+/** Addresses beside the base URL that are asked, for the adapter to open. */
 export const besideBaseUrl = ({ name, base_url }: Pick<Asked, 'name' | 'base_url'>): string[] => (name === 'ollama' ? [ollamaTags(base_url)] : []);
 
 export const listModels = async (deps: ListDeps, asked: Asked, options: ListOptions): Promise<Listing> => {
@@ -79,7 +79,7 @@ const ask = async ({ fetch, clock }: ListDeps, asked: Asked, url: string, { time
     }
     return timed(await listOf(response, asked, host));
   } catch (error) {
-    // The door's own words: hosts and reasons. Anything else, such as a vault that does not open, is not about the server.
+    // The adapter's own words: hosts and reasons. Anything else, such as a vault that does not open, is not about the server.
     if (!isSvcError(error) || !error.code.startsWith('fetch_')) throw error;
     const kind = error.code === 'fetch_too_large' ? 'garbage' : 'silent';
     return timed({ kind, error: kind === 'garbage' ? `${host} answers with more than ${MAX_LIST_BYTES / 1024 / 1024} MB, which is no list of models.` : error.message } as const);

@@ -288,7 +288,7 @@ describe('the panel of models and providers', function () {
     await expectWellMade(page, 'a provider that is not there');
   });
 
-  it('shows names and addresses of strangers as the text that they are', async () => {
+  it('shows names and addresses of third parties as the text that they are', async () => {
     const kernel = await boot();
     const id = `x${'<img/src=x/onerror=document.title="owned">'}`;
     await kernel.http.expect(201, 'POST', '/api/models/custom', { id, provider: 'openai', display_name: `\u0627\u0644${'W'.repeat(150)}<b>bold</b>` });

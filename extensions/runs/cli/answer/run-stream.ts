@@ -20,8 +20,8 @@ export async function* streamMessage(daemon: DaemonClient, agentId: string, mess
 
 const explained = (error: unknown, url: string, hasBegun: boolean): unknown => {
   if (hasBegun && (error instanceof ConnectionError || error instanceof TimeoutError))
-    return new Failure('The connection was lost and could not be restored.', { code: 'cli_connection_lost', why: 'the run may continue in the daemon', mend: 'svc status' });
-  if (hasBegun && error instanceof NotSvcError) return new Failure('The daemon sent a frame that cannot be read.', { code: 'cli_bad_frame', why: error.why, mend: 'svc doctor' });
+    return new Failure('The connection was lost and could not be restored.', { code: 'cli_connection_lost', why: 'the run may continue in the daemon', fix: 'svc status' });
+  if (hasBegun && error instanceof NotSvcError) return new Failure('The daemon sent a frame that cannot be read.', { code: 'cli_bad_frame', why: error.why, fix: 'svc doctor' });
   return failureOf(error, url);
 };
 

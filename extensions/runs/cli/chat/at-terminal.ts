@@ -10,7 +10,7 @@ import { coloursFor } from './view/colours.js';
 /** A second Ctrl-C leaves when it comes this soon. */
 const TWICE_MS = 2_000;
 
-export const talkAtTerminal = async (cli: Cli, client: DaemonClient, agent: AgentRow, showsCost: boolean): Promise<void> => {
+export const chatAtTerminal = async (cli: Cli, client: DaemonClient, agent: AgentRow, showsCost: boolean): Promise<void> => {
   const daemon = createChatDaemon(client);
   const history = openHistory(cli.settings.home);
   const now = (): number => performance.now();
@@ -24,12 +24,15 @@ export const talkAtTerminal = async (cli: Cli, client: DaemonClient, agent: Agen
     const isTwice = now() - warnedAt < TWICE_MS;
     warnedAt = now();
     if (isTwice) leave();
-    else if (talk.stop()) return;
+    else if (conversation.stop()) return;
     else if (typed !== '') screen.clearTyped();
     else screen.view.note('Ctrl-C again leaves');
   };
-  const screen = createScreen({ daemon, cwd, history, now, colours: coloursFor(cli.out.isColoured), onSubmit: (text) => talk.submit(text), onInterrupt: interrupt, onLeave: () => leave() }, agent);
-  const talk = createConversation({ daemon, view: screen.view, cwd, now, remember: history.add, leave: () => leave() }, agent, showsCost);
+  const screen = createScreen(
+    { daemon, cwd, history, now, colours: coloursFor(cli.out.isColoured), onSubmit: (text) => conversation.submit(text), onInterrupt: interrupt, onLeave: () => leave() },
+    agent,
+  );
+  const conversation = createConversation({ daemon, view: screen.view, cwd, now, remember: history.add, leave: () => leave() }, agent, showsCost);
   screen.start();
   try {
     await left;

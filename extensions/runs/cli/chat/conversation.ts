@@ -33,10 +33,10 @@ export interface ChatView {
   /** Gives back what was queued. */
   restore(text: string): void;
   note(text: string): void;
-  failed(text: string, mend: string | undefined): void;
+  failed(text: string, fix: string | undefined): void;
   answered(figures: string | undefined): void;
   choose(question: string, choices: readonly Choice[]): Promise<string | undefined>;
-  talksTo(agent: AgentRow): void;
+  chatsWith(agent: AgentRow): void;
 }
 
 export interface ConversationDeps {
@@ -146,7 +146,7 @@ const answerLocally = async (deps: ConversationDeps, state: State, text: string)
     const found = agents.find(({ name, id }) => name === args.trim() || id === args.trim());
     if (!found) throw new Failure(`There is no agent "${args.trim()}".`, { code: 'agent_not_found', why: `there are: ${agents.map(({ name }) => name).join(', ')}` });
     state.agent = found;
-    deps.view.talksTo(found);
+    deps.view.chatsWith(found);
   } else return false;
   return true;
 };
@@ -166,7 +166,7 @@ const answer = async (deps: ConversationDeps, state: State, text: string): Promi
     show(deps, event, began, state.isStopping);
     if (event.type === 'done' && event.data.result?.finish === 'cancelled') view.note('Stopped.');
     if (event.type === 'tool_result' && event.data.missing) missing.push(...event.data.missing);
-    if (event.type === 'error') throw new Failure(event.data.error, { code: event.data.code ?? 'run_failed', mend: event.data.hint });
+    if (event.type === 'error') throw new Failure(event.data.error, { code: event.data.code ?? 'run_failed', fix: event.data.hint });
     if (event.type === 'done') view.answered(state.showsCost ? figures(event.data, deps.now() - startedAt) : undefined);
   }
   view.waiting(undefined);
@@ -215,7 +215,7 @@ const figures = ({ usage, result }: Extract<RunEvent, { type: 'done' }>['data'],
   return `${usage?.input_tokens ?? 0} → ${usage?.output_tokens ?? 0} tokens${cost} · ${ms < 10_000 ? `${(ms / 1_000).toFixed(1)} s` : duration(ms / 1_000)}`;
 };
 
-/** What was refused for want of a capability can be granted there and then; the daemon judges whether this person may. */
+/** What was refused for want of a capability can be granted there and then; the daemon validates whether this person may. */
 const offerGrants = async (deps: ConversationDeps, state: State, missing: readonly MissingGrant[]): Promise<void> => {
   const asked = new Map(missing.map((need) => [`${need.capability} ${need.target ?? ''}`, need]));
   for (const need of asked.values()) {
@@ -233,6 +233,6 @@ const offerGrants = async (deps: ConversationDeps, state: State, missing: readon
 };
 
 const complain = ({ view }: ConversationDeps, error: unknown): void => {
-  const mend = error instanceof Failure && error.mend !== undefined ? typed(error.mend) : undefined;
-  view.failed(error instanceof Error ? error.message : String(error), mend);
+  const fix = error instanceof Failure && error.fix !== undefined ? typed(error.fix) : undefined;
+  view.failed(error instanceof Error ? error.message : String(error), fix);
 };

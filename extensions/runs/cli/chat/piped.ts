@@ -6,7 +6,7 @@ import { streamMessage } from '../answer/run-stream.js';
 import { createAnswerPrinter } from '../answer/answer-printer.js';
 
 /** False when the last answer failed: a script wants to know. */
-export const talkOverPipe = async (cli: Cli, daemon: DaemonClient, agent: AgentRow): Promise<boolean> => {
+export const chatOverPipe = async (cli: Cli, daemon: DaemonClient, agent: AgentRow): Promise<boolean> => {
   let isWell = true;
   for await (const line of createInterface({ input: process.stdin })) {
     const text = line.trim();
@@ -21,13 +21,13 @@ const answer = async (cli: Cli, daemon: DaemonClient, agent: AgentRow, text: str
   try {
     for await (const event of streamMessage(daemon, agent.id, { message: text }, new AbortController().signal)) {
       printer.show(event);
-      if (event.type === 'error') throw new Failure(event.data.error, { code: event.data.code ?? 'run_failed', mend: event.data.hint });
+      if (event.type === 'error') throw new Failure(event.data.error, { code: event.data.code ?? 'run_failed', fix: event.data.hint });
     }
     return true;
   } catch (error) {
     printer.close();
     cli.out.note(`${cli.out.red('Error')}  ${error instanceof Error ? error.message : String(error)}`);
-    if (error instanceof Failure && error.mend !== undefined) cli.out.note(`  fix   ${cli.out.cyan(typed(error.mend))}`);
+    if (error instanceof Failure && error.fix !== undefined) cli.out.note(`  fix   ${cli.out.cyan(typed(error.fix))}`);
     return false;
   }
 };

@@ -129,10 +129,10 @@ const Ending = ({ run: { error, waiting, status } }: { run: Run }) => (
   </>
 );
 
-const DOORS = ['rest', 'sse', 'ws', 'openai', 'agent', 'cli'] as const;
+const CHANNELS = ['rest', 'sse', 'ws', 'openai', 'agent', 'cli'] as const;
 
 const About = ({ run }: { run: Run }) => {
-  const door = DOORS.find((one) => one === run.channel);
+  const door = CHANNELS.find((one) => one === run.channel);
   return (
     <Section title={t('facts')}>
       <Facts

@@ -8,7 +8,7 @@ export interface ClientFrame {
   readonly content: string;
   /** Echoed on the frame that ends the exchange. */
   readonly messageId?: string;
-  /** What a message may say besides, as on other doors. */
+  /** What a message may say besides, as on other channels. */
   readonly extras: Pick<RunDraft, 'key' | 'sessionId' | 'ephemeral' | 'incognito' | 'thinking' | 'showThinking' | 'attachments'>;
 }
 

@@ -2,7 +2,7 @@
 import { type MediaAnswer, Type, Uuid } from '@svc/api';
 import { RunFrames } from '../contract.js';
 
-/** What every answer of a run says, whatever the door. */
+/** What every answer of a run says, whatever the channel. */
 export const answerFields = {
   response: Type.String(),
   input_tokens: Type.Integer(),

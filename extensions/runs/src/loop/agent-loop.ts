@@ -164,7 +164,7 @@ async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): P
   const suspension = await runCalls(deps, progress, planned);
   if (!suspension) return undefined;
   // The suspended ones go round through the wait.
-  return planned.filter((one) => one.judgement.suspend).map((one) => one.call);
+  return planned.filter((one) => one.decision.suspend).map((one) => one.call);
 }
 
 /** Calls of an earlier life, or ones that were suspended. True when the run has to wait. */
@@ -208,16 +208,18 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   const cut = cutCall(progress, cause, error);
   const outcomes = cut ? [cut] : [];
   // Who stopped a run is told what it has used; one that nobody watched has nobody to tell, and ends as an error for whoever asks later.
-  const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, progress.heard?.text ?? '', 'cancelled') : undefined;
+  const result = progress && stopped && error.code !== UNWATCHED ? resultOf(progress, progress.received?.text ?? '', 'cancelled') : undefined;
   const finish = { status, ...(result ? { result: keptResult(inputOf(run), result) } : {}), error: toRunError(error) } as const;
   const store = async (): Promise<void> => {
     const note = { kind: 'note' as const, runId: run.id, content: stopped ? error.message : `The run failed: ${error.message}` };
     const alone = () => deps.journal.advance(run, { outcomes, finish, also, ...withoutMessage(inputOf(run)) });
     if (!progress) return alone();
     // Of a session that was taken away meanwhile nothing is left to write to: the run ends by itself.
-    await commitProgress(deps, progress, { outcomes, finish, also }, [...heardSoFar(progress, run.id), note]).catch((failure: unknown) => (isSessionGone(failure) ? alone() : Promise.reject(failure)));
+    await commitProgress(deps, progress, { outcomes, finish, also }, [...receivedSoFar(progress, run.id), note]).catch((failure: unknown) =>
+      isSessionGone(failure) ? alone() : Promise.reject(failure),
+    );
   };
-  const tell = (): void => {
+  const notify = (): void => {
     if (result) publishDone(deps, run.id, result);
     else
       deps.streams.publish(RunFrames, run.id, 'error', {
@@ -229,25 +231,25 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
         ...attemptsOf(error),
       });
   };
-  return storeEnd(deps, run, store, tell);
+  return storeEnd(deps, run, store, notify);
 }
 
 /** What was said until somebody stopped it, or it broke off, stays: people have read it, and may speak of it. */
-const heardSoFar = ({ heard }: Progress, runId: string): EntryDraft[] =>
-  heard && heard.text !== '' ? [{ kind: 'assistant', runId, parts: [{ type: 'text', text: heard.text }], ...(heard.thoughts === '' ? {} : { thoughts: heard.thoughts }) }] : [];
+const receivedSoFar = ({ received }: Progress, runId: string): EntryDraft[] =>
+  received && received.text !== '' ? [{ kind: 'assistant', runId, parts: [{ type: 'text', text: received.text }], ...(received.thoughts === '' ? {} : { thoughts: received.thoughts }) }] : [];
 
 /** A disk that is full must hang nobody: who waits is told at once, and the end is stored as soon as it can be. */
-async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<void>, tell: () => void): Promise<LoopEnd> {
+async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<void>, notify: () => void): Promise<LoopEnd> {
   for (let tries = 1; ; tries++) {
     try {
       await store();
-      if (tries === 1) tell();
+      if (tries === 1) notify();
       return 'ended';
     } catch (failure) {
       if (isSvcError(failure) && failure.code === 'journal_lease_lost') return 'lost';
       if (tries === 1) {
         deps.log.error('the end of a run could not be stored; it is tried again every second', { run: run.id, cause: failure });
-        tell();
+        notify();
       }
       if (deps.isLeaving()) {
         await deps.journal.release(run);

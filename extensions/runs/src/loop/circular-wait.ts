@@ -2,7 +2,7 @@
  * Who waits for whom among runs: a sender waits for the run it asked for, and a queued run for those before it in
  * its session. A run that is asked for and would wait for its own sender can never begin, so it is refused.
  *
- * Judged after the new run is committed: of senders that cross each other the later one sees both.
+ * Validated after the new run is committed: of senders that cross each other the later one sees both.
  */
 import type { Actors, Events, Journal, JournalRun, Streams, ToolCall } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
@@ -35,14 +35,14 @@ export const createCircularWaits = (deps: CircularWaitDeps): CircularWaits => {
   return {
     refuse: (call, submitted) => {
       // One at a time: of two that see the same circle only one has to go.
-      const judged = turn.then(() => judge(deps, call, submitted));
-      turn = judged.catch(() => undefined); // it is the caller's
-      return judged;
+      const decided = turn.then(() => decide(deps, call, submitted));
+      turn = decided.catch(() => undefined); // it is the caller's
+      return decided;
     },
   };
 };
 
-async function judge(deps: CircularWaitDeps, call: ToolCall, submitted: Submitted): Promise<void> {
+async function decide(deps: CircularWaitDeps, call: ToolCall, submitted: Submitted): Promise<void> {
   const system = deps.actors.system(PURPOSE);
   const asked = await deps.journal.get(system, submitted.runId);
   // Only what is still in the queue waits for anybody but its own calls.

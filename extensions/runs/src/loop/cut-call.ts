@@ -7,7 +7,7 @@ import type { Progress } from './progress.js';
 /** Undefined where no call was under way. Counts what was used with the rest of the run. `cause` is what the gateway threw. */
 export const cutCall = (progress: Progress | undefined, cause: unknown, error: SvcError): StepOutcome | undefined => {
   if (progress?.calling === undefined) return undefined;
-  const { attempts, spent } = toldBy(cause);
+  const { attempts, spent } = reportedBy(cause);
   const last = attempts.at(-1);
   if (last) {
     progress.provider = last.provider;
@@ -20,14 +20,14 @@ export const cutCall = (progress: Progress | undefined, cause: unknown, error: S
   return { seq: progress.calling, status: 'failed', outcome };
 };
 
-interface Told {
+interface Reported {
   readonly attempts: readonly Attempt[];
   readonly spent: Pick<Usage, 'inputTokens' | 'outputTokens' | 'costMicros'>;
 }
 
 /** Put there by the gateway; another error, such as a lost lease, says nothing of the call. */
-const toldBy = (cause: unknown): Told => {
-  const details = isSvcError(cause) && isTable(cause.details) ? (cause.details as Partial<Told>) : {};
+const reportedBy = (cause: unknown): Reported => {
+  const details = isSvcError(cause) && isTable(cause.details) ? (cause.details as Partial<Reported>) : {};
   const { inputTokens = 0, outputTokens = 0, costMicros = 0 } = details.spent ?? {};
   return { attempts: details.attempts ?? [], spent: { inputTokens, outputTokens, costMicros } };
 };

@@ -21,7 +21,7 @@ export interface EndingDeps {
 const OVER: ReadonlySet<string> = new Set(['done', 'failed', 'cancelled']);
 /** How long the frames of another process have to arrive after its run ended. */
 const GRACE_MS = 1_000;
-export const LOOK_EVERY_MS = 3_000;
+export const POLL_EVERY_MS = 3_000;
 
 export const isOver = (run: JournalRun): boolean => OVER.has(run.status);
 

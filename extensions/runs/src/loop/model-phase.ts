@@ -63,11 +63,11 @@ async function beginCall(deps: ModelDeps, progress: Progress, tools: readonly To
 /** Each piece of text goes out as it comes; joining later ones is the platform's business. */
 async function answerOf(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<ModelAnswer> {
   const { actor, agent, run, effects } = progress;
-  const heard = { text: '', thoughts: '' };
-  progress.heard = heard;
+  const received = { text: '', thoughts: '' };
+  progress.received = received;
   for await (const piece of deps.llm.stream(request, { actor, agentId: agent.id, runId: run.id, purpose: 'run' }, { signal: effects })) {
     if ('answer' in piece) {
-      progress.heard = undefined;
+      progress.received = undefined;
       return piece.answer;
     }
     if ('leftOut' in piece) {
@@ -75,17 +75,17 @@ async function answerOf(deps: ModelDeps, progress: Progress, request: ModelReque
       continue;
     }
     if ('waits' in piece) {
-      heard.thoughts = '';
+      received.thoughts = '';
       deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'retrying', detail: retryText(piece.waits), attempt: piece.waits.retry });
       continue;
     }
     if ('thought' in piece) {
       if (!showsThoughts(deps, progress)) continue;
-      heard.thoughts += piece.thought;
+      received.thoughts += piece.thought;
       deps.streams.publish(RunFrames, run.id, 'thinking_delta', { content: piece.thought });
       continue;
     }
-    heard.text += piece.text;
+    received.text += piece.text;
     deps.streams.publish(RunFrames, run.id, 'chunk', { content: piece.text, done: false });
   }
   throw runErrors.internal();

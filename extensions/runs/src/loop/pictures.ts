@@ -1,8 +1,8 @@
 /**
- * Pictures that a talk names are put into the request that shows them to the model.
+ * Pictures that a conversation names are put into the request that shows them to the model.
  *
  * P1  The newest come first, and as many as a request should carry: what is beyond, is gone, or is for a model that takes
- *     no pictures, gives way to a note. The talk itself stays as it is.
+ *     no pictures, gives way to a note. The conversation itself stays as it is.
  * P2  A picture is read once for a run, and a message made once for as long as it stays the same: so is its text on the wire.
  */
 import type { Actors, OptionalHandle } from '@svc/api';
@@ -28,12 +28,12 @@ export const nothingShown = (): Shown => ({ pictures: new Map(), messages: new W
 const namesPicture = (part: ContentPart): boolean => part.type === 'image' && part.upload !== undefined;
 const hasNamed = ({ parts }: ModelMessage): boolean => parts.some(namesPicture);
 
-/** False for nearly every talk: then nothing is asked and nothing is made. */
+/** False for nearly every conversation: then nothing is asked and nothing is made. */
 export const hasPictures = (messages: readonly ModelMessage[]): boolean => messages.some(hasNamed);
 
 /** The messages as the model gets them. `canSee` false: it is known to take no pictures. */
 export async function withPictures({ uploads, actors }: PictureDeps, shown: Shown, messages: readonly ModelMessage[], canSee: boolean | null): Promise<readonly ModelMessage[]> {
-  // Whoever sent them was asked then: what stands in the talk is its own.
+  // Whoever sent them was asked then: what stands in the conversation is its own.
   const actor = actors.system('pictures');
   let room = canSee === false ? 0 : MAX_PICTURE_CHARS;
   const take = async (id: string): Promise<string | undefined> => {

@@ -8,7 +8,7 @@
 import { type Actors, type Actor, type Advance, type Events, type FirstStep, type Journal, type JournalStep, type LeasedRun, type StepOutcome, type StepSpec, type Write, isSvcError } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
-import { factOf, openingOf, talkOf } from '../beside.js';
+import { factOf, openingOf, conversationOf } from '../beside.js';
 import { type Shown, nothingShown } from './pictures.js';
 import { RunChanged, type RunResult } from '../contract.js';
 import type { LeftOut } from '@svc/ext-llm/contract';
@@ -32,7 +32,7 @@ export interface Progress {
   costMicros: number;
   provider: string;
   model: string;
-  /** Judged calls so far, oldest first. */
+  /** Validated calls so far, oldest first. */
   readonly earlier: Array<{ digest: string; status: string }>;
   /** Entries that the next commit writes: the user's message, the last tool's result. */
   pendingEntries: EntryDraft[];
@@ -42,7 +42,7 @@ export interface Progress {
   /** The pictures that its messages name. */
   readonly shown: Shown;
   /** What the call that is under way has said so far. */
-  heard: { text: string; thoughts: string } | undefined;
+  received: { text: string; thoughts: string } | undefined;
   /** The step of that call. */
   calling: number | undefined;
   /** What its models were asked without, each once. */
@@ -71,7 +71,7 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
     pendingOutcomes: [],
     staged: undefined,
     shown: nothingShown(),
-    heard: undefined,
+    received: undefined,
     calling: undefined,
     leftOut: [],
   };
@@ -82,7 +82,7 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
   return progress;
 }
 
-/** The tool calls among these steps, oldest first, as whoever judges the next one sees them. */
+/** The tool calls among these steps, oldest first, as whoever validates the next one sees them. */
 export const callsOf = (steps: readonly JournalStep[]): Array<{ digest: string; status: string }> =>
   steps.flatMap((step) => (step.kind === 'tool' ? [{ digest: toolIntentOf(step).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' }] : []));
 
@@ -101,7 +101,7 @@ export const resultOf = (progress: Progress, response: string, finish: RunResult
   output_tokens: progress.outputTokens,
   iterations: progress.iterations,
   cost_usd: toMicrosUsd(progress.costMicros),
-  session_id: talkOf(progress.input),
+  session_id: conversationOf(progress.input),
   finish,
   provider: progress.provider,
   model: progress.model,
@@ -129,11 +129,11 @@ export async function commitProgress(deps: CommitDeps, progress: Progress, advan
   const input = inputOnceKept(progress);
   const sent = takePending(progress);
   const outcomes = [...sent.outcomes, ...(advance.outcomes ?? [])];
-  const told = advance.finish ? [] : [deps.events.event(RunChanged, { ...factOf(progress.run), status: 'running' })];
+  const reported = advance.finish ? [] : [deps.events.event(RunChanged, { ...factOf(progress.run), status: 'running' })];
   const write = async (session: SessionRef, staged: Progress['staged']): Promise<SessionRef> => {
     const first = staged ?? (await numbered(deps, progress.actor, session, sent.entries));
     const rest = await numbered(deps, progress.actor, first.next, entries);
-    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? []), ...told] });
+    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? []), ...reported] });
     return rest.next;
   };
   try {

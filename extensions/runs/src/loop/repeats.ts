@@ -2,7 +2,7 @@
  * The same request again, from a client that sends by itself.
  *
  * R6  A client's automatic resend attaches to the run it began.
- * R7  At /v1 a failure that a repeat cannot mend is answered again from its row for a minute, to the same caller with the
+ * R7  At /v1 a failure that a repeat cannot fix is answered again from its row for a minute, to the same caller with the
  *     same request: many clients send again whatever the answer says. Nothing is stored or asked twice, unless somebody
  *     changed a key, a setting or an agent meanwhile.
  */
@@ -34,7 +34,7 @@ export interface Repeats {
 }
 
 export const createRepeats = (deps: { journal: Pick<Journal, 'list'>; clock: Clock }): Repeats => {
-  let mendedAt = deps.clock.now();
+  let fixedAt = deps.clock.now();
   /** When a failure was last repeated, by run, oldest first. */
   const repeated = new Map<string, number>();
   const remember = (runId: string): void => {
@@ -46,7 +46,7 @@ export const createRepeats = (deps: { journal: Pick<Journal, 'list'>; clock: Clo
   const isFresh = (run: JournalRun): boolean => {
     const failedAt = Date.parse(run.updatedAt);
     const now = deps.clock.now();
-    return failedAt >= mendedAt && now - failedAt < REPEATED_AT_MOST_MS && now - (repeated.get(run.id) ?? failedAt) < REPEAT_WINDOW_MS;
+    return failedAt >= fixedAt && now - failedAt < REPEATED_AT_MOST_MS && now - (repeated.get(run.id) ?? failedAt) < REPEAT_WINDOW_MS;
   };
   return {
     find: async (actor, asked) => {
@@ -58,7 +58,7 @@ export const createRepeats = (deps: { journal: Pick<Journal, 'list'>; clock: Clo
       return same;
     },
     forget: () => {
-      mendedAt = deps.clock.now();
+      fixedAt = deps.clock.now();
       repeated.clear();
     },
   };

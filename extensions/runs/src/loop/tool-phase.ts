@@ -1,7 +1,7 @@
 /**
  * The tool calls of one assistant message.
  *
- * T1  All calls are judged before any runs. Those without objection run: parallel ones together, the rest one after another.
+ * T1  All calls are validated before any runs. Those without objection run: parallel ones together, the rest one after another.
  * T2  A call's intent is committed before its effect. After a crash a call without outcome runs again only
  *     when its tool declared that harmless; otherwise the model reads `outcome_unknown`.
  * T3  A suspended call lets the others run first; then the run waits in the journal, holding nothing.
@@ -9,7 +9,7 @@
 import { RunFrames } from '../contract.js';
 import type { ExtensionContext, JournalStep, StepSpec, Streams } from '@svc/api';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
-import type { CallRequest, Judgement, ToolResult, ToolsService } from '@svc/ext-tools/contract';
+import type { CallRequest, CallDecision, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
@@ -34,19 +34,19 @@ export interface OpenCall {
 
 export interface Planned {
   readonly call: OpenCall;
-  /** As it was judged: the calls before it, and not those after it. */
+  /** As it was validated: the calls before it, and not those after it. */
   readonly request: CallRequest;
-  readonly judgement: Judgement;
+  readonly decision: CallDecision;
   readonly spec: StepSpec | undefined;
   /** True for a call that an earlier life of the run had begun. */
   readonly begun: boolean;
 }
 
-export type Suspension = NonNullable<Judgement['suspend']>;
+export type Suspension = NonNullable<CallDecision['suspend']>;
 
 const UNKNOWN_OUTCOME = 'The daemon stopped while this call was running, and it is not known whether it took effect. It was not repeated. Check before doing it again.';
 
-/** Judges every call; numbers a step for each that may run or is refused. */
+/** Validates every call; numbers a step for each that may run or is refused. */
 export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: readonly OpenCall[]): Promise<Planned[]> {
   const planned: Planned[] = [];
   for (const call of calls) {
@@ -55,24 +55,24 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       continue;
     }
     const request = requestOf(progress, call, progress.earlier.slice());
-    const judgement = await judge(deps, progress, request);
-    if (judgement.code === 'loop_guard_break') throw runErrors.loop_guard_break(judgement.reason ?? 'the loop guard ended it');
-    if (judgement.verdict !== 'suspend') progress.earlier.push({ digest: judgement.digest, status: judgement.verdict === 'deny' ? 'denied' : 'completed' });
+    const decision = await decide(deps, progress, request);
+    if (decision.code === 'loop_guard_break') throw runErrors.loop_guard_break(decision.reason ?? 'the loop guard ended it');
+    if (decision.verdict !== 'suspend') progress.earlier.push({ digest: decision.digest, status: decision.verdict === 'deny' ? 'denied' : 'completed' });
     const intent: ToolIntent = {
       tool: call.name,
-      digest: judgement.digest,
-      ...(judgement.verdict === 'deny' ? { denied: judgement.reason ?? 'refused' } : {}),
+      digest: decision.digest,
+      ...(decision.verdict === 'deny' ? { denied: decision.reason ?? 'refused' } : {}),
     };
-    const spec = judgement.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, judgement.replay, intent);
-    planned.push({ call, request, judgement, spec, begun: false });
+    const spec = decision.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, decision.replay, intent);
+    planned.push({ call, request, decision, spec, begun: false });
   }
   return planned;
 }
 
 /** A model may name a tool that it was not told of. */
-async function judge(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<Judgement> {
-  const judgement = await deps.tools.judge(request);
-  return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: judgement.digest, replay: judgement.replay, parallel: false, reason: 'A side question uses no tools.' } : judgement;
+async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
+  const decision = await deps.tools.decide(request);
+  return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason: 'A side question uses no tools.' } : decision;
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */
@@ -90,38 +90,38 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
     commits = commits.then(async () => (progress.pendingOutcomes.length > 0 ? commitProgress(deps, progress, {}) : undefined));
     return commits;
   };
-  const together = runnable.filter((one) => one.judgement.parallel);
+  const together = runnable.filter((one) => one.decision.parallel);
   await Promise.all(
     Array.from({ length: Math.min(together.length, progress.agent.manifest.resources.max_concurrent_tools || together.length) }, async () => {
       for (let one = together.shift(); one; one = together.shift()) await settle(one, await runOne(deps, progress, one));
     }),
   );
   for (const one of runnable) {
-    if (one.judgement.parallel) continue;
+    if (one.decision.parallel) continue;
     if (progress.run.signal.aborted) break;
     await settle(one, await runOne(deps, progress, one));
   }
   await commits;
-  return planned.find((one) => one.judgement.suspend)?.judgement.suspend;
+  return planned.find((one) => one.decision.suspend)?.decision.suspend;
 }
 
 async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Promise<ToolResult> {
-  const { call, judgement } = one;
+  const { call, decision } = one;
   deps.streams.publish(RunFrames, progress.run.id, 'tool_use', { tool: call.name, id: call.id });
   deps.streams.publish(RunFrames, progress.run.id, 'tool_input', { tool: call.name, id: call.id, input: call.args });
-  if (judgement.verdict === 'deny') return { content: judgement.reason ?? 'refused', isError: true, status: 'denied' };
+  if (decision.verdict === 'deny') return { content: decision.reason ?? 'refused', isError: true, status: 'denied' };
   if (one.begun) {
     await deps.endSurvivors(call.id);
-    if (judgement.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
+    if (decision.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
   }
   const result = await deps.tools.execute(one.request, { signal: progress.effects });
-  // Cut off because the run goes on elsewhere: what came of it is judged there (T2).
+  // Cut off because the run goes on elsewhere: what came of it is validated there (T2).
   if (result.isError && progress.effects.aborted && !progress.run.signal.aborted) throw progress.effects.reason;
   return result;
 }
 
 function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, result: ToolResult): void {
-  const { call, spec, judgement } = one;
+  const { call, spec, decision } = one;
   if (!spec) return;
   deps.toolCalls.add();
   deps.streams.publish(RunFrames, progress.run.id, 'tool_result', {
@@ -130,7 +130,7 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
     input: call.args,
     is_error: result.isError,
     result: result.content,
-    ...(judgement.missing ? { missing: judgement.missing } : {}),
+    ...(decision.missing ? { missing: decision.missing } : {}),
   });
   deps.streams.flush(progress.run.id);
   const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };
@@ -140,7 +140,7 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
   progress.pendingOutcomes = [...progress.pendingOutcomes, { seq: spec.seq, status: result.isError ? 'failed' : 'done', outcome }];
 }
 
-/** A call whose intent an earlier life committed: its judgement stands, its outcome is what is not known. */
+/** A call whose intent an earlier life committed: its decision stands, its outcome is what is not known. */
 function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Planned {
   const intent = toolIntentOf(begun);
   return {
@@ -148,7 +148,7 @@ function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Plan
     request: requestOf(progress, call, callsOf(progress.run.steps.filter(({ seq }) => seq < begun.seq))),
     begun: true,
     spec: begun,
-    judgement: {
+    decision: {
       verdict: intent.denied === undefined ? 'run' : 'deny',
       digest: intent.digest,
       replay: begun.replay,

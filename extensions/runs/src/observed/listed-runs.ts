@@ -1,6 +1,6 @@
 /** A run as lists show it: its row, and what its steps have used so far. */
 import { type JournalRun, type JournalStep, Nullable, OneOf, type Static, Type, Uuid } from '@svc/api';
-import { talkOf } from '../beside.js';
+import { conversationOf } from '../beside.js';
 import { isOver } from '../loop/endings.js';
 import { inputOf, modelOutcomeOf, toMicrosUsd, usedBy } from '../run-input.js';
 import { endOf, nameOf, RunStep, shownStep } from './traces.js';
@@ -46,7 +46,7 @@ export const shownRun = (run: JournalRun, steps: readonly JournalStep[]): RunFie
   return {
     run_id: run.id,
     agent_id: input.agentId,
-    session_id: talkOf(input),
+    session_id: conversationOf(input),
     parent_run_id: run.parentId,
     status: run.status,
     channel: input.door,

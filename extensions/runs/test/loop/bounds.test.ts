@@ -1,7 +1,7 @@
 /** What runs refuse, and how many they drive at once. */
 import { OPEN_RATE, OWNER, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import { type HeldServer, startHeldServer } from '@svc/fixtures/providers/held-server';
 
 const assistantOf = async (kernel: TestKernel): Promise<string> => (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents[0].id;
 
@@ -45,10 +45,10 @@ describe('the size of a message', () => {
 });
 
 describe('the number of runs in flight', () => {
-  let model: GatedServer;
+  let model: HeldServer;
 
   beforeEach(async () => {
-    model = await startGatedServer();
+    model = await startHeldServer();
   });
 
   afterEach(async () => {
@@ -84,8 +84,8 @@ describe('the number of runs in flight', () => {
 
   it('may be many without a warning of the process', async () => {
     const warned: string[] = [];
-    const hear = (warning: Error): void => void warned.push(`${warning.name}: ${warning.message}`);
-    process.on('warning', hear);
+    const receive = (warning: Error): void => void warned.push(`${warning.name}: ${warning.message}`);
+    process.on('warning', receive);
     const kernel = await boot(100);
     const agents = await Promise.all(Array.from({ length: 30 }, (_, index) => spawn(kernel, `agent-${index}`)));
     const said = agents.map((agent) => say(kernel, agent));
@@ -93,7 +93,7 @@ describe('the number of runs in flight', () => {
     for (const _ of agents) asked.push(await model.asked());
     for (const one of asked) one.answer({ text: 'done' });
     expect((await Promise.all(said)).map(({ status }) => status)).to.deep.equal(agents.map(() => 200));
-    process.off('warning', hear);
+    process.off('warning', receive);
     expect(warned).to.deep.equal([]);
   });
 

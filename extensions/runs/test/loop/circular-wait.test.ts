@@ -46,13 +46,13 @@ describe('agents that ask each other', () => {
   });
 
   it('and cross at the same moment: one is told so, the other is answered', async () => {
-    const gates: Array<() => void> = [];
-    const svc = await bootWithModel(relaying((text) => (text.startsWith('ask') ? new Promise((resolve) => gates.push(resolve)) : Promise.resolve())));
+    const latches: Array<() => void> = [];
+    const svc = await bootWithModel(relaying((text) => (text.startsWith('ask') ? new Promise((resolve) => latches.push(resolve)) : Promise.resolve())));
     const [x, y] = await spawn(svc, ['x', 'y']);
     const answers = Promise.all([say(svc, x, 'ask y: hi'), say(svc, y, 'ask x: hi')]);
-    await until(() => gates.length === 2);
+    await until(() => latches.length === 2);
 
-    for (const open of gates) open();
+    for (const open of latches) open();
 
     const said = await answers;
     expect(said.filter((text) => text.includes('would wait'))).to.have.length(1);
@@ -61,15 +61,15 @@ describe('agents that ask each other', () => {
   });
 
   it('wait for one that is busy with something else, as they always did', async () => {
-    const gates: Array<() => void> = [];
-    const svc = await bootWithModel(relaying((text) => (text === 'busy' ? new Promise((resolve) => gates.push(resolve)) : Promise.resolve())));
+    const latches: Array<() => void> = [];
+    const svc = await bootWithModel(relaying((text) => (text === 'busy' ? new Promise((resolve) => latches.push(resolve)) : Promise.resolve())));
     const [x, y] = await spawn(svc, ['x', 'y']);
     const busy = say(svc, y, 'busy');
-    await until(() => gates.length === 1);
+    await until(() => latches.length === 1);
     const asked = say(svc, x, 'ask y: hi');
     await until(async () => (await listRuns(svc, 'queued')).length === 1);
 
-    for (const open of gates) open();
+    for (const open of latches) open();
 
     expect([await busy, await asked]).to.deep.equal(['hello', 'heard: hello']);
   });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Script, ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
-interface Told {
+interface Reported {
   readonly role: string;
   readonly content: string;
   readonly tools?: ReadonlyArray<{ readonly name: string; readonly result?: string; readonly is_error?: boolean; readonly running: boolean }>;
@@ -17,7 +17,7 @@ describe('the agent loop', () => {
   /** Calls of `work` in the order in which they began and ended. */
   let worked: string[];
   let mostAtOnce: number;
-  let gates: Map<string, () => void>;
+  let latches: Map<string, () => void>;
 
   /** `work` goes on until the test lets it end, side by side with its like; `chore` waits its turn. `nothing` is at hand at once. */
   const bench = () =>
@@ -42,7 +42,7 @@ describe('the agent loop', () => {
                   open += 1;
                   mostAtOnce = Math.max(mostAtOnce, open);
                   await new Promise<void>((resolve) => {
-                    gates.set(on, resolve);
+                    latches.set(on, resolve);
                     signal.addEventListener('abort', () => resolve());
                   });
                   open -= 1;
@@ -60,16 +60,16 @@ describe('the agent loop', () => {
     bootWithModel(script, { extra: [bench()], config: `${OPEN_RATE}[extensions]\nenable = ["bench"]\n${config}` });
 
   beforeEach(() => {
-    [ended, worked, mostAtOnce, gates] = [[], [], 0, new Map()];
+    [ended, worked, mostAtOnce, latches] = [[], [], 0, new Map()];
   });
   afterEach(stopModelKernels);
 
   const spawn = async (svc: ModelKernel, manifest: string): Promise<string> => (await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: `name = "other"\n${manifest}` })).body.agent_id;
   const send = (svc: ModelKernel, agent: string = svc.agent.id, message = 'go') => svc.http.post(`/api/agents/${agent}/message`, { message });
-  const history = async (svc: ModelKernel, agent: string = svc.agent.id): Promise<readonly Told[]> => (await svc.http.expect(200, 'GET', `/api/agents/${agent}/session`)).body.messages;
+  const history = async (svc: ModelKernel, agent: string = svc.agent.id): Promise<readonly Reported[]> => (await svc.http.expect(200, 'GET', `/api/agents/${agent}/session`)).body.messages;
   const call = (name: string, ...ons: string[]): ScriptedAnswer => ({ toolCalls: ons.map((on) => ({ name, args: { on } })) });
-  const finish = (on: string): void => gates.get(on)?.();
-  const begun = (on: string) => until(() => gates.has(on));
+  const finish = (on: string): void => latches.get(on)?.();
+  const begun = (on: string) => until(() => latches.has(on));
 
   it('answers with all that its calls of the model used together, and who answered', async () => {
     const svc = await boot([
@@ -113,8 +113,8 @@ describe('the agent loop', () => {
     // 754 tokens each: two and the answer between them have room, three have not.
     for (const letter of 'abc') await send(svc, agent, letter.repeat(3_000));
     // So full a window is also summarised, beside the conversation.
-    const talks = svc.model.requests.filter(({ body }) => !JSON.stringify(body).includes('Summarise the conversation'));
-    const asked = talks.at(-1)?.body.messages.filter(({ role }: { role: string }) => role !== 'system');
+    const conversations = svc.model.requests.filter(({ body }) => !JSON.stringify(body).includes('Summarise the conversation'));
+    const asked = conversations.at(-1)?.body.messages.filter(({ role }: { role: string }) => role !== 'system');
     expect(asked.map(({ content }: { content: string }) => content.slice(0, 2))).to.deep.equal(['bb', 'ok', 'cc']);
   });
 
@@ -185,11 +185,11 @@ describe('the agent loop', () => {
 
   it('keeps what was said until it was stopped: for who stopped it, in the session, and for the model', async () => {
     const svc = await boot([{ thoughts: 'Long ago.', deltas: ['Once ', 'upon '], hangAfter: true }, { text: 'And so on.' }]);
-    const heard = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
+    const received = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
     await until(() => svc.model.requests.length === 1);
     await saidSoFar();
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
-    expect((await heard).at(-1)?.data.result).to.include({ response: 'Once upon ', finish: 'cancelled' });
+    expect((await received).at(-1)?.data.result).to.include({ response: 'Once upon ', finish: 'cancelled' });
     expect((await history(svc)).slice(1)).to.have.length(2);
     expect((await history(svc)).at(1)).to.include({ role: 'Assistant', content: 'Once upon ', thinking: 'Long ago.' });
     await send(svc);
@@ -198,8 +198,8 @@ describe('the agent loop', () => {
 
   it('keeps what was said until it broke off: in the session, and for the model', async () => {
     const svc = await boot([{ deltas: ['Once ', 'upon '], halfStream: true }, { text: 'And so on.' }]);
-    const heard = await svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
-    expect(heard.at(-1)?.event).to.equal('error');
+    const received = await svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
+    expect(received.at(-1)?.event).to.equal('error');
     expect((await history(svc)).slice(1).map(({ role, content }) => [role, content.split(':')[0]])).to.deep.equal([
       ['Assistant', 'Once upon '],
       ['System', 'The run failed'],
@@ -210,11 +210,11 @@ describe('the agent loop', () => {
 
   it('keeps nothing of a stopped answer to an incognito message', async () => {
     const svc = await boot([{ deltas: ['a ', 'secret'], hangAfter: true }]);
-    const heard = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'hush', incognito: true });
+    const received = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'hush', incognito: true });
     await until(() => svc.model.requests.length === 1);
     await saidSoFar();
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
-    const events = await heard;
+    const events = await received;
     expect(events.at(-1)?.data.result.response).to.equal('a secret');
     const run = await svc.kernel.daemon.parts.journal.get(OWNER, events[0]?.id?.split('.')[0] ?? '');
     expect(run?.status).to.equal('cancelled');
@@ -239,8 +239,8 @@ describe('the agent loop', () => {
     expect((await answer).body.response).to.equal('ok');
     const results = svc.model.requests.at(-1)?.body.messages.filter(({ role }: { role: string }) => role === 'tool');
     expect(results.map(({ content }: { content: string }) => content)).to.deep.equal(['a is done', 'b is done', 'c is done']);
-    const [, told] = await history(svc);
-    expect(told?.tools?.map(({ name, result, is_error, running }) => [name, result, is_error, running])).to.deep.equal(['a', 'b', 'c'].map((on) => ['work', `${on} is done`, false, false]));
+    const [, reported] = await history(svc);
+    expect(reported?.tools?.map(({ name, result, is_error, running }) => [name, result, is_error, running])).to.deep.equal(['a', 'b', 'c'].map((on) => ['work', `${on} is done`, false, false]));
   });
 
   it('makes as many at once as the agent allows', async () => {
@@ -280,9 +280,9 @@ describe('the agent loop', () => {
     ]);
     finish('a');
     expect((await answer).body.response).to.equal('the answer');
-    const told = await history(svc);
-    expect(told.map(({ content }) => content)).to.deep.equal(['go', '', 'somebody was here', 'the answer']);
-    expect(told[1]?.tools?.[0]).to.include({ result: 'a is done', running: false });
+    const reported = await history(svc);
+    expect(reported.map(({ content }) => content)).to.deep.equal(['go', '', 'somebody was here', 'the answer']);
+    expect(reported[1]?.tools?.[0]).to.include({ result: 'a is done', running: false });
     await send(svc);
     expect(JSON.stringify(svc.model.requests.at(-1)?.body.messages))
       .to.contain('a is done')

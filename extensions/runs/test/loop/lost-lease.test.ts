@@ -3,14 +3,14 @@ import { createJournal } from '@svc/platform/journal/journal';
 import { journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { OWNER, OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { type GatedServer, startGatedServer } from '@svc/fixtures/providers/gated-server';
+import { type HeldServer, startHeldServer } from '@svc/fixtures/providers/held-server';
 import type { ScriptedAnswer } from '@svc/fixtures/providers/scripted-server';
 
 describe('a run whose lease was lost', () => {
-  let model: GatedServer;
+  let model: HeldServer;
 
   beforeEach(async () => {
-    model = await startGatedServer();
+    model = await startHeldServer();
   });
 
   afterEach(async () => {

@@ -65,7 +65,7 @@ describe('the same request again', () => {
   });
 
   describe('of a client that does not say so', () => {
-    it('is answered by a failure that a repeat cannot mend, and by nothing else', async () => {
+    it('is answered by a failure that a repeat cannot fix, and by nothing else', async () => {
       await ended(undefined);
       await ended({ ...FINAL, retry: true });
       await ended(FINAL, 'another request');

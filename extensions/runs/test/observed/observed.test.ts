@@ -97,7 +97,7 @@ describe('what an agent did', () => {
     for (const bad of ['n=0', 'limit=0', 'n=x', 'level=loud', 'offset=-1']) expect((await svc.http.get(`/api/agents/${svc.agent.id}/logs?${bad}`)).status, bad).to.equal(400);
   });
 
-  it('tells of each message that came by which door, and what became of it', async () => {
+  it('tells of each message that came by which channel, and what became of it', async () => {
     const svc = await bootWithModel([{ text: 'one' }, { status: 400 }]);
     await send(svc, { message: 'x' });
     await svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'y' });

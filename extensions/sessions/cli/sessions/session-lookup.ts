@@ -44,13 +44,13 @@ const sessionNamed = (rows: readonly SessionRow[], wanted: string): SessionRow =
     throw new Failure(`"${wanted}" is ${found.length} sessions.`, {
       code: 'cli_session_ambiguous',
       why: `it fits ${some.join('; ')}${found.length > SHOWN ? '; …' : ''}`,
-      mend: 'use the whole id',
+      fix: 'use the whole id',
     });
   }
   const labels = rows.flatMap(({ label }) => (label === null ? [] : [label]));
   throw new Failure(`There is no session "${wanted}".${didYouMean(wanted, labels)}`, {
     code: 'cli_no_such_session',
     why: rows.length === 0 ? 'there are no sessions yet' : rows.length >= MAX_LOOKED_AT ? `the newest ${MAX_LOOKED_AT} were checked; use the whole id for an older one` : undefined,
-    mend: 'svc sessions list',
+    fix: 'svc sessions list',
   });
 };

@@ -1,4 +1,4 @@
-/** What the catalogue reads of the log and keeps beside it. It acts for nobody: whoever asks is judged where lists and searches are answered. */
+/** What the catalogue reads of the log and keeps beside it. It acts for nobody: whoever asks is validated where lists and searches are answered. */
 import { type Db, idGroups, type Row, type Write, wordList } from '@svc/api';
 import { type Counted, charsOf, type Facts } from './facts.js';
 import type { Entry, EntryKind } from '../contract.js';

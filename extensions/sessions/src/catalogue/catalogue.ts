@@ -55,9 +55,9 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   const schedule = (ms: number): void => {
     if (isWaiting) return;
     isWaiting = true;
-    deps.later(ms, beat);
+    deps.later(ms, tick);
   };
-  const beat = async (): Promise<void> => {
+  const tick = async (): Promise<void> => {
     isWaiting = false;
     try {
       // Others have their turn in between, and a stop waits for one batch at most.

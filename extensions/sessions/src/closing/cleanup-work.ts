@@ -6,8 +6,8 @@ import type { ExtensionContext } from '@svc/api';
 import { Cleanup } from '../contract.js';
 import { type CleanupDeps, cleanUp } from './cleanup.js';
 
-const LOOK_MS = 600_000;
-const FIRST_LOOK_MS = 60_000;
+const POLL_MS = 600_000;
+const FIRST_POLL_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** An id of a closed session is remembered for as long as somebody could still name it. */
@@ -30,6 +30,6 @@ export const cleanRegularly = (ctx: ExtensionContext, deps: CleanupDeps): void =
     if (leased) await worker.take(leased);
   };
   ctx.timers.every('forget-closed-ids', DAY_MS, () => deps.store.forgetClosed(new Date(ctx.clock.now() - CLOSED_DAYS * DAY_MS).toISOString()));
-  ctx.timers.after('first-cleanup', FIRST_LOOK_MS, look);
-  ctx.timers.every('regular-cleanup', LOOK_MS, look);
+  ctx.timers.after('first-cleanup', FIRST_POLL_MS, look);
+  ctx.timers.every('regular-cleanup', POLL_MS, look);
 };

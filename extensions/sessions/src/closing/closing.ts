@@ -10,7 +10,7 @@ import { type Actors, type Actor, type Clock, type Db, isSvcError, type Logger, 
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService, Wiped } from '../contract.js';
-import type { Told } from '../service.js';
+import type { ChangeEvents } from '../service.js';
 import type { ClosingStore } from './closing-store.js';
 
 export interface ClosingDeps {
@@ -23,7 +23,7 @@ export interface ClosingDeps {
   purge(subject: PurgeSubject): Promise<Purged>;
   /** What is kept of these sessions in memory is stale. */
   gone(sessionIds: readonly string[]): void;
-  readonly told: Told;
+  readonly changeEvents: ChangeEvents;
   later(ms: number, fn: () => Promise<void>): void;
   readonly clock: Pick<Clock, 'iso' | 'mono' | 'sleep'>;
   readonly log: Logger;
@@ -41,7 +41,7 @@ export interface Closing {
 
 /** How long a run that was stopped may take to end; its session goes then all the same. */
 const STOP_WAIT_MS = 5_000;
-const LOOK_MS = 25;
+const POLL_MS = 25;
 const CLOSED_AT_ONCE = 500;
 const SWEPT_AT_ONCE = 100;
 const SWEEP_SOON_MS = 50;
@@ -85,8 +85,8 @@ export const createClosing = (deps: ClosingDeps): Closing => {
 async function close(deps: ClosingDeps, agentId: string, sessionIds: readonly string[]): Promise<void> {
   const owners = await deps.store.ownersOf(sessionIds);
   const [only] = sessionIds.length === 1 ? sessionIds : [];
-  const told = owners.flatMap((ownerId) => deps.told({ ...(only === undefined ? {} : { id: only }), agentId, ownerId }, 'deleted'));
-  await deps.commit([...deps.store.close(sessionIds, deps.clock.iso()), ...told]);
+  const changeEvents = owners.flatMap((ownerId) => deps.changeEvents({ ...(only === undefined ? {} : { id: only }), agentId, ownerId }, 'deleted'));
+  await deps.commit([...deps.store.close(sessionIds, deps.clock.iso()), ...changeEvents]);
   deps.gone(sessionIds);
   await leaveClosed(deps, agentId, new Set(sessionIds));
 }
@@ -135,7 +135,7 @@ async function stopRuns(deps: ClosingDeps, actor: Actor, agentId: string, sessio
   const going = async (): Promise<readonly { readonly id: string }[]> => (await runs.list(actor, { agentId, active: true, limit: MAX_ACTIVE_RUNS })).filter((run) => sessionIds.has(run.sessionId));
   for (const run of await going()) await runs.stop(actor, { runId: run.id }, 'its session was deleted');
   const until = deps.clock.mono() + STOP_WAIT_MS;
-  while ((await going()).length > 0 && deps.clock.mono() < until) await deps.clock.sleep(LOOK_MS);
+  while ((await going()).length > 0 && deps.clock.mono() < until) await deps.clock.sleep(POLL_MS);
 }
 
 async function eraseOne(deps: ClosingDeps, id: string): Promise<void> {

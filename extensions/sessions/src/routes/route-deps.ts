@@ -8,7 +8,7 @@ import type { ClosingStore } from '../closing/closing-store.js';
 import type { Listing } from '../listing.js';
 import type { SearchStore } from '../search/search-store.js';
 import type { SessionsService } from '../contract.js';
-import type { Told } from '../service.js';
+import type { ChangeEvents } from '../service.js';
 import type { SessionStore } from '../store.js';
 
 export interface SessionRouteDeps {
@@ -22,7 +22,7 @@ export interface SessionRouteDeps {
   readonly closing: Closing;
   readonly closingStore: ClosingStore;
   cleanUp(actor: Actor): Promise<Cleaned>;
-  readonly told: Told;
+  readonly changeEvents: ChangeEvents;
   commit: Db['commit'];
 }
 

@@ -190,7 +190,7 @@ const remove = ({ listing, closing }: SessionRouteDeps): RouteDecl =>
     },
   });
 
-const label = ({ listing, closingStore, told, commit }: SessionRouteDeps): RouteDecl =>
+const label = ({ listing, closingStore, changeEvents, commit }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'updateSessionLabel',
     method: 'PUT',
@@ -206,7 +206,7 @@ const label = ({ listing, closingStore, told, commit }: SessionRouteDeps): Route
     handler: async ({ actor, params, body }) => {
       const session = await visible(listing, actor, params.id);
       const given = body.label === null ? null : checkedLabel(body.label);
-      await commit([closingStore.isOpen(session.id), closingStore.setLabel(session.id, given), ...told(session, 'changed')]);
+      await commit([closingStore.isOpen(session.id), closingStore.setLabel(session.id, given), ...changeEvents(session, 'changed')]);
       return reply(200, { status: 'updated', session_id: session.id, label: shownLabel({ ...session, label: given }) });
     },
   });

@@ -30,11 +30,11 @@ describeOnEngines('a session that is taken away', (_engine) => {
   };
   /** From now on the model answers when it is told to. */
   const hold = (): void => {
-    const told = new Promise<void>((resolve) => {
+    const changeEvents = new Promise<void>((resolve) => {
       answerAll = resolve;
     });
     svc.model.script(async () => {
-      await told;
+      await changeEvents;
       return { text: 'too late' };
     });
   };

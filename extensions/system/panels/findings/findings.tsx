@@ -1,7 +1,7 @@
-/** What checks found, each with what mends it: another panel, a press, or words for whoever sits at the machine. */
+/** What checks found, each with what fixes it: another panel, a press, or words for whoever sits at the machine. */
 import { Button, confirmed, Icon, type IconName, LinkButton, needs, notify } from '@svc/kit';
 import { t, titleOf } from './finding-words.js';
-import { type Doing, type Finding, mendingOf } from './mending.js';
+import { type Doing, type Finding, fixingOf } from './fixes.js';
 
 const ICONS: Readonly<Record<Finding['result'], IconName>> = { pass: 'circle-check', warn: 'triangle-alert', fail: 'circle-x' };
 
@@ -11,8 +11,8 @@ interface FindingsProps {
   /** Ids, by which a check of an extension is known. */
   readonly extensions: readonly string[];
   readonly isOffered: (panel: string) => boolean;
-  /** After something was mended here. */
-  readonly onMended: () => void;
+  /** After something was fixed here. */
+  readonly onFixed: () => void;
 }
 
 export const Findings = ({ findings, label, ...rest }: FindingsProps) => (
@@ -23,15 +23,15 @@ export const Findings = ({ findings, label, ...rest }: FindingsProps) => (
   </ul>
 );
 
-const Row = ({ finding, extensions, isOffered, onMended }: Omit<FindingsProps, 'findings' | 'label'> & { finding: Finding }) => {
+const Row = ({ finding, extensions, isOffered, onFixed }: Omit<FindingsProps, 'findings' | 'label'> & { finding: Finding }) => {
   const { check, result, message, fix } = finding;
-  const { leads, does } = mendingOf(finding, extensions);
+  const { leads, does } = fixingOf(finding, extensions);
   const open = leads.filter(({ panel }) => isOffered(panel));
-  const isMendedHere = open.length + does.length > 0;
+  const isFixedHere = open.length + does.length > 0;
   const act = async ({ question, label, run }: Doing): Promise<void> => {
     if (question && !(await confirmed({ ...(await question()), action: label, isDangerous: true }))) return;
     notify(await run());
-    onMended();
+    onFixed();
   };
   return (
     <li class={`finding ${result}`}>
@@ -42,12 +42,12 @@ const Row = ({ finding, extensions, isOffered, onMended }: Omit<FindingsProps, '
           {titleOf(check)}
         </h3>
         <p>{message}</p>
-        {fix !== undefined && !isMendedHere && (
+        {fix !== undefined && !isFixedHere && (
           <p class="finding-fix">
             <span class="muted">{t('on_machine')}</span> {fix}
           </p>
         )}
-        {isMendedHere && (
+        {isFixedHere && (
           <div class="row wrap">
             {open.map(({ label, icon, href }) => (
               <LinkButton key={label} small icon={icon} href={href}>

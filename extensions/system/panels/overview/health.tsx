@@ -1,4 +1,4 @@
-/** Whether it works; what does not, and how to mend it. */
+/** Whether it works; what does not, and how to fix it. */
 import { addressOf, Icon, LinkButton, type Loaded, type OutputOf, Section, Shown } from '@svc/kit';
 import { Findings } from '../findings/findings.js';
 import { t } from './words.js';
@@ -17,12 +17,12 @@ export const Health = ({ health, extensions, isOffered }: { health: Loaded<Detai
     }
   >
     <Shown of={health} lines={2}>
-      {(detail) => <Verdict detail={detail} extensions={extensions} isOffered={isOffered} onMended={health.reload} />}
+      {(detail) => <Verdict detail={detail} extensions={extensions} isOffered={isOffered} onFixed={health.reload} />}
     </Shown>
   </Section>
 );
 
-const Verdict = ({ detail: { problems, doctor }, extensions, isOffered, onMended }: { detail: Detail; extensions: readonly string[]; isOffered: (panel: string) => boolean; onMended: () => void }) => {
+const Verdict = ({ detail: { problems, doctor }, extensions, isOffered, onFixed }: { detail: Detail; extensions: readonly string[]; isOffered: (panel: string) => boolean; onFixed: () => void }) => {
   const warnings = doctor.filter(({ result }) => result === 'warn').length;
   const isWell = problems.length === 0;
   return (
@@ -31,7 +31,7 @@ const Verdict = ({ detail: { problems, doctor }, extensions, isOffered, onMended
         <Icon name={isWell ? 'circle-check' : 'circle-x'} size={22} />
         <strong>{!isWell ? t('broken', { count: problems.length }) : warnings === 0 ? t('all_well') : t('all_well_but', { count: warnings })}</strong>
       </p>
-      {!isWell && <Findings label={t('problems')} findings={problems} extensions={extensions} isOffered={isOffered} onMended={onMended} />}
+      {!isWell && <Findings label={t('problems')} findings={problems} extensions={extensions} isOffered={isOffered} onFixed={onFixed} />}
     </>
   );
 };

@@ -25,12 +25,12 @@ const columns = (): ReadonlyArray<Column<Session>> => [
 export const Recent = ({ isOffered }: { isOffered: (panel: string) => boolean }) => {
   const sessions = useLoaded('recent', (signal) => daemon.call('listSessions', { limit: SHOWN }, { signal }));
   useFresh(sessions.reload, ['session', 'run']);
-  const canTalk = isOffered('chat');
+  const canChat = isOffered('chat');
   return (
     <Section
       title={t('recent')}
       actions={
-        canTalk && (
+        canChat && (
           <LinkButton small icon="message-square" href={addressOf('chat')}>
             {t('all_conversations')}
           </LinkButton>
@@ -42,7 +42,7 @@ export const Recent = ({ isOffered }: { isOffered: (panel: string) => boolean })
           rows.length === 0 ? (
             <div class="row wrap">
               <p class="muted">{t('nothing_said')}</p>
-              {canTalk && (
+              {canChat && (
                 <LinkButton small icon="message-square-plus" href={addressOf('chat')}>
                   {t('begin')}
                 </LinkButton>
@@ -54,7 +54,7 @@ export const Recent = ({ isOffered }: { isOffered: (panel: string) => boolean })
               columns={columns()}
               rows={rows}
               keyOf={({ id }) => id}
-              hrefOf={({ agent_id, session_id }) => (canTalk ? addressOf('chat', [agent_id, session_id]) : undefined)}
+              hrefOf={({ agent_id, session_id }) => (canChat ? addressOf('chat', [agent_id, session_id]) : undefined)}
             />
           )
         }

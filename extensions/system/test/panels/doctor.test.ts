@@ -94,14 +94,14 @@ describe('the check-up panel', function () {
     }
   });
 
-  it('lets a viewer look and not mend', async () => {
+  it('lets a viewer look and not fix', async () => {
     const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}[log]\nlevl = "warn"\n`, key: 'root-key-0' });
     const { page } = await open(kernel);
     await logInAs(page, 'vera');
-    const mend = broken(page).getByRole('button', { name: 'Reload file' });
-    await mend.waitFor();
-    expect(await mend.isDisabled()).to.equal(true);
-    expect(await mend.getAttribute('title')).to.match(/viewer/);
+    const fix = broken(page).getByRole('button', { name: 'Reload file' });
+    await fix.waitFor();
+    expect(await fix.isDisabled()).to.equal(true);
+    expect(await fix.getAttribute('title')).to.match(/viewer/);
   });
 
   it('says so when it cannot look, and goes and comes with its area', async () => {

@@ -111,7 +111,7 @@ describe('the log panel', function () {
     expect(await readFile(await file.path(), 'utf8')).to.match(/^\S+ error garden red door key="two words"\n$/);
   });
 
-  it('says why when nothing can be read, and reads when that is mended', async () => {
+  it('says why when nothing can be read, and reads when that is fixed', async () => {
     const kernel = await bootTestKernel();
     const { page } = await chromium.open(kernel.url);
     await page.route('**/api/logs/stream*', (route) => route.abort());

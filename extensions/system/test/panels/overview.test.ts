@@ -72,7 +72,7 @@ describe('the overview panel', function () {
     await page.getByRole('row').filter({ hasText: 'assistant' }).waitFor();
   });
 
-  it('names what does not work, and mends it where a press does', async () => {
+  it('names what does not work, and fixes it where a press does', async () => {
     const kernel = await bootTestKernel();
     await breakSettings(kernel, `${OPEN_RATE}[log]\nlevl = "warn"\n`);
     const { page } = await open(kernel);

@@ -20,7 +20,7 @@ type Start = readonly [program: string, args: readonly string[], options: Pick<E
 export const startOf = (tool: string, command: string, capabilities: Capabilities): Start => {
   if (mayUseShell(capabilities)) return ['/bin/sh', ['-c', command], {}];
   const line = parseCommandLine(command);
-  // Judged before; what was granted may have been taken away since.
+  // Validated before; what was granted may have been taken away since.
   if (capabilities.shell.length === 0 || capabilities.exec?.mode === 'deny') throw toolErrors.not_offered(tool, 'it is granted no command');
   if ('problem' in line) throw toolErrors.bad_arguments(tool, line.problem);
   const [program = '', ...args] = line.words;

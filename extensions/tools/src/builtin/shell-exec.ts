@@ -4,7 +4,7 @@ import type { Workspaces } from './workspace.js';
 
 const DEFAULT_SECONDS = 60;
 const MAX_SECONDS = 600;
-/** The door ends the process at the call's own limit; this one only catches a door that does not. */
+/** The adapter ends the process at the call's own limit; this one only catches an adapter that does not. */
 const GRACE_MS = 10_000;
 const MAX_OUTPUT_BYTES = 48 * 1024;
 

@@ -4,7 +4,7 @@ import { plainPage } from '../workers/plain-page.js';
 
 const MAX_PAGE_BYTES = 3 * 1024 * 1024;
 const MAX_CHARS = 50_000;
-/** The door ends an exchange at `[web.fetch] timeout_secs`; this one only catches a door that does not, and leaves the page time to be read. */
+/** The adapter ends an exchange at `[web.fetch] timeout_secs`; this one only catches an adapter that does not, and leaves the page time to be read. */
 const TIMEOUT_MS = 3_630_000;
 /** How long a page may take to be laid out, the pages of others before it included. */
 const LAYOUT_MS = 20_000;

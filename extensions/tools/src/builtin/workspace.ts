@@ -36,7 +36,7 @@ export const pathIn = (dir: Pick<Dir, 'path'>, path: string): string => {
   return posix.normalize(inside === '' ? '.' : inside);
 };
 
-/** As `pathIn`, for a file that a tool makes, changes or takes away: not those that say who the agent is. Throws `tools_identity_file` and `tools_git_folder` too. It is judged by its name: write it with `noLinks`. */
+/** As `pathIn`, for a file that a tool makes, changes or takes away: not those that say who the agent is. Throws `tools_identity_file` and `tools_git_folder` too. It is validated by its name: write it with `noLinks`. */
 export const writablePath = (dir: Pick<Dir, 'path'>, path: string): string => {
   const inside = pathIn(dir, path);
   if (inside === '.' || inside.endsWith('/')) throw toolErrors.path_denied(path);

@@ -58,7 +58,7 @@ export const codeSearchTool = (deps: CodeSearchDeps): AnyTool =>
       const ending = endAfter(deps.clock, SEARCH_MS, call);
       const search: Search = { dir, workers: deps.workers, signal: ending.signal, ask, room: max_results, found: [], more: 0, looked: 0, binaries: 0, large: 0 };
       try {
-        // Judges the query before a file is read.
+        // Validates the query before a file is read.
         await searchBatch(search, []);
         const { files, isCut } = await filesAt(deps, search, place, path, glob);
         await searchFiles(search, files);

@@ -1,6 +1,6 @@
 /** One process that this daemon holds: its output as it comes, and its end. */
 import type { Capabilities, ChildEnd, ChildHandle, Clock } from '@svc/api';
-import { createOutputRing, type OutputRing } from './output-ring.js';
+import { createOutputBuffer, type OutputBuffer } from './output-buffer.js';
 import type { ProcessEnd } from './process-rows.js';
 
 /** Of its output; twice as much at the worst. */
@@ -16,7 +16,7 @@ export interface LiveProcess {
   /** What it was started under: with less it is not written to any more. */
   readonly grants: Pick<Capabilities, 'shell' | 'exec' | 'network' | 'mounts'>;
   readonly startedMs: number;
-  readonly output: OutputRing;
+  readonly output: OutputBuffer;
   child: ChildHandle | undefined;
   end: ProcessEnd | undefined;
   endedMs: number | undefined;
@@ -45,7 +45,7 @@ export const createLiveProcess = (facts: Pick<LiveProcess, 'id' | 'agentId' | 'o
   const waiting = new Set<() => void>();
   return {
     ...facts,
-    output: createOutputRing(KEPT_CHARS),
+    output: createOutputBuffer(KEPT_CHARS),
     child: undefined,
     end: undefined,
     endedMs: undefined,

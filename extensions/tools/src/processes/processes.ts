@@ -33,10 +33,10 @@ export const MAX_OF_AGENT = 5;
 /** Of those that have ended: their output can still be read. Of all agents together. */
 const KEPT_ENDED = 32;
 /** No process of an agent runs longer. */
-const LIFE_MS = 24 * 60 * 60 * 1000;
+const TTL_MS = 24 * 60 * 60 * 1000;
 /** How long a call that is made again waits until it is known what became of the first. */
 const SETTLE_MS = 5_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export interface ProcessDeps {
   readonly store: ProcessStore;
@@ -136,7 +136,7 @@ const startNew = async (state: State, call: ToolCall, command: string, key: stri
 };
 
 const limitsOf = ({ exec }: Capabilities): { timeoutMs: number; idleTimeoutMs?: number } => ({
-  timeoutMs: Math.min(LIFE_MS, exec?.timeout_secs ? exec.timeout_secs * 1000 : LIFE_MS),
+  timeoutMs: Math.min(TTL_MS, exec?.timeout_secs ? exec.timeout_secs * 1000 : TTL_MS),
   ...(exec?.no_output_timeout_secs ? { idleTimeoutMs: exec.no_output_timeout_secs * 1000 } : {}),
 });
 
@@ -198,7 +198,7 @@ const became = async (state: State, call: ToolCall, run: JournalRun, command: st
     const row = await state.store.get(call.actor, call.agentId, run.id);
     if (row && (row.state !== 'running' || state.clock.mono() >= untilMs)) return { row };
     if (!row && !live) throw toolErrors.process_not_started(run.error?.message ?? 'it was ended before it began');
-    await state.clock.sleep(LOOK_MS, call.signal);
+    await state.clock.sleep(POLL_MS, call.signal);
   }
 };
 

@@ -2,7 +2,7 @@ import { ErrorBody, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/
 import type { ToolInfo, ToolResult, ToolsService } from '../contract.js';
 import { callDirectly, type DirectDeps } from '../direct-call.js';
 import { toolErrors } from '../errors.js';
-import { similarNames } from '../judgement.js';
+import { similarNames } from '../call-policy.js';
 
 const route = routeGroup({ area: 'tools' });
 

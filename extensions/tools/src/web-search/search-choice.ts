@@ -15,7 +15,7 @@ import {
 } from '../settings/web-config.js';
 import { SEARCH_ADAPTERS, type SearchAnswer, type SearchRequest } from './providers.js';
 
-const LOOK_EVERY_MS = 60_000;
+const POLL_EVERY_MS = 60_000;
 
 export interface ChosenProvider {
   readonly name: SearchProviderName;
@@ -48,7 +48,7 @@ export const chooseSearch = (ctx: ExtensionContext): SearchChoice => {
   const lookAgain = (): Promise<void> => look().catch((cause: unknown) => ctx.log.warn('it could not be told which search provider has a key; the next look tells', { cause }));
   for (const setting of WEB_SETTINGS) ctx.config.onChange(setting, () => void lookAgain());
   ctx.timers.after('look-for-a-search-provider', 0, lookAgain);
-  ctx.timers.every('look-for-a-search-provider-again', LOOK_EVERY_MS, lookAgain);
+  ctx.timers.every('look-for-a-search-provider-again', POLL_EVERY_MS, lookAgain);
   return {
     now: () => chosen,
     lack: () => {

@@ -3,7 +3,7 @@
  *
  * W1  One provider is asked, the one that is configured; one that fails is named, and no other is asked in its place.
  * W2  Searching reaches the provider's host and no page: `network` of the agent has to cover that host. The pages it names are fetched by web_fetch, under grants of their own.
- * W3  A key stands in the environment or the vault, and meets the request inside the door.
+ * W3  A key stands in the environment or the vault, and meets the request inside the adapter.
  */
 import { type AnyTool, type Clock, defineTool, type ExtensionContext, type FetchResponse, isHostGranted, isSvcError, type SvcError, targetOf, type ToolCall, Type } from '@svc/api';
 import { toolErrors } from '../errors.js';
@@ -64,7 +64,7 @@ export const webSearchTool = ({ choice, fetch, clock, settings }: WebSearchDeps)
   });
 };
 
-/** Judged before, and perhaps for another provider: settings change. The operator's own address opens, also one of a private network. */
+/** Validated before, and perhaps for another provider: settings change. The operator's own address opens, also one of a private network. */
 const hostsOf = ({ name, url }: ChosenProvider, { capabilities }: ToolCall): string[] => {
   const { host, port } = targetOf(new URL(url));
   if (!isHostGranted(capabilities.network, host, port)) throw toolErrors.not_offered('web_search', `its network does not cover ${host}, where ${name} is reached`);

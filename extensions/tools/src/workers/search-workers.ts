@@ -1,4 +1,4 @@
-/** The workers of code_search: which entries of folders count, and which lines of files match. Both judge by patterns that somebody else wrote, and are ended when they take too long. */
+/** The workers of code_search: which entries of folders count, and which lines of files match. Both validate by patterns that somebody else wrote, and are ended when they take too long. */
 import { type Plain, Type, defineWorker } from '@svc/api';
 
 export const SiftInput = Type.Object({

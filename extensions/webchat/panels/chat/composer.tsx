@@ -43,11 +43,11 @@ const useDraft = (key: string): [string, (change: string | ((now: string) => str
   const [text, setText] = useState(() => draftOf(key));
   const latest = useRef(text);
   latest.current = text;
-  const wasTold = useRef(false);
+  const wasReported = useRef(false);
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (keepDraft(key, text) || wasTold.current) return;
-      wasTold.current = true;
+      if (keepDraft(key, text) || wasReported.current) return;
+      wasReported.current = true;
       notify(t('not_kept'));
     }, KEEP_AFTER_MS);
     return () => clearTimeout(timer);

@@ -58,7 +58,7 @@ interface Stops {
   /** The runs of this conversation: what the agent does in another one goes on. */
   stop(runs: readonly SessionRun[], lives: readonly LiveRun[]): Promise<void>;
   /** One that was stopped before the daemon had named it is stopped as soon as that is heard. */
-  heard(live: LiveRun | undefined): void;
+  received(live: LiveRun | undefined): void;
 }
 
 const createStops = (): Stops => {
@@ -71,7 +71,7 @@ const createStops = (): Stops => {
       // The newest first: when the one that runs has ended, the next in the queue begins. Ids are in the order of their time.
       for (const id of [...ids].sort().reverse()) await daemon.call('stopRun', { id });
     },
-    heard: (live) => {
+    received: (live) => {
       if (live?.runId === undefined || !unnamed.delete(live.id)) return;
       daemon.call('stopRun', { id: live.runId }).catch(failed);
     },
@@ -128,12 +128,12 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
   const follow = async (id: string, events: AsyncIterable<RunEvent>): Promise<void> => {
     for await (const event of events) {
       lives.change(id, (live) => after(live, event, performance.now()));
-      stops.heard(lives.now(id));
+      stops.received(lives.now(id));
     }
     lives.draw();
   };
 
-  const followOthers = createFollower({ agentId, sessionId, lives, signal: own.signal, heard: stops.heard, refreshed: async () => refresh().then(() => runs.peek()) });
+  const followOthers = createFollower({ agentId, sessionId, lives, signal: own.signal, received: stops.received, refreshed: async () => refresh().then(() => runs.peek()) });
 
   /** What was sent from here is over: from now on what is kept tells it, and what nobody keeps stays here. */
   const settle = async (id: string): Promise<void> => {

@@ -13,7 +13,7 @@ interface Followed {
   readonly lives: LiveRuns;
   /** Ends it. */
   readonly signal: AbortSignal;
-  heard(live: LiveRun | undefined): void;
+  received(live: LiveRun | undefined): void;
   /** The runs of the conversation, once all that is kept was read again. */
   refreshed(): Promise<readonly SessionRun[]>;
 }
@@ -25,7 +25,7 @@ const isToFollow = (runs: readonly SessionRun[], watched: readonly LiveRun[]): b
   !watched.some(({ phase, runId }) => phase !== 'over' && runId === undefined) && runs.some(({ status, run_id }) => GOING_ON.includes(status) && !watched.some(({ runId }) => runId === run_id));
 
 /** Takes the runs as they are by now, and follows the one that goes on unless it is watched already. */
-export const createFollower = ({ agentId, sessionId, lives, signal, heard, refreshed }: Followed): ((runs: readonly SessionRun[]) => void) => {
+export const createFollower = ({ agentId, sessionId, lives, signal, received, refreshed }: Followed): ((runs: readonly SessionRun[]) => void) => {
   let isFollowing = false;
 
   const listen = async (live: LiveRun): Promise<void> => {
@@ -33,7 +33,7 @@ export const createFollower = ({ agentId, sessionId, lives, signal, heard, refre
     for await (const event of followSession(daemon, agentId, sessionId, { signal })) {
       said = after(said, event, performance.now());
       lives.change(live.id, (shown) => caughtUp(shown, said));
-      heard(lives.now(live.id));
+      received(lives.now(live.id));
     }
     lives.draw();
   };
@@ -56,10 +56,10 @@ export const createFollower = ({ agentId, sessionId, lives, signal, heard, refre
     const live = newLiveRun(`followed ${performance.now()}`);
     lives.add(live);
     void follow(live).then((now) => {
-      const wasHeard = lives.now(live.id)?.runId !== undefined;
+      const wasReceived = lives.now(live.id)?.runId !== undefined;
       isFollowing = false;
       lives.drop(live.id);
-      if (wasHeard) followOthers(now);
+      if (wasReceived) followOthers(now);
     });
   };
   return followOthers;

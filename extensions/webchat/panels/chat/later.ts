@@ -4,13 +4,13 @@ const QUIET_MS = 400;
 /** Should no conversation open. */
 const AT_LATEST_MS = 3_000;
 
-let tellTyped: () => void = () => undefined;
+let notifyTyped: () => void = () => undefined;
 const canType = new Promise<void>((resolve) => {
-  tellTyped = resolve;
+  notifyTyped = resolve;
 });
 
 /** There is a field to type in. */
-export const nowOneCanType = (): void => tellTyped();
+export const nowOneCanType = (): void => notifyTyped();
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

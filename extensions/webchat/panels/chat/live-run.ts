@@ -116,8 +116,8 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
     }
     case 'done': {
       const { result } = event.data;
-      const told = closed(known.parts);
-      const parts = told.some((part) => part.kind === 'text') || result.response === '' ? told : withText(told, result.response);
+      const reported = closed(known.parts);
+      const parts = reported.some((part) => part.kind === 'text') || result.response === '' ? reported : withText(reported, result.response);
       return { ...known, parts, phase: 'over', result };
     }
     case 'error':
@@ -128,4 +128,5 @@ export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
 const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + (part.kind === 'tool' ? 1 : part.text.length), 0);
 
 /** A run that is heard from its beginning again: what is shown of it stays until as much was heard. */
-export const caughtUp = (shown: LiveRun, heard: LiveRun): LiveRun => (heard.phase === 'over' || lengthOf(heard.parts) >= lengthOf(shown.parts) ? heard : { ...heard, parts: shown.parts });
+export const caughtUp = (shown: LiveRun, received: LiveRun): LiveRun =>
+  received.phase === 'over' || lengthOf(received.parts) >= lengthOf(shown.parts) ? received : { ...received, parts: shown.parts };

@@ -17,15 +17,15 @@ export interface LiveRuns {
 export const createLiveRuns = (): LiveRuns => {
   const all = signal<readonly LiveRun[]>([]);
   /** What was heard since the last frame was drawn. */
-  const heard = new Map<string, LiveRun>();
+  const received = new Map<string, LiveRun>();
   let frame = 0;
   const draw = (): void => {
     cancelAnimationFrame(frame);
     frame = 0;
-    all.value = all.peek().map((live) => heard.get(live.id) ?? live);
-    heard.clear();
+    all.value = all.peek().map((live) => received.get(live.id) ?? live);
+    received.clear();
   };
-  const now = (id: string): LiveRun | undefined => heard.get(id) ?? all.peek().find((one) => one.id === id);
+  const now = (id: string): LiveRun | undefined => received.get(id) ?? all.peek().find((one) => one.id === id);
   return {
     all,
     now,
@@ -36,13 +36,13 @@ export const createLiveRuns = (): LiveRuns => {
     change: (id, make) => {
       const live = now(id);
       if (!live) return;
-      heard.set(id, make(live));
+      received.set(id, make(live));
       // A tab that is not seen draws no frames; what it heard must not wait for one without end.
       if (document.hidden) draw();
       else if (frame === 0) frame = requestAnimationFrame(draw);
     },
     drop: (id) => {
-      heard.delete(id);
+      received.delete(id);
       all.value = all.peek().filter((live) => live.id !== id);
     },
     close: () => cancelAnimationFrame(frame),

@@ -1,4 +1,4 @@
-/** The model that answers, switched where one talks. */
+/** The model that answers, switched where one conversations. */
 import { daemon, failed, Icon, Menu, type MenuItem, notify, useEffect, useLoaded } from '@svc/kit';
 import type { Agent } from './agents.js';
 import { whenQuiet } from './later.js';

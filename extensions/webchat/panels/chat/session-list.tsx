@@ -24,7 +24,7 @@ import {
 } from '@svc/kit';
 import type { Agent } from './agents.js';
 import { keepPins, pinnedIds } from './drafts.js';
-import { useStatus } from './stand-in.js';
+import { useStatus } from './model-status.js';
 import { t } from './words.js';
 
 export type Session = OutputOf<'listSessions'>['sessions'][number];
@@ -262,13 +262,13 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
           <Sessions of={sessions} limit={limit} onMore={() => setLimit(limit + PAGE)} currentId={currentId} showAgent={!onlyAgent} mayWrite={mayWrite} />
         )}
       </div>
-      <StandIn />
+      <Placeholder />
     </div>
   );
 };
 
 /** Says for as long as it is so that no model answers. */
-const StandIn = () => {
+const Placeholder = () => {
   const status = useStatus();
   return status.data?.default_model_stand_in ? (
     <a class="stand-in" href={addressOf('chat', [], { setup: 'yes' })}>

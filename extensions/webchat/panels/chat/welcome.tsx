@@ -1,7 +1,7 @@
 /** What a conversation shows before anything was said: who answers, what to try, and how to bring in a model. */
 import { addressOf, Button, daemon, failed, go, Icon, LinkButton, Loading, notify, type OutputOf, setQuery, useEffect, useState } from '@svc/kit';
 import type { Agent } from './agents.js';
-import { useStatus } from './stand-in.js';
+import { useStatus } from './model-status.js';
 import { t } from './words.js';
 
 const MAX_OFFERED = 12;

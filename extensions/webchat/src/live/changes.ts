@@ -19,8 +19,8 @@ export interface Change {
 }
 
 /** One listener for all sockets. */
-export const hearChanges = (events: Events, heard: (change: Change) => void): void => {
-  events.on(PageChanged, ({ permission, ownerId, ...shown }) => heard({ permission, shown, ...(ownerId === undefined ? {} : { ownerId }) }));
+export const listenForChanges = (events: Events, received: (change: Change) => void): void => {
+  events.on(PageChanged, ({ permission, ownerId, ...shown }) => received({ permission, shown, ...(ownerId === undefined ? {} : { ownerId }) }));
 };
 
 /** Of two changes of the same thing a page that has heard neither needs the later one. */

@@ -4,18 +4,18 @@
  * F1  A frame's `seq` is the place of whoever has it: with `after=<epoch>.<seq>` exactly what came later follows, but for
  *     changes that a later one of the same thing has overtaken.
  * F2  Whoever fell behind the ring, or names a place of another epoch, hears `gap` and nothing that was before it.
- * F3  Nobody hears of what they may not read: judged with each frame, by the caller of now.
+ * F3  Nobody hears of what they may not read: validated with each frame, by the caller of now.
  * F4  To a client that does not take what it was sent nothing more is sent until it does: what comes meanwhile is joined, then
  *     becomes a gap. One that does not even answer the connection's own pings is hung up on by the platform.
  */
 import type { Actor, Connection, Logger } from '@svc/api';
 import { type Shown, subjectOf } from './changes.js';
-import { type Hearing, mayHear } from './hearing.js';
-import type { Numbered, Ring } from './ring.js';
+import { type Recipients, mayReceive } from './recipients.js';
+import type { Numbered, RingBuffer } from './ring-buffer.js';
 
 export interface FeedDeps {
-  readonly ring: Ring;
-  readonly hearing: Hearing;
+  readonly ringBuffer: RingBuffer;
+  readonly recipients: Recipients;
   readonly log: Logger;
   connections(): readonly Connection[];
   /** Calls once, after `ms`. */
@@ -55,13 +55,13 @@ export const createFeed = (deps: FeedDeps): Feed => {
   const soon = (ms: number): void => {
     if (isWaiting) return;
     isWaiting = true;
-    deps.later(ms, tellAll);
+    deps.later(ms, notifyAll);
   };
-  const tellAll = async (): Promise<void> => {
+  const notifyAll = async (): Promise<void> => {
     isWaiting = false;
     const texts: Texts = new Map();
     let isAnyBehind = false;
-    for (const conn of deps.connections()) isAnyBehind = !(await tell(deps, counts, conn, texts)) || isAnyBehind;
+    for (const conn of deps.connections()) isAnyBehind = !(await notify(deps, counts, conn, texts)) || isAnyBehind;
     if (isAnyBehind) soon(BEHIND_MS);
   };
   return {
@@ -72,10 +72,10 @@ export const createFeed = (deps: FeedDeps): Feed => {
       const place = placeOf(conn);
       place.isGreeted = true;
       greet(deps, counts, conn, place);
-      if (!(await tell(deps, counts, conn, new Map()))) soon(BEHIND_MS);
+      if (!(await notify(deps, counts, conn, new Map()))) soon(BEHIND_MS);
     },
     ping: async () => {
-      await tellAll();
+      await notifyAll();
       for (const conn of deps.connections()) if (placeOf(conn).isGreeted && !isBehind(conn)) pong(conn);
     },
     pong,
@@ -90,9 +90,9 @@ const placeOf = ({ state }: Connection): Place => state as unknown as Place; // 
 const isBehind = ({ unsentBytes }: Connection): boolean => unsentBytes > BEHIND_BYTES;
 const pong = (conn: Connection): void => conn.send({ type: 'ping', seq: placeOf(conn).seq });
 
-function greet({ ring }: FeedDeps, counts: { gaps: number }, conn: Connection, place: Place): void {
-  const isElsewhere = place.isLost || place.epoch !== ring.epoch;
-  if (isElsewhere) Object.assign(place, { epoch: ring.epoch, seq: ring.newest(), isLost: false });
+function greet({ ringBuffer }: FeedDeps, counts: { gaps: number }, conn: Connection, place: Place): void {
+  const isElsewhere = place.isLost || place.epoch !== ringBuffer.epoch;
+  if (isElsewhere) Object.assign(place, { epoch: ringBuffer.epoch, seq: ringBuffer.newest(), isLost: false });
   conn.send({ type: 'hello', epoch: place.epoch, seq: place.seq });
   if (isElsewhere) gap(counts, conn, place);
 }
@@ -103,30 +103,30 @@ function gap(counts: { gaps: number }, conn: Connection, { seq }: Place): void {
 }
 
 /** False where it has to be tried again. */
-async function tell(deps: FeedDeps, counts: { gaps: number }, conn: Connection, texts: Texts): Promise<boolean> {
-  const { ring } = deps;
+async function notify(deps: FeedDeps, counts: { gaps: number }, conn: Connection, texts: Texts): Promise<boolean> {
+  const { ringBuffer } = deps;
   const place = placeOf(conn);
   if (!place.isGreeted) return true;
   if (isBehind(conn)) return false;
   // It was opened by an earlier generation of this area, which numbered otherwise.
-  if (place.epoch !== ring.epoch) greet(deps, counts, conn, place);
-  if (place.seq === ring.newest()) return true;
-  const permissions = ring.permissions();
+  if (place.epoch !== ringBuffer.epoch) greet(deps, counts, conn, place);
+  if (place.seq === ringBuffer.newest()) return true;
+  const permissions = ringBuffer.permissions();
   const allowed = await allowedFor(deps, conn.actor, permissions);
   // What came meanwhile may need another permission, which was not asked for.
-  if (!allowed || [...ring.permissions()].some((permission) => !permissions.has(permission))) return false;
+  if (!allowed || [...ringBuffer.permissions()].some((permission) => !permissions.has(permission))) return false;
   // From here on nothing is waited for: of two that bring a socket the same only one does.
-  const missed = ring.after(place.seq);
+  const missed = ringBuffer.after(place.seq);
   const from = place.seq;
-  place.seq = ring.newest();
+  place.seq = ringBuffer.newest();
   if (!missed) gap(counts, conn, place);
   else for (const text of textsFor(texts, from, conn.actor, allowed, missed)) conn.send(text);
   return true;
 }
 
-const allowedFor = async ({ hearing, log }: FeedDeps, actor: Actor, permissions: ReadonlySet<string>): Promise<ReadonlySet<string> | undefined> => {
+const allowedFor = async ({ recipients, log }: FeedDeps, actor: Actor, permissions: ReadonlySet<string>): Promise<ReadonlySet<string> | undefined> => {
   try {
-    return await hearing.of(actor, permissions);
+    return await recipients.of(actor, permissions);
   } catch (cause) {
     log.warn('nobody can tell what a page may hear of; it is asked again in a moment', { actor: actor.id, cause });
     return undefined;
@@ -137,7 +137,7 @@ function textsFor(texts: Texts, from: number, actor: Actor, allowed: ReadonlySet
   const key = `${from}-${missed.length} ${actor.role} ${actor.ownerId} ${[...allowed].join()}`;
   let made = texts.get(key);
   if (!made) {
-    made = newestOfEach(missed.filter((change) => mayHear(actor, allowed, change))).map(({ seq, shown }) =>
+    made = newestOfEach(missed.filter((change) => mayReceive(actor, allowed, change))).map(({ seq, shown }) =>
       JSON.stringify({ type: 'change', seq, ...shown } satisfies Shown & { type: string; seq: number }),
     );
     texts.set(key, made);

@@ -1,9 +1,9 @@
 /** Puts the parts of the live socket together. */
 import { AuthChanged, type ExtensionContext, HttpAuthorize, type Metric, MetricsCollect } from '@svc/api';
-import { hearChanges } from './changes.js';
+import { listenForChanges } from './changes.js';
 import { createFeed } from './feed.js';
-import { createHearing } from './hearing.js';
-import { createRing } from './ring.js';
+import { createRecipients } from './recipients.js';
+import { createRingBuffer } from './ring-buffer.js';
 import { liveSocket, SOCKET_ID } from './socket.js';
 
 const HELD_CHANGES = 1_000;
@@ -12,24 +12,24 @@ const PING_MS = 15_000;
 
 /** Returns a function that says where the changes stand now, as the socket takes it for `after`. */
 export const serveLive = (ctx: ExtensionContext): (() => string) => {
-  const ring = createRing(ctx.ids.hex(EPOCH_BYTES), HELD_CHANGES);
-  const hearing = createHearing(ctx.hooks.use(HttpAuthorize), SOCKET_ID);
+  const ringBuffer = createRingBuffer(ctx.ids.hex(EPOCH_BYTES), HELD_CHANGES);
+  const recipients = createRecipients(ctx.hooks.use(HttpAuthorize), SOCKET_ID);
   const connections = () => ctx.sockets.connections(SOCKET_ID);
   const feed = createFeed({
-    ring,
-    hearing,
+    ringBuffer,
+    recipients,
     log: ctx.log,
     connections,
     later: (ms, fn) => {
       if (!ctx.signal.aborted) ctx.timers.after('tell-changes', ms, fn);
     },
   });
-  ctx.events.on(AuthChanged, () => hearing.forget());
-  hearChanges(ctx.events, (change) => {
-    ring.add(change);
+  ctx.events.on(AuthChanged, () => recipients.forget());
+  listenForChanges(ctx.events, (change) => {
+    ringBuffer.add(change);
     feed.changed();
   });
-  ctx.sockets.add(liveSocket(ring, feed));
+  ctx.sockets.add(liveSocket(ringBuffer, feed));
   ctx.timers.every('ping-pages', PING_MS, () => feed.ping());
   // Sockets that an earlier generation opened learn at once that numbers begin anew.
   ctx.timers.after('greet-again', 0, () => feed.ping());
@@ -37,5 +37,5 @@ export const serveLive = (ctx: ExtensionContext): (() => string) => {
     { name: 'svc_live_sockets', help: 'Pages that hear what changes', type: 'gauge', value: connections().length },
     { name: 'svc_live_gaps_total', help: 'Times that a page had to read anew because what it missed was not held any more', type: 'counter', value: feed.gaps() },
   ]);
-  return () => `${ring.epoch}.${ring.newest()}`;
+  return () => `${ringBuffer.epoch}.${ringBuffer.newest()}`;
 };

@@ -2,13 +2,13 @@
 import { defineSocket, type SocketDecl, SvcError, Type } from '@svc/api';
 import { webchatErrors } from '../errors.js';
 import type { Feed, Place } from './feed.js';
-import type { Ring } from './ring.js';
+import type { RingBuffer } from './ring-buffer.js';
 
 export const SOCKET_ID = 'followChanges';
 const PLACE = /^([0-9a-f]{16})\.(\d{1,15})$/;
 const MAX_FRAME_BYTES = 1_024;
 
-export const liveSocket = (ring: Ring, feed: Feed): SocketDecl =>
+export const liveSocket = (ringBuffer: RingBuffer, feed: Feed): SocketDecl =>
   defineSocket({
     id: SOCKET_ID,
     path: '/api/live',
@@ -23,7 +23,7 @@ export const liveSocket = (ring: Ring, feed: Feed): SocketDecl =>
     cost: 1,
     messageCost: 1,
     maxFrameBytes: MAX_FRAME_BYTES,
-    upgrade: async ({ query }) => ({ ...placeIn(ring, query.after) }),
+    upgrade: async ({ query }) => ({ ...placeIn(ringBuffer, query.after) }),
     opened: (conn) => feed.opened(conn),
     message: (conn, text) => {
       // Thrown: the platform tells it, and closes a socket that sends such frames again and again.
@@ -33,13 +33,13 @@ export const liveSocket = (ring: Ring, feed: Feed): SocketDecl =>
   });
 
 /** Throws `webchat_invalid_place`. */
-const placeIn = (ring: Ring, after: string | undefined): Place => {
-  const now: Place = { epoch: ring.epoch, seq: ring.newest(), isLost: false, isGreeted: false };
+const placeIn = (ringBuffer: RingBuffer, after: string | undefined): Place => {
+  const now: Place = { epoch: ringBuffer.epoch, seq: ringBuffer.newest(), isLost: false, isGreeted: false };
   if (after === undefined) return now;
   const [, epoch, digits] = PLACE.exec(after) ?? [];
   if (epoch === undefined) throw webchatErrors.invalid_place(after);
   const seq = Number(digits);
-  return epoch === ring.epoch && ring.after(seq) ? { ...now, seq } : { ...now, isLost: true };
+  return epoch === ringBuffer.epoch && ringBuffer.after(seq) ? { ...now, seq } : { ...now, isLost: true };
 };
 
 const isPing = (text: string): boolean => {

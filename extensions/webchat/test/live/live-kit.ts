@@ -17,7 +17,7 @@ export interface LiveSocket {
   readonly socket: WebSocket;
   readonly frames: readonly LiveFrame[];
   /** Changes as `what state`, without what other areas do by themselves. */
-  heard(): string[];
+  received(): string[];
   /** Resolves with the first frame that fits, past or to come. */
   until(fits: (frame: LiveFrame) => boolean): Promise<LiveFrame>;
   /** Where to go on: behind the frame that came last. */
@@ -58,7 +58,7 @@ export const openLive = async (url: string, { after, key }: { after?: string; ke
   return {
     socket,
     frames,
-    heard: () => frames.filter(({ type, what }) => type === 'change' && ['agent', 'session', 'run', 'files', 'vault', 'provider'].includes(what)).map(wordsOf),
+    received: () => frames.filter(({ type, what }) => type === 'change' && ['agent', 'session', 'run', 'files', 'vault', 'provider'].includes(what)).map(wordsOf),
     until,
     place: () => `${frames.findLast(({ type }) => type === 'hello')?.epoch}.${frames.at(-1)?.seq}`,
     closed,
@@ -71,7 +71,7 @@ const wordsOf = ({ what, state }: LiveFrame): string => [what, state].filter((wo
 /** `count` changes that anybody may hear of who may read extensions, each of another one. */
 export const flood = async ({ daemon }: TestKernel, count: number, name = 'x'): Promise<void> => {
   for (let n = 1; n <= count; n++) {
-    daemon.parts.events.tell('extension.changed', { id: `${name}${n}`, state: 'active' });
+    daemon.parts.events.deliver('extension.changed', { id: `${name}${n}`, state: 'active' });
     // A listener keeps a thousand at most.
     if (n % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
   }

@@ -7,7 +7,7 @@ import { createLocalBusHub } from '@svc/platform/bus/local-bus';
 import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
-import { bootTwo, gate } from '@svc/test/replicas/two-daemons';
+import { bootTwo, latch } from '@svc/test/replicas/two-daemons';
 import { flood, type LiveFrame, type LiveSocket, openLive } from './live-kit.js';
 
 const HELD = 1_000;
@@ -65,7 +65,7 @@ describe('the live socket', () => {
   });
 
   it('tells of a run that begins, one that is queued behind it, a step, and the end of each', async () => {
-    const model = gate();
+    const model = latch();
     const { kernel, agent } = await bootWithModel(model.script);
     const live = await open(kernel.url);
     const states = (id: string): string[] => live.frames.filter((frame) => frame.what === 'run' && frame.id === id).map(({ state }) => state);
@@ -185,12 +185,12 @@ describe('the live socket', () => {
     const live = await open(kernel.url);
     // What the start has still to tell.
     await clock.advance(1_000);
-    for (const name of ['openai', 'groq', 'openai']) kernel.daemon.parts.events.tell('provider.changed', { name });
+    for (const name of ['openai', 'groq', 'openai']) kernel.daemon.parts.events.deliver('provider.changed', { name });
     await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(JOIN_MS - 1);
-    expect(live.heard()).to.deep.equal([]);
+    expect(live.received()).to.deep.equal([]);
     await clock.advance(1);
-    await until(() => live.heard().length > 0);
+    await until(() => live.received().length > 0);
     expect(live.frames.filter(({ what }) => what === 'provider').map(({ id }) => id)).to.deep.equal(['groq', 'openai']);
   });
 

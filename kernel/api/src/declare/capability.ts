@@ -1,6 +1,6 @@
 /**
  * What an agent may be granted beyond the capabilities of the interface: an area declares it once, as data. Manifests
- * are read, calls judged and children bounded by the declaration alone, so all of it holds while the area is off.
+ * are read, calls validated and children bounded by the declaration alone, so all of it holds while the area is off.
  */
 import { coversHost, isHostPattern } from '../manifest/host-pattern.js';
 import { isTable } from '../schema/schema-walk.js';

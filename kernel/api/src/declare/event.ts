@@ -51,7 +51,7 @@ export const ConfigChanged = defineEvent('config.changed', '1.0.0', Type.Object(
   ids: 'sections',
 });
 
-/** Keys, people or roles have changed: whoever stays connected is judged again. Said by whoever taps `http.authenticate`. */
+/** Keys, people or roles have changed: whoever stays connected is validated again. Said by whoever taps `http.authenticate`. */
 export const AuthChanged = defineEvent('auth.changed', '1.0.0', Nothing, { what: 'auth', permission: 'webchat.read' });
 
 /** The events that are declared as live, each as what pages hear of it. It tells of every owner, so it needs the grant `kernel:panels`. */

@@ -1,5 +1,5 @@
 /** A static file as an answer, in the best coding that its build wrote beside it: `x.js`, `x.js.br`, `x.js.gz`. */
-import type { Assets } from '../doors.js';
+import type { Assets } from '../adapters.js';
 import { sendFile } from './http-file.js';
 import type { Headers, MediaReply } from './reply.js';
 

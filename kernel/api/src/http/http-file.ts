@@ -1,5 +1,5 @@
 /** A file as an answer: streamed, with validators and one range (RFC 9110, 13 and 14). */
-import type { Dir, DirEntry } from '../doors.js';
+import type { Dir, DirEntry } from '../adapters.js';
 import { defineErrors } from '../errors.js';
 import { bytes, stream } from './http.js';
 import type { Headers, MediaReply } from './reply.js';

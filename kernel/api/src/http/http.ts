@@ -1,7 +1,7 @@
 /** Routes and sockets: one declaration gives validation, types, OpenAPI, the auth rule, the rate cost and the audit mark. */
 import type { Actor } from '../actor.js';
 import type { AtOnce } from '../at-once.js';
-import type { Logger } from '../doors.js';
+import type { Logger } from '../adapters.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
 import type { Headers, JsonReply, LateReply, MediaReply, Reply } from './reply.js';
@@ -118,16 +118,16 @@ export interface RouteDecl {
   readonly audit?: string;
   readonly params?: TObject;
   readonly query?: TObject;
-  /** Documents the request headers that it reads, beside `Authorization` and the `Idempotency-Key` of `idempotent`; the handler judges them. */
+  /** Documents the request headers that it reads, beside `Authorization` and the `Idempotency-Key` of `idempotent`; the handler validates them. */
   readonly headers?: TObject;
   readonly body?: TSchema;
   /** `optional` accepts a missing body as `{}`. */
   readonly bodyRule?: 'required' | 'optional';
   /** `body` arrives as the bytes that were sent (Uint8Array), of any content type: uploads, signed webhooks. Instead of a `body` schema. */
   readonly rawBody?: boolean;
-  /** `req.stream` gives the body as it comes, of any content type: uploads larger than memory. Instead of a `body` schema; `maxBodyBytes` is judged while it is read. */
+  /** `req.stream` gives the body as it comes, of any content type: uploads larger than memory. Instead of a `body` schema; `maxBodyBytes` is validated while it is read. */
   readonly streamBody?: boolean;
-  /** Of a route with `rawBody` or `streamBody`: what it takes by content type, for the document. Nothing is judged by it. */
+  /** Of a route with `rawBody` or `streamBody`: what it takes by content type, for the document. Nothing is validated by it. */
   readonly takes?: Readonly<Record<string, TSchema>>;
   /** What the body may hold at most; default 256 KiB. */
   readonly maxBodyBytes?: number;
@@ -170,7 +170,7 @@ export const defineRoute = <P extends TObject | undefined = undefined, Q extends
 /** What the kernel keeps per socket. It outlives reloads of the area; `state` is the area's own, plain data. */
 export interface Connection {
   readonly id: string;
-  /** Who it is now: judged with each message and when keys or roles change, so ask each time. */
+  /** Who it is now: validated with each message and when keys or roles change, so ask each time. */
   readonly actor: Actor;
   readonly ip: string;
   readonly params: Readonly<Record<string, string>>;
@@ -199,9 +199,9 @@ export interface SocketDecl {
   /** Rate-limit tokens of one client frame. */
   readonly messageCost?: number;
   readonly maxFrameBytes?: number;
-  /** Documents the parameters of the path; `upgrade` judges them. */
+  /** Documents the parameters of the path; `upgrade` validates them. */
   readonly params?: TObject;
-  /** Documents the query; `upgrade` judges it. */
+  /** Documents the query; `upgrade` validates it. */
   readonly query?: TObject;
   /** Runs before the handshake: throw an error to refuse with its status. May return the first `state`. Asked again, with its `state` unused, when the caller's role has become less. */
   upgrade(req: Req<Record<string, string>, Record<string, string>, undefined>): Promise<Record<string, unknown> | undefined>;

@@ -1,6 +1,6 @@
 /**
  * What an extension may ask for in the `grants` of its extension.json: a closed list, some with a parameter.
- * The build, the daemon and the gate read it with the same functions.
+ * The build, the daemon and the access check read it with the same functions.
  *
  * G1  What is not in the list, or has a parameter of another form, is refused before any code of the extension runs.
  * G2  A wider grant covers a narrower one of its kind (`exec` covers `exec:git`), and never one of another kind.
@@ -15,7 +15,7 @@ interface GrantKind {
   readonly what: string;
   /** Of the whole grant; its first group is the parameter. */
   readonly pattern: string;
-  /** Judges a parameter that has the form. */
+  /** Validates a parameter that has the form. */
   readonly accepts?: (parameter: string) => boolean;
 }
 
@@ -146,7 +146,7 @@ export const grantFaults = (manifest: AsksForGrants): string[] => {
   return faults;
 };
 
-/** The grants of a manifest that was judged. Throws what `grantFaults` finds. */
+/** The grants of a manifest that was validated. Throws what `grantFaults` finds. */
 export const grantsOf = (manifest: Parameters<typeof grantFaults>[0]): Grant[] => {
   const faults = grantFaults(manifest);
   if (faults.length > 0) throw new Error(faults.join('; '));

@@ -85,7 +85,7 @@ export interface Contributions {
   readonly migrations: readonly string[];
   /** JSON Schemas of the claimed config sections. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Whole: by them manifests are read and calls judged, whether or not the extension is on. */
+  /** Whole: by them manifests are read and calls validated, whether or not the extension is on. */
   readonly capabilities: readonly CapabilityDecl[];
   /** First words of its commands. */
   readonly commandWords?: readonly string[];

@@ -44,7 +44,7 @@ export interface PanelView extends Panel {
   readonly style?: string;
   /** What the page draws, where the panel names a collection. */
   readonly view?: CollectionView;
-  /** Of a stranger's alone: it runs in a frame of its own, and may ask for these, its extension's routes, through the page. */
+  /** Of a third party's alone: it runs in a frame of its own, and may ask for these, its extension's routes, through the page. */
   readonly frame?: {
     readonly routes: readonly FrameRoute[];
     /** Events of the extension that its panels hear, as far as the caller may: those that it declares as live. */

@@ -7,12 +7,12 @@ export type Checked =
   | { readonly ok: false; readonly path: readonly string[]; readonly message: string };
 
 /**
- * Schemas may be foreign (draft-07 or 2020-12): unknown keywords and formats judge nothing, `$ref` stays inside, patterns
+ * Schemas may be foreign (draft-07 or 2020-12): unknown keywords and formats validate nothing, `$ref` stays inside, patterns
  * take linear time. A schema that cannot be used throws `schema_…`; what a value is never throws.
  */
 export interface Schemas {
   /** The first problem found, or `ok`. `part` is what messages call the whole: `arguments`. */
   check(schema: object, value: unknown, part?: string): Promise<Checked>;
-  /** Every place where a value does not fit, as paths, for `misfits`; empty when all of it fits, a hundred at most. */
+  /** Every place where a value does not fit, as paths, for `violations`; empty when all of it fits, a hundred at most. */
   places(schema: object, value: unknown): Promise<readonly (readonly string[])[]>;
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a document that a person wrote (a section of config.toml, an agent.toml), said so that they can mend it. */
+/** What is wrong with a document that a person wrote (a section of config.toml, an agent.toml), said so that they can fix it. */
 import { nearest } from '../text/nearest.js';
 import { describeSchema, isTable, type JsonSchema, schemaAt } from './schema-walk.js';
 
@@ -7,7 +7,7 @@ const MAX_SHOWN_CHARS = 60;
 const SECRET_NAME = /(key|secret|token|pass(word)?|credential)s?(_env|_hash)?$/i;
 
 export interface Finding {
-  /** Below the document or section that was judged. */
+  /** Below the document or section that was validated. */
   readonly path: readonly string[];
   readonly message: string;
   readonly expected: string;
@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /** A sentence for each place where `value` does not fit. `name` is the section; empty for a document without sections of its own. */
-export const misfits = (name: string, schema: JsonSchema, value: unknown, places: readonly (readonly string[])[]): Finding[] => {
+export const violations = (name: string, schema: JsonSchema, value: unknown, places: readonly (readonly string[])[]): Finding[] => {
   const all = [...new Map(places.map((path) => [JSON.stringify(path), path])).values()];
   return deepest(all).map((path) => {
     const part = schemaAt(schema, path) ?? {};

@@ -10,7 +10,7 @@ export { Type };
 
 export const Uuid = Type.String({ format: 'uuid', description: 'A UUID' });
 
-/** A UUID in a path or query that the handler judges itself, because a bad one has an error of its own. Documented like `Uuid`. */
+/** A UUID in a path or query that the handler validates itself, because a bad one has an error of its own. Documented like `Uuid`. */
 export const UuidText = (description: string) => Type.String({ 'x-format': 'uuid', description });
 
 /** The header of routes under which a request that is sent again has its effect once: for `headers` of a route that keeps the key itself. */

@@ -1,6 +1,6 @@
 /**
  * Finds where things stand in a TOML text: headers, assignments, their lines
- * and spans. It judges nothing; whether the text is valid is the parser's word.
+ * and spans. It validates nothing; whether the text is valid is the parser's word.
  */
 
 export interface TomlEntry {

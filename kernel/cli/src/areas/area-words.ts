@@ -14,7 +14,7 @@ export const bundledWords = async (distDir: string): Promise<readonly AreaWord[]
 };
 
 /**
- * Of the extensions that were installed in this home, read from their packages: what the daemon judged when it installed
+ * Of the extensions that were installed in this home, read from their packages: what the daemon validated when it installed
  * them. One that cannot be read adds nothing here; `svc ext list` says what is wrong with it.
  */
 export const installedWords = async ({ dataDir }: Settings): Promise<readonly AreaWord[]> => {

@@ -24,7 +24,7 @@ const offFailure = async (daemon: DaemonClient, area: string, error: unknown): P
     return new Failure(`The extension ${area} is ${isOff ? 'off' : state}.`, {
       code: 'cli_extension_off',
       why: reason ?? undefined,
-      mend: isOff ? `svc ext enable ${area}` : `svc ext why ${area}`,
+      fix: isOff ? `svc ext enable ${area}` : `svc ext why ${area}`,
       requestId: error.requestId,
     });
   } catch {

@@ -35,7 +35,7 @@ export const choicesOf = (given: JsonSchema): readonly string[] | undefined => {
   return values !== undefined && values.length > 0 && values.every((value) => typeof value === 'string') ? values : undefined;
 };
 
-/** One word as a value. The daemon judges lengths and ranges, in its own words. */
+/** One word as a value. The daemon validates lengths and ranges, in its own words. */
 export const typedValue = ({ name, schema }: Pick<CommandInput, 'name' | 'schema'>, text: string, label: string): unknown => {
   const kind = kindOf(schema);
   if (kind === 'number') return numberOf(text, label, filled(schema).type === 'integer');

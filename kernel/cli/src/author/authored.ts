@@ -6,13 +6,13 @@ import { type Bundler, type Built, buildExtension, findBundler } from '@svc/inst
 import type { Cli } from '../cli.js';
 import { Failure } from '../failure.js';
 
-/** Rejects with a Failure for what the author can mend. */
+/** Rejects with a Failure for what the author can fix. */
 export const authored = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    throw new Failure(error.message, { code: error.code, mend: error.hint, ...(error.details === undefined ? {} : { details: error.details }) });
+    throw new Failure(error.message, { code: error.code, fix: error.hint, ...(error.details === undefined ? {} : { details: error.details }) });
   }
 };
 

@@ -52,7 +52,7 @@ const round = async (cli: Cli, daemon: DaemonClient, dir: string, bundler: Bundl
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (cli.json) cli.out.json({ error: error.message, code: error.code });
-    else cli.out.note(`${cli.out.red('✗')} ${error.message}${error.mend === undefined ? '' : `\n  ${error.mend}`}`);
+    else cli.out.note(`${cli.out.red('✗')} ${error.message}${error.fix === undefined ? '' : `\n  ${error.fix}`}`);
     return false;
   }
 };

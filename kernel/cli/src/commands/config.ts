@@ -84,7 +84,7 @@ const reload = async (cli: Cli): Outcome => {
       code: 'cli_not_allowed',
       exit: EXIT.refused,
       why: errnoOf(error) ?? String(error),
-      mend: "run this as the daemon's user",
+      fix: "run this as the daemon's user",
     });
   }
   if (cli.json) cli.out.json({ status: 'reloading', pid: file.pid, ...asJson(cli, local) });

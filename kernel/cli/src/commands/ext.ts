@@ -108,7 +108,7 @@ const changeOverApi = async (cli: Cli, action: Change, id: string, isForced: boo
   const consent = isForced ? { force: true } : plan !== undefined && plan.warning !== null ? { confirm: true } : {};
   const { extension } = await daemon.call(`${action}Extension`, { name: id, ...consent }, { timeoutMs: CHANGE_WAIT_MS });
   const isBroken = extension.state === 'failed' || extension.state === 'quarantined';
-  if (isBroken) throw new Failure(`${id} is ${extension.state}.`, { code: 'cli_extension_failed', why: extension.reason ?? undefined, mend: `svc ext why ${id}` });
+  if (isBroken) throw new Failure(`${id} is ${extension.state}.`, { code: 'cli_extension_failed', why: extension.reason ?? undefined, fix: `svc ext why ${id}` });
   if (cli.json) cli.out.json({ plan: plan ?? null, extension });
   else cli.out.line(`${cli.out.green('✓')} ${id} is ${extension.state}${extension.degraded ? ', degraded' : ''}`);
   return EXIT.ok;

@@ -35,9 +35,9 @@ const showKey = async (cli: Cli): Outcome => {
   if (found.kind === 'none')
     throw new Failure('The daemon has not created a key in this home.', {
       code: 'cli_no_owner_key',
-      mend: 'It creates one before it starts a program that could reach its port. To create one now, run svc key new.',
+      fix: 'It creates one before it starts a program that could reach its port. To create one now, run svc key new.',
     });
-  if (found.kind === 'unusable') throw new Failure(`${file} cannot be used: ${found.why}.`, { code: 'cli_owner_key_unusable', mend: 'Restart the daemon to create another key.' });
+  if (found.kind === 'unusable') throw new Failure(`${file} cannot be used: ${found.why}.`, { code: 'cli_owner_key_unusable', fix: 'Restart the daemon to create another key.' });
   if (cli.json) cli.out.json({ key: found.key, file });
   else {
     cli.out.line(found.key);
@@ -87,6 +87,6 @@ const inFile = async <T>(work: () => Promise<T>): Promise<T> => {
     return await work();
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    throw new Failure(error.message, { code: error.code, mend: error.hint });
+    throw new Failure(error.message, { code: error.code, fix: error.hint });
   }
 };

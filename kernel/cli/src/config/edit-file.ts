@@ -1,11 +1,11 @@
-/** `svc config edit`: a copy in an editor, judged as the daemon judges it, then put in the place of the file. */
+/** `svc config edit`: a copy in an editor, validated as the daemon validates it, then put in the place of the file. */
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { resolveHome } from '@svc/platform/config/home';
 import type { Cli, Outcome } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { judgeLocally, type LocalConfig } from '../local-config.js';
+import { validateLocally, type LocalConfig } from '../local-config.js';
 import { confirm } from '../terminal/asking.js';
 import { runEditor } from '../terminal/editor.js';
 import { refusedAsFailure } from './settings-source.js';
@@ -42,7 +42,7 @@ const edited = async (cli: Cli, copy: string, report: (local: LocalConfig) => vo
   for (;;) {
     await runEditor(cli, copy, 'svc config edit');
     const text = (await readFile(copy, 'utf8')).replace(/^\uFEFF/, '');
-    const local = await judgeLocally(cli.settings, cli.distDir, { text, unreadable: undefined });
+    const local = await validateLocally(cli.settings, cli.distDir, { text, unreadable: undefined });
     const refusal = local.problems.some(({ severity }) => severity === 'error') ? 'Your changes are invalid.' : await startRefused(cli, local);
     if (refusal === undefined) {
       if (local.problems.length > 0 && !cli.json) report(local);
@@ -66,5 +66,5 @@ const refuse = async (error: unknown, copy: string, configFile: string): Promise
   if (!(error instanceof Failure)) throw error;
   const kept = `${configFile}.rejected`;
   await copyFile(copy, kept);
-  throw new Failure(error.message, { code: error.code, why: `${configFile} is as it was; your text is in ${kept}`, mend: error.mend ?? `svc config edit   or correct ${kept} and put it in place` });
+  throw new Failure(error.message, { code: error.code, why: `${configFile} is as it was; your text is in ${kept}`, fix: error.fix ?? `svc config edit   or correct ${kept} and put it in place` });
 };

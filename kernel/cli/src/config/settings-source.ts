@@ -80,7 +80,7 @@ export const refusedAsFailure = async <T>(work: () => Promise<T>): Promise<T> =>
     return await work();
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    throw new Failure(error.message, { code: error.code, mend: error.hint });
+    throw new Failure(error.message, { code: error.code, fix: error.hint });
   }
 };
 
@@ -93,7 +93,7 @@ export const rowsAt = async (source: SettingsSource, asked: string): Promise<rea
   const older = await olderSpelling(source, path, rows);
   if (older !== undefined) return [older];
   const names = new Set(rows.flatMap((row) => [row.path, row.path.split('.')[0] ?? '', row.path.split('.').at(-1) ?? '']));
-  throw new Failure(`${asked} is not a setting.${didYouMean(path, [...names])}`, { code: 'cli_no_such_setting', mend: 'svc config show' });
+  throw new Failure(`${asked} is not a setting.${didYouMean(path, [...names])}`, { code: 'cli_no_such_setting', fix: 'svc config show' });
 };
 
 const olderSpelling = async (source: SettingsSource, name: string, rows: readonly SettingRow[]): Promise<SettingRow | undefined> => {

@@ -39,7 +39,7 @@ export const set = (cli: Cli, path: string, text: string | null): Outcome =>
     if (cli.json) cli.out.json(outcome);
     else said(cli, source, outcome, value);
     if (outcome.status !== 'saved_reload_failed') return EXIT.ok;
-    throw new Failure(`${outcome.path} is written, but the daemon could not apply it.`, { code: 'cli_reload_failed', why: outcome.reload_error, mend: 'svc doctor' });
+    throw new Failure(`${outcome.path} is written, but the daemon could not apply it.`, { code: 'cli_reload_failed', why: outcome.reload_error, fix: 'svc doctor' });
   });
 
 const said = (cli: Cli, source: SettingsSource, { path, waits_for, warnings }: SetOutcome, value: unknown): void => {

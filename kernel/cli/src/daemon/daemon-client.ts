@@ -65,17 +65,17 @@ export const failureOf = (error: unknown, url: string): unknown => {
   if (error instanceof SvcError) return refusal(error);
   if (error instanceof TimeoutError) {
     const [request = ''] = error.what.split(' was not answered');
-    return new Failure(`The daemon at ${url} did not answer.`, { code: 'cli_daemon_silent', why: `no answer to ${request} within ${error.timeoutMs / 1_000} s`, mend: 'svc logs --lines 20' });
+    return new Failure(`The daemon at ${url} did not answer.`, { code: 'cli_daemon_silent', why: `no answer to ${request} within ${error.timeoutMs / 1_000} s`, fix: 'svc logs --lines 20' });
   }
   if (error instanceof ConnectionError) return error.fault === 'broken' ? lost(url, error.why) : notRunning(url, error.fault === 'refused' ? 'connection refused' : (error.why ?? error.what));
   if (error instanceof NotSvcError) {
     if (error.status === 0) return lost(url, 'what answers there is not the daemon');
-    return new Failure(`${url} answered ${error.status} without saying why.`, { code: 'cli_not_the_daemon', why: 'it may not be the svc daemon', mend: 'svc doctor' });
+    return new Failure(`${url} answered ${error.status} without saying why.`, { code: 'cli_not_the_daemon', why: 'it may not be the svc daemon', fix: 'svc doctor' });
   }
-  return error instanceof ClientError ? new Failure(error.what, { code: error.code, why: error.why, mend: error.hint }) : error;
+  return error instanceof ClientError ? new Failure(error.what, { code: error.code, why: error.why, fix: error.hint }) : error;
 };
 
-const lost = (url: string, why: string | undefined): Failure => new Failure(`The connection to ${url} broke off.`, { code: 'cli_connection_lost', why, mend: 'svc status' });
+const lost = (url: string, why: string | undefined): Failure => new Failure(`The connection to ${url} broke off.`, { code: 'cli_connection_lost', why, fix: 'svc status' });
 
 /** The daemon's own error: its words, its hint, its code and where to look. */
 const refusal = ({ code, details, hint, requestId, retryAfter, status, what }: SvcError): Failure =>
@@ -83,7 +83,7 @@ const refusal = ({ code, details, hint, requestId, retryAfter, status, what }: S
     code,
     exit: status === 401 || status === 403 ? EXIT.refused : EXIT.failed,
     status,
-    mend: status === 401 ? KEY_HINT : status === 429 && retryAfter !== undefined ? `wait ${retryAfter} s and try again` : hint,
+    fix: status === 401 ? KEY_HINT : status === 429 && retryAfter !== undefined ? `wait ${retryAfter} s and try again` : hint,
     requestId,
     details,
   });

@@ -10,19 +10,19 @@ import { Failure } from '../failure.js';
 import type { Settings } from '../settings.js';
 import type { DaemonClient } from './daemon-client.js';
 
-const LOOK_MS = 3_000;
+const POLL_MS = 3_000;
 
 /** Throws `cli_other_home`. A daemon that does not say its home is let pass: what it refuses or cannot do, it says by itself. */
 export const checkHome = async (settings: Settings, daemon: DaemonClient): Promise<void> => {
   if (!settings.isHomeNamed || settings.isElsewhere || settings.daemonFile() !== undefined) return;
-  const found = await daemon.call('getStatus', {}, { timeoutMs: LOOK_MS }).catch(() => undefined);
+  const found = await daemon.call('getStatus', {}, { timeoutMs: POLL_MS }).catch(() => undefined);
   const home: unknown = found?.home_dir;
   if (typeof home !== 'string' || home === '' || real(home) === real(settings.home)) return;
   throw new Failure(`The daemon at ${daemon.url} has another home: ${home}.`, {
     code: 'cli_other_home',
     exit: EXIT.notRunning,
     why: `no daemon runs for ${settings.home}`,
-    mend: `svc --home ${home} status, or --port ${new URL(daemon.url).port} to mean the one at that port`,
+    fix: `svc --home ${home} status, or --port ${new URL(daemon.url).port} to mean the one at that port`,
   });
 };
 

@@ -6,7 +6,7 @@ export interface Check {
   readonly check: string;
   readonly status: 'pass' | 'warn' | 'fail';
   readonly summary: string;
-  /** What mends it. */
+  /** What fixes it. */
   readonly hint?: string;
 }
 

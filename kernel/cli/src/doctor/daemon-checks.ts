@@ -23,8 +23,8 @@ export const daemonChecks = async (cli: Cli): Promise<DaemonChecks> => {
     if (!(error instanceof Failure)) throw error;
     if (error.code === 'cli_daemon_not_running') return { isRunning: false, checks: [warn('daemon', 'not running', 'svc start')] };
     // Without a key nobody is told more, and that is as it should be.
-    if (error.exit === EXIT.refused) return { isRunning: true, checks: [warn('daemon', `runs at ${daemon.url}; details require a key: ${error.message}`, error.mend)] };
-    return { isRunning: true, checks: [fail('daemon', `answers at ${daemon.url}, but not to this: ${error.message}`, error.mend)] };
+    if (error.exit === EXIT.refused) return { isRunning: true, checks: [warn('daemon', `runs at ${daemon.url}; details require a key: ${error.message}`, error.fix)] };
+    return { isRunning: true, checks: [fail('daemon', `answers at ${daemon.url}, but not to this: ${error.message}`, error.fix)] };
   }
 };
 

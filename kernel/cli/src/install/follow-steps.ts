@@ -23,7 +23,7 @@ export const followSteps = async <Id extends Stepped>({ client, url }: DaemonCli
   } catch (error) {
     throw error instanceof Failure ? error : failureOf(error, url);
   }
-  throw new Failure('The daemon closed the connection before it was done.', { code: 'cli_connection_lost', mend: 'svc ext list   shows the current state' });
+  throw new Failure('The daemon closed the connection before it was done.', { code: 'cli_connection_lost', fix: 'svc ext list   shows the current state' });
 };
 
-const refused = ({ code, details, error, hint, request_id, status }: Refusal): Failure => new Failure(error, { code, status, mend: hint, requestId: request_id, details });
+const refused = ({ code, details, error, hint, request_id, status }: Refusal): Failure => new Failure(error, { code, status, fix: hint, requestId: request_id, details });

@@ -132,7 +132,7 @@ const inScript = (error: Failure, offer: PackageOffer): Failure => {
   const flags = `--grant all${offer.key?.standing === 'unknown' ? ' --trust-key' : ''}`;
   return new Failure(error.message, {
     code: error.code,
-    mend: `review its permissions (--json shows them), then repeat the command with ${flags}`,
+    fix: `review its permissions (--json shows them), then repeat the command with ${flags}`,
     details: offer,
     ...(error.status === undefined ? {} : { status: error.status }),
   });

@@ -56,9 +56,9 @@ const remote = (cli: Cli): Operator => ({
 
 const local = (cli: Cli): Operator => {
   const run = async <T>(work: (installer: import('@svc/installer/install').Installer) => Promise<T>): Promise<T> => {
-    const { withLocalInstaller } = await import('@svc/daemon/strangers/local-installer');
+    const { withLocalInstaller } = await import('@svc/daemon/third-party/local-installer');
     return withLocalInstaller({ env: cli.settings.env, releaseFile: path.join(cli.distDir, 'release.json') }, work).catch((error: unknown) => {
-      throw isSvcError(error) ? new Failure(error.message, { code: error.code, mend: error.hint, details: error.details, status: error.status }) : error;
+      throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.hint, details: error.details, status: error.status }) : error;
     });
   };
   return {
@@ -76,7 +76,7 @@ const local = (cli: Cli): Operator => {
       }),
     rollback: (id) => run(async (installer) => (await installer.rollback(id)).version),
     remove: (id, purge) => {
-      if (purge) throw new Failure('Only a running daemon can delete rows and secrets.', { code: 'cli_daemon_not_running', mend: 'run svc start and repeat; or leave --purge out' });
+      if (purge) throw new Failure('Only a running daemon can delete rows and secrets.', { code: 'cli_daemon_not_running', fix: 'run svc start and repeat; or leave --purge out' });
       return run((installer) => installer.remove(id, { purge: false }));
     },
   };

@@ -9,5 +9,5 @@ export const keyPlace = (cli: Cli, given: string | undefined): string => (given 
 /** What the installer refuses, as a command says it. */
 export const inWords = async <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
-    throw isSvcError(error) ? new Failure(error.message, { code: error.code, mend: error.hint, details: error.details }) : error;
+    throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.hint, details: error.details }) : error;
   });

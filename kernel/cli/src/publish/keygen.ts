@@ -17,7 +17,7 @@ export const keygen = async (cli: Cli, given: string | undefined): Outcome => {
     throw new Failure(`${file} already exists.`, {
       code: 'cli_key_exists',
       why: 'you need the key for the next version of what it signed',
-      mend: 'svc ext keygen FILE   creates another one elsewhere',
+      fix: 'svc ext keygen FILE   creates another one elsewhere',
     });
   });
   if (cli.json) cli.out.json({ file, key_id: key.keyId, public: key.publicKey });

@@ -68,7 +68,7 @@ export const trustAdd = async (cli: Cli, publicKey: string, flags: TrustFlags): 
   const keys = await changeKeys(cli, (before) => {
     const known = before.find((key) => key.id === id);
     if (known?.revoked !== undefined)
-      throw new Failure(`${id} was revoked ${known.revoked}.`, { code: 'cli_key_revoked', mend: `svc ext trust remove ${id}   removes the key; then you can add it again` });
+      throw new Failure(`${id} was revoked ${known.revoked}.`, { code: 'cli_key_revoked', fix: `svc ext trust remove ${id}   removes the key; then you can add it again` });
     const next: TrustedKey = {
       ...(known ?? { id, name: '', public: publicKey, since: new Date().toISOString() }),
       ...(name === undefined ? {} : { name }),
@@ -106,7 +106,7 @@ export const trustRemove = async (cli: Cli, id: string): Outcome => {
 const known = (keys: readonly TrustedKey[], id: string): TrustedKey => {
   const key = keys.find((one) => one.id === id);
   if (key) return key;
-  throw new Failure(`No key ${id} is trusted here.`, { code: 'cli_unknown_key', mend: 'svc ext trust list' });
+  throw new Failure(`No key ${id} is trusted here.`, { code: 'cli_unknown_key', fix: 'svc ext trust list' });
 };
 
 const said = (cli: Cli, keys: readonly TrustedKey[], id: string, what: string): Outcome => {

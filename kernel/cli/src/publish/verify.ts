@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type PackageContent, readPackage, unpack } from '@svc/installer/package';
-import { judgeKey, type KeyStanding, readRotations, type Signature, verifyFolder } from '@svc/installer/signing';
+import { validateKey, type KeyStanding, readRotations, type Signature, verifyFolder } from '@svc/installer/signing';
 import type { Cli, Outcome } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
@@ -33,11 +33,11 @@ export const verify = async (cli: Cli, given: string): Outcome => {
 
 const verified = async (cli: Cli, given: string, work: string): Promise<Verified> => {
   const about = await stat(given).catch(() => undefined);
-  if (!about) throw new Failure(`There is no ${given}.`, { code: 'cli_no_file', mend: 'svc ext verify FILE.tgz, or a folder that is built' });
+  if (!about) throw new Failure(`There is no ${given}.`, { code: 'cli_no_file', fix: 'svc ext verify FILE.tgz, or a folder that is built' });
   const dir = about.isDirectory() ? given : path.join(work, 'package');
   if (!about.isDirectory()) await unpack(given, dir);
   const { signature } = await verifyFolder(dir, { isSource: about.isDirectory() });
-  const standing = signature ? await judgeKey(signature, await trustedKeys(cli), await readRotations(dir)) : undefined;
+  const standing = signature ? await validateKey(signature, await trustedKeys(cli), await readRotations(dir)) : undefined;
   return { content: await readPackage(dir), signature, standing };
 };
 

@@ -27,7 +27,7 @@ export const askSecret = async (cli: Cli, question: string): Promise<string> => 
 
 /** A secret from a pipe, without the blanks around it. */
 export const pipedSecret = async (): Promise<string> => {
-  if (process.stdin.isTTY === true) throw new Failure('--stdin needs a pipe.', { code: 'cli_usage', exit: EXIT.usage, mend: 'leave --stdin out: you will be asked' });
+  if (process.stdin.isTTY === true) throw new Failure('--stdin needs a pipe.', { code: 'cli_usage', exit: EXIT.usage, fix: 'leave --stdin out: you will be asked' });
   return (await readStdin()).trim();
 };
 

@@ -7,7 +7,7 @@ import { leaveWithReader } from './reader.js';
 import { createTerminal } from './terminal.js';
 
 /** Runs a command to its exit code; what went wrong is printed. */
-export const told = (flags: Pick<GlobalFlags, 'json' | 'color'>, work: () => Promise<ExitCode>): Promise<ExitCode> => {
+export const reported = (flags: Pick<GlobalFlags, 'json' | 'color'>, work: () => Promise<ExitCode>): Promise<ExitCode> => {
   leaveWithReader();
   return work().catch((error: unknown) => complain(flags, error));
 };
@@ -22,14 +22,14 @@ const complain = (flags: Pick<GlobalFlags, 'json' | 'color'>, error: unknown): E
   }
   out.note(`${out.red('Error')}  ${typed(failure.message)}`);
   if (failure.why !== undefined) out.note(`  why   ${typed(failure.why)}`);
-  if (failure.mend !== undefined) out.note(`  fix   ${out.cyan(typed(failure.mend))}`);
-  if (failure.requestId !== undefined && failure.mend?.includes(failure.requestId) !== true) out.note(out.dim(typed(`  log   svc logs --request ${failure.requestId}`)));
+  if (failure.fix !== undefined) out.note(`  fix   ${out.cyan(typed(failure.fix))}`);
+  if (failure.requestId !== undefined && failure.fix?.includes(failure.requestId) !== true) out.note(out.dim(typed(`  log   svc logs --request ${failure.requestId}`)));
   return failure.exit;
 };
 
 /** Nobody foresaw it: the text is all there is, and where it came from. */
 const unexpected = (error: unknown): Failure =>
-  new Failure(error instanceof Error ? error.message : String(error), { code: 'cli_unexpected', why: error instanceof Error ? firstFrame(error) : undefined, mend: 'svc doctor' });
+  new Failure(error instanceof Error ? error.message : String(error), { code: 'cli_unexpected', why: error instanceof Error ? firstFrame(error) : undefined, fix: 'svc doctor' });
 
 const firstFrame = (error: Error): string | undefined =>
   error.stack

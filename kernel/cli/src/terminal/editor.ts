@@ -4,7 +4,7 @@ import { textThatIsSet } from '@svc/api';
 import type { Cli } from '../cli.js';
 import { Failure } from '../failure.js';
 
-/** Comes back when the editor is closed. `command` is what was typed, for the mend. */
+/** Comes back when the editor is closed. `command` is what was typed, for the fix. */
 export const runEditor = async ({ settings }: Cli, file: string, command: string): Promise<void> => {
   const editor = textThatIsSet(settings.env.VISUAL) ?? textThatIsSet(settings.env.EDITOR) ?? 'vi';
   // It may have arguments, as in `code --wait`: the shell reads it as the person wrote it, and the file is not part of that text.
@@ -13,5 +13,5 @@ export const runEditor = async ({ settings }: Cli, file: string, command: string
     child.on('error', reject);
     child.on('close', resolve);
   });
-  if (code !== 0) throw new Failure(`The editor "${editor}" ended with ${code ?? 'a signal'}.`, { code: 'cli_editor_failed', why: 'nothing was changed', mend: `EDITOR=<your editor> ${command}` });
+  if (code !== 0) throw new Failure(`The editor "${editor}" ended with ${code ?? 'a signal'}.`, { code: 'cli_editor_failed', why: 'nothing was changed', fix: `EDITOR=<your editor> ${command}` });
 };

@@ -313,7 +313,7 @@ describe('svc chat at a terminal', function () {
     await leave(terminal);
   });
 
-  it('says what failed and what mends it, and goes on', async () => {
+  it('says what failed and what fixes it, and goes on', async () => {
     daemon.frames = [['error', { error: 'Acme refused its key.', code: 'llm_provider_auth', hint: 'svc providers set-key acme' }]];
     const terminal = await open();
     terminal.type(`hello${ENTER}`);

@@ -69,7 +69,7 @@ describe('svc completion', function () {
     await daemon.close();
   });
 
-  const judge = (found: readonly string[], offered: readonly string[], where: string): void => {
+  const validate = (found: readonly string[], offered: readonly string[], where: string): void => {
     for (const word of offered) {
       if (word.startsWith('!')) expect(found, where).to.not.include(word.slice(1));
       else expect(found, where).to.include(word);
@@ -82,7 +82,7 @@ describe('svc completion', function () {
       const all = ['svc', ...words].map((word) => `'${word}'`).join(' ');
       const run = `source "${at}"; COMP_WORDS=(${all}); COMP_CWORD=${words.length}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
       // The daemon of this test answers in this process.
-      judge((await shell('bash', ['--norc', '-c', run])).split('\n'), offered, words.join(' '));
+      validate((await shell('bash', ['--norc', '-c', run])).split('\n'), offered, words.join(' '));
     }
     expect(await shell('bash', ['--norc', '-c', `source "${at}"; complete -p svc`])).to.contain('_svc svc');
   });
@@ -99,7 +99,7 @@ describe('svc completion', function () {
     const at = await script('fish');
     for (const [words, offered] of PLACES) {
       const line = ['svc', ...words].join(' ');
-      judge(
+      validate(
         (await shell('fish', ['--no-config', '-c', `source "${at}"; complete -C '${line}'`])).split('\n').map((one) => one.split('\t')[0] ?? ''),
         offered,
         line,
@@ -117,7 +117,7 @@ describe('svc completion', function () {
       const found = (await shell('zsh', ['-f', '-c', run])).split('\n');
       const typed = words.at(-1) ?? '';
       // zsh itself leaves out what does not begin as it was typed.
-      judge(
+      validate(
         found.filter((word) => word.startsWith(typed)),
         offered,
         words.join(' '),

@@ -119,7 +119,7 @@ describe('svc commands that ask the daemon', function () {
     expect(JSON.parse((await bench.run(['agent', 'list', '--json'])).stdout)).to.include({ total: 3 });
   });
 
-  it('status shows what fails with what mends it, as doctor does', async () => {
+  it('status shows what fails with what fixes it, as doctor does', async () => {
     daemon.answers.set('GET /api/status', [
       200,
       {

@@ -61,8 +61,8 @@ describe('svc tool and files with the real daemon', function () {
       it('ends with 1 where the tool failed', async () => {
         const ran = await tool(['call', 'file_read', 'path=nope', '--agent', 'assistant']);
         expect([ran.code, ran.stdout, ran.stderr.includes('no file "nope"')]).to.deep.equal([1, '', true]);
-        const told = await tool(['call', 'file_read', 'path=nope', '--agent', 'assistant', '--json']);
-        expect([told.code, (JSON.parse(told.stdout) as { is_error: boolean }).is_error]).to.deep.equal([1, true]);
+        const reported = await tool(['call', 'file_read', 'path=nope', '--agent', 'assistant', '--json']);
+        expect([reported.code, (JSON.parse(reported.stdout) as { is_error: boolean }).is_error]).to.deep.equal([1, true]);
       });
 
       for (const [args, code, words] of [

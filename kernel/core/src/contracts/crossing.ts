@@ -1,6 +1,6 @@
 /**
  * What crosses to or from code of another build crosses as a copy: nobody changes afterwards what somebody else has
- * judged, keeps or shows to others. What one build made shares its data, as the compiler has seen both sides.
+ * validated, keeps or shows to others. What one build made shares its data, as the compiler has seen both sides.
  *
  * X1  A copy holds plain data only: no function, class instance, accessor or trap gets through.
  * X2  A frozen object of scalars is the same for all, and stays itself: sealed writes and actors are known by identity.

@@ -3,12 +3,12 @@
  * goes when its owner goes; its taps stay registered and sleep until it is back.
  */
 import { type AtOnce, type CallOf, type Disposable, type HookDecl, type HookHandle, type Stage, SvcError, type TapOf, type TapOptions, declaredAs } from '@svc/api';
-import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
-import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
+import { type ActorRegistry, createActorRegistry } from '../contracts/actor-registry.js';
+import { type ContractValidator, noValidator } from '../contracts/contract-validator.js';
 import { ContributionRegistry, type Contribution } from '../contribution-registry.js';
 import { HookSlot, type HookWatch, type Tap, type TapTurn } from './hook-slot.js';
 import { plainCopy } from '../contracts/crossing.js';
-import type { Owner } from '../owner.js';
+import type { Contributor } from '../owner.js';
 import { orderTaps } from './tap-order.js';
 
 const TRY_AGAIN_MS = 30_000;
@@ -32,24 +32,24 @@ export class HookRegistry {
   readonly #slots = new Map<string, HookSlot>();
   readonly #kernelNames: ReadonlySet<string>;
   readonly #watch: HookWatch;
-  readonly #judge: ContractJudge;
-  readonly #actors: ActorBook;
+  readonly #validator: ContractValidator;
+  readonly #actors: ActorRegistry;
   /** Hooks on which a generation is not called any more. */
-  readonly #suspended = new WeakMap<Owner, Set<string>>();
+  readonly #suspended = new WeakMap<Contributor, Set<string>>();
   /** Closed hooks that a generation does not answer: when it is tried again. */
-  readonly #cuts = new WeakMap<Owner, Map<string, number>>();
+  readonly #cuts = new WeakMap<Contributor, Map<string, number>>();
   /** The calls of most daemons are not looked at. */
   #anyCut = false;
   readonly #watchOutside: HookWatch;
   #nextTap = 1;
 
-  constructor(kernelHooks: readonly HookDecl[], watch: HookWatch, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
+  constructor(kernelHooks: readonly HookDecl[], watch: HookWatch, validator: ContractValidator = noValidator, actors: ActorRegistry = createActorRegistry()) {
     this.#watch = { ...watch, strike: watch.strike, timing: watch.timing, turn: (owner, name) => this.#turn(owner, name), answered: (owner, name) => this.#answered(owner, name) };
     this.#watchOutside = watch;
     this.#actors = actors;
-    this.#judge = judge;
+    this.#validator = validator;
     this.#kernelNames = new Set(kernelHooks.map(({ name }) => name));
-    for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, this.#watch, judge, actors));
+    for (const hook of kernelHooks) this.#slots.set(declaredAs(hook), new HookSlot(hook, this.#watch, validator, actors));
     this.taps = new ContributionRegistry<Tapped>('tap', {
       describe: ({ hook }) => hook.name,
       check: ({ owner, value }) => {
@@ -68,24 +68,24 @@ export class HookRegistry {
     return this.#slots.get(declaredAs(hook));
   }
 
-  /** For the kernel itself, which is not judged. */
+  /** For the kernel itself, which is not validated. */
   handle<H extends HookDecl>(hook: H): KernelHook<H> {
     const key = declaredAs(hook);
     return this.#handle(hook, () => this.#slots.get(key), undefined);
   }
 
   /** The taps of one generation alone, seen or not yet; undefined when it has none. For the kernel itself. */
-  callOf<H extends HookDecl>(owner: Owner, hook: H): CallOf<H> | undefined {
+  callOf<H extends HookDecl>(owner: Contributor, hook: H): CallOf<H> | undefined {
     const taps = this.taps.of(owner).flatMap((one) => (declaredAs(one.hook) === declaredAs(hook) ? [one.tap] : []));
     if (taps.length === 0) return undefined;
-    const slot = new HookSlot(hook, this.#watch, this.#judge);
+    const slot = new HookSlot(hook, this.#watch, this.#validator);
     slot.replace(orderTaps(taps));
     // As in #handle: the declaration fixes what the slot takes and gives.
     return ((subject: unknown, context: unknown) => Promise.resolve(slot.call(subject, context))) as CallOf<H>;
   }
 
   /** A hook of somebody else, for this caller. */
-  use<H extends HookDecl>(owner: Owner, hook: H): HookHandle<H> {
+  use<H extends HookDecl>(owner: Contributor, hook: H): HookHandle<H> {
     const key = declaredAs(hook);
     const slot = (): HookSlot | undefined => {
       const found = this.#slots.get(key);
@@ -97,7 +97,7 @@ export class HookRegistry {
     return this.#handle(hook, slot, owner);
   }
 
-  tap<H extends HookDecl>(owner: Owner, hook: H, fn: TapOf<H>, options: TapOptions = {}): Disposable {
+  tap<H extends HookDecl>(owner: Contributor, hook: H, fn: TapOf<H>, options: TapOptions = {}): Disposable {
     const tap: Tap = {
       owner,
       name: `${owner.id}@${owner.generation}#${this.#nextTap++}`,
@@ -110,7 +110,7 @@ export class HookRegistry {
   }
 
   /** What the owner of a hook still finishes after it was switched off goes by the checks it began with. */
-  define<H extends HookDecl>(owner: Owner, hook: H): HookHandle<H> {
+  define<H extends HookDecl>(owner: Contributor, hook: H): HookHandle<H> {
     this.definitions.add(owner, hook);
     const key = declaredAs(hook);
     let last: HookSlot | undefined;
@@ -122,14 +122,14 @@ export class HookRegistry {
   }
 
   /** Calls this generation no more on a hook that only observes. False where a tap may not be left out: it goes on failing as the policy says. */
-  suspend(owner: Owner, name: string): boolean {
+  suspend(owner: Contributor, name: string): boolean {
     if (![...this.#slots.values()].some((slot) => slot.hook.name === name && slot.hook.policy === 'observe')) return false;
     this.#leaveOut(owner, name);
     return true;
   }
 
   /** Does not wait for it any more: what may be left out is, and what may not fails at once, and is tried again now and then. */
-  cutOff(owner: Owner, name: string): 'left out' | 'refused' | undefined {
+  cutOff(owner: Contributor, name: string): 'left out' | 'refused' | undefined {
     const slot = [...this.#slots.values()].find((one) => one.hook.name === name);
     if (!slot) return undefined;
     if (slot.hook.policy !== 'closed') {
@@ -142,13 +142,13 @@ export class HookRegistry {
     return 'refused';
   }
 
-  #leaveOut(owner: Owner, name: string): void {
+  #leaveOut(owner: Contributor, name: string): void {
     const names = this.#suspended.get(owner) ?? new Set();
     this.#suspended.set(owner, names.add(name));
     this.#order();
   }
 
-  #turn(owner: Owner, name: string): TapTurn {
+  #turn(owner: Contributor, name: string): TapTurn {
     if (!this.#anyCut) return 'call';
     const cuts = this.#cuts.get(owner);
     const againAt = cuts?.get(name);
@@ -159,20 +159,20 @@ export class HookRegistry {
     return 'trial';
   }
 
-  #answered(owner: Owner, name: string): void {
+  #answered(owner: Contributor, name: string): void {
     this.#cuts.get(owner)?.delete(name);
     this.#watchOutside.answered?.(owner, name);
   }
 
-  #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Owner | undefined): KernelHook<H> {
-    const isJudged = caller !== undefined && this.#judge.isNeeded(caller);
+  #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Contributor | undefined): KernelHook<H> {
+    const isValidated = caller !== undefined && this.#validator.isNeeded(caller);
     const atOnce = (subject: unknown, context: unknown): unknown => {
       // Looked up at each call: an owner's reload makes a new one.
       const found = slot() ?? this.#need(hook);
-      if (!isJudged) return found.call(subject, context);
+      if (!isValidated) return found.call(subject, context);
       const where = `What ${caller.id} gave to the hook ${hook.name}`;
-      const given = this.#judge.isForeign(caller) ? plainCopy(subject, where) : subject;
-      this.#judge.check(found.hook.subject, given, where);
+      const given = this.#validator.isForeign(caller) ? plainCopy(subject, where) : subject;
+      this.#validator.check(found.hook.subject, given, where);
       return found.call(given, context);
     };
     return {
@@ -184,7 +184,7 @@ export class HookRegistry {
   }
 
   /** While the owner of a hook is off nobody knows; its taps sleep then. */
-  #mayTap(owner: Owner, hook: HookDecl): boolean {
+  #mayTap(owner: Contributor, hook: HookDecl): boolean {
     const slot = this.slot(hook);
     return owner.isRemote !== true || slot === undefined || slot.hook.remote === true;
   }
@@ -210,7 +210,7 @@ export class HookRegistry {
     for (const [key, hook] of wanted) {
       const slot = this.#slots.get(key);
       // A reload of the owner that changes nothing about the hook leaves it as it is.
-      if (!slot || !sameSpec(slot.hook, hook)) this.#slots.set(key, new HookSlot(hook, this.#watch, this.#judge, this.#actors));
+      if (!slot || !sameSpec(slot.hook, hook)) this.#slots.set(key, new HookSlot(hook, this.#watch, this.#validator, this.#actors));
     }
     this.#order();
   }
@@ -231,7 +231,7 @@ export class HookRegistry {
   }
 }
 
-const notCallable = (owner: Owner, hook: HookDecl): SvcError =>
+const notCallable = (owner: Contributor, hook: HookDecl): SvcError =>
   new SvcError('hook_not_callable', `${owner.id} may not call the hook ${hook.name}: its owner alone does.`, { status: 403, hint: 'Tap it, or use a service.' });
 
 const stageNumber = (stage: Stage | undefined): number => (typeof stage === 'number' ? stage : (STAGES[stage ?? 'normal'] ?? 0));

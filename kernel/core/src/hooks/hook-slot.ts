@@ -11,15 +11,15 @@
  *     checks is refused at once.
  */
 import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError, isThenable } from '@svc/api';
-import { type ActorBook, createActorBook } from '../contracts/actor-book.js';
-import { type ContractJudge, noJudge } from '../contracts/contract-judge.js';
+import { type ActorRegistry, createActorRegistry } from '../contracts/actor-registry.js';
+import { type ContractValidator, noValidator } from '../contracts/contract-validator.js';
 import { plainCopy } from '../contracts/crossing.js';
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
-import type { Owner } from '../owner.js';
+import type { Contributor } from '../owner.js';
 import { runAs } from '../owner.js';
 
 export interface Tap {
-  readonly owner: Owner;
+  readonly owner: Contributor;
   /** `<id>@<generation>`, unique per slot by adding a number. */
   readonly name: string;
   readonly fn: (...args: never[]) => unknown;
@@ -32,14 +32,14 @@ export type TapTurn = 'call' | 'trial' | 'cut';
 
 export interface HookWatch {
   /** A tap threw, was late or answered nonsense. */
-  strike(owner: Owner, hook: string, error: unknown, lostMs: number): void;
+  strike(owner: Contributor, hook: string, error: unknown, lostMs: number): void;
   /** How long whoever calls this hook waits for this owner, where that is less than the hook's budget. */
-  patienceMs?(owner: Owner, hook: string): number;
+  patienceMs?(owner: Contributor, hook: string): number;
   /** What to do with the next call of a tap; `cut`: it fails at once, as one that did not answer. */
-  turn?(owner: Owner, hook: string): TapTurn;
+  turn?(owner: Contributor, hook: string): TapTurn;
   /** A call that was let through on trial was answered. */
-  answered?(owner: Owner, hook: string): void;
-  timing(owner: Owner, hook: string, ms: number): void;
+  answered?(owner: Contributor, hook: string): void;
+  timing(owner: Contributor, hook: string, ms: number): void;
 }
 
 type Invoke = (args: readonly unknown[]) => unknown;
@@ -57,16 +57,16 @@ const INTERNAL_ERROR = 500;
 export class HookSlot {
   readonly hook: HookDecl;
   readonly #watch: HookWatch;
-  readonly #judge: ContractJudge;
-  readonly #actors: ActorBook;
+  readonly #validator: ContractValidator;
+  readonly #actors: ActorRegistry;
   #taps: readonly Tap[] = [];
   #invoke: Invoke | undefined;
 
-  constructor(hook: HookDecl, watch: HookWatch, judge: ContractJudge = noJudge, actors: ActorBook = createActorBook()) {
+  constructor(hook: HookDecl, watch: HookWatch, validator: ContractValidator = noValidator, actors: ActorRegistry = createActorRegistry()) {
     this.hook = hook;
     this.#actors = actors;
     this.#watch = watch;
-    this.#judge = judge;
+    this.#validator = validator;
   }
 
   get isEmpty(): boolean {
@@ -171,7 +171,7 @@ export class HookSlot {
   #denyOf(error: unknown): Verdict | undefined {
     if (isRefusal(error)) return { deny: error.message, code: error.code, status: error.status, headers: error.headers };
     if (this.hook.policy !== 'closed') return undefined;
-    // Whoever is refused may be a stranger: what went wrong stands in the log.
+    // Whoever is refused may be a third party: what went wrong stands in the log.
     return { deny: `A check of ${this.hook.name} could not be made, so it is refused; the log says why.`, code: 'hook_failed' };
   }
 
@@ -242,9 +242,9 @@ export class HookSlot {
     };
   }
 
-  /** A tap of another build gets a copy: what the others judge, and what happens then, stays what it was. */
+  /** A tap of another build gets a copy: what the others validate, and what happens then, stays what it was. */
   #handed(tap: Tap, args: readonly unknown[]): readonly unknown[] {
-    if (!this.#judge.isForeign(tap.owner)) return args;
+    if (!this.#validator.isForeign(tap.owner)) return args;
     const copies = args.map((value) => plainCopy(value, `What ${this.hook.name} asks`));
     return [this.hook.subject, this.hook.context ?? this.hook.subject].slice(0, copies.length).map((schema, index) => this.#actors.handAll(schema, copies[index]));
   }
@@ -303,19 +303,19 @@ export class HookSlot {
     try {
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
       if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
-      if (result === undefined || !this.#judge.isNeeded(tap.owner)) return result;
-      const answer = this.#judge.isForeign(tap.owner) ? plainCopy(result, `What ${tap.owner.id} answered ${this.hook.name}`) : result;
-      this.#judgeAnswer(tap, answer);
+      if (result === undefined || !this.#validator.isNeeded(tap.owner)) return result;
+      const answer = this.#validator.isForeign(tap.owner) ? plainCopy(result, `What ${tap.owner.id} answered ${this.hook.name}`) : result;
+      this.#validateAnswer(tap, answer);
       return answer;
     } catch (error) {
       return this.#faulty(tap, error, failed, started);
     }
   }
 
-  #judgeAnswer(tap: Tap, result: unknown): void {
+  #validateAnswer(tap: Tap, result: unknown): void {
     const { kind, subject, answer, name } = this.hook;
     const schema = kind === 'pipe' ? subject : answer;
-    if (schema) this.#judge.check(schema, result, `What ${tap.owner.id} answered to the hook ${name}`);
+    if (schema) this.#validator.check(schema, result, `What ${tap.owner.id} answered to the hook ${name}`);
   }
 
   #rethrowIfClosed(error: unknown): typeof SKIPPED {

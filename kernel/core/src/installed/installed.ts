@@ -1,4 +1,4 @@
-/** An extension as it lies in the store: judged from data, loaded on demand. */
+/** An extension as it lies in the store: validated from data, loaded on demand. */
 import type { Contributions, ExtensionDefinition, ExtensionOrigin, Manifest } from '@svc/api';
 
 export interface Installed {

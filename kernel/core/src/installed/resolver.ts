@@ -1,12 +1,12 @@
 /**
  * In which order extensions start, who waits for whom, and what cannot be.
- * Judged from manifests alone, before any code runs.
+ * Validated from manifests alone, before any code runs.
  */
 import type { Manifest } from '@svc/api';
 import { type KernelNames, NO_KERNEL_NAMES, rivalClaim } from './claims.js';
 import satisfies from 'semver/functions/satisfies.js';
 
-/** What manifests are judged against. */
+/** What manifests are validated against. */
 export interface Host {
   readonly apiVersion: string;
   readonly names?: KernelNames;
@@ -34,9 +34,9 @@ export function resolve(enabled: readonly Manifest[], installed: readonly Manife
   blockMissing(enabled, installed, blocked);
   for (;;) {
     const nodes = nodesOf(enabled.filter((manifest) => !blocked.has(manifest.id)));
-    const ring = findRing(nodes);
-    if (!ring) return { waves: wavesOf(nodes), blocked };
-    for (const id of ring) blocked.set(id, `its requirements form a ring: ${[...ring, ring[0]].join(' → ')}`);
+    const cycle = findCycle(nodes);
+    if (!cycle) return { waves: wavesOf(nodes), blocked };
+    for (const id of cycle) blocked.set(id, `its requirements form a ring: ${[...cycle, cycle[0]].join(' → ')}`);
     blockMissing(enabled, installed, blocked);
   }
 }
@@ -126,7 +126,7 @@ function reaches(from: string, to: string, needs: ReadonlyMap<string, ReadonlySe
   return [...(needs.get(from) ?? [])].some((next) => reaches(next, to, needs, seen));
 }
 
-function findRing(nodes: readonly Node[]): string[] | undefined {
+function findCycle(nodes: readonly Node[]): string[] | undefined {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const done = new Set<string>();
   const path: string[] = [];
@@ -135,16 +135,16 @@ function findRing(nodes: readonly Node[]): string[] | undefined {
     if (done.has(id)) return undefined;
     path.push(id);
     for (const need of byId.get(id)?.needs ?? []) {
-      const ring = visit(need);
-      if (ring) return ring;
+      const cycle = visit(need);
+      if (cycle) return cycle;
     }
     path.pop();
     done.add(id);
     return undefined;
   };
   for (const node of nodes) {
-    const ring = visit(node.id);
-    if (ring) return ring;
+    const cycle = visit(node.id);
+    if (cycle) return cycle;
   }
   return undefined;
 }

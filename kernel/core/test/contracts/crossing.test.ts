@@ -1,17 +1,17 @@
 /** What crosses between areas fits its declaration: looked at between builds, and never within one. */
 import { Type, defineAsk, defineEvent, defineGather, definePipe, defineService, defineStep, method, streamMethod } from '@svc/api';
 import { expect } from 'chai';
-import { createContractJudge, type Misfit } from '../../src/contracts/contract-judge.js';
+import { createContractValidator, type Violation } from '../../src/contracts/contract-validator.js';
 import { EventHub } from '../../src/event-hub.js';
 import { HookRegistry } from '../../src/hooks/hook-registry.js';
 import { Lifetime } from '../../src/lifetime.js';
-import type { Owner } from '../../src/owner.js';
+import type { Contributor } from '../../src/owner.js';
 import { ServiceRegistry } from '../../src/service-registry.js';
 
-const ownerOf = (id: string, build: string | undefined): Owner => ({ id, generation: 1, lifetime: new Lifetime(`${id}@1`), ...(build === undefined ? {} : { build }) });
+const ownerOf = (id: string, build: string | undefined): Contributor => ({ id, generation: 1, lifetime: new Lifetime(`${id}@1`), ...(build === undefined ? {} : { build }) });
 
 /** All that these schemas say: a text, a number, or nothing. */
-const misfit: Misfit = ({ type }, value) => (typeof value === (type === 'integer' ? 'number' : type) ? undefined : `must be ${type}`);
+const violation: Violation = ({ type }, value) => (typeof value === (type === 'integer' ? 'number' : type) ? undefined : `must be ${type}`);
 
 const text = Type.String();
 const Memory = defineService('memory', '1.0.0', {
@@ -37,10 +37,10 @@ const problemOf = async (work: () => Promise<unknown>): Promise<string> => {
   }
 };
 
-const judged = async (judgesAll = false) => {
-  const judge = createContractJudge(async () => misfit, judgesAll);
-  await judge.load();
-  return judge;
+const validated = async (validatesAll = false) => {
+  const validator = createContractValidator(async () => violation, validatesAll);
+  await validator.load();
+  return validator;
 };
 
 const builds: ReadonlyArray<readonly [what: string, provider: string | undefined, caller: string | undefined, isLookedAt: boolean]> = [
@@ -54,7 +54,7 @@ const builds: ReadonlyArray<readonly [what: string, provider: string | undefined
 describe('what crosses between', () => {
   for (const [what, provider, caller, isLookedAt] of builds) {
     it(`${what} in a service is ${isLookedAt ? 'validated: arguments, answers and frames' : 'not looked at'}`, async () => {
-      const services = new ServiceRegistry(() => undefined, await judged());
+      const services = new ServiceRegistry(() => undefined, await validated());
       const memory = ownerOf('memory', provider);
       let called = 0;
       services.provide(memory, Memory, {
@@ -110,12 +110,12 @@ describe('what crosses between', () => {
 
     it(`the kernel and ${from}, answered to a hook, ${outcome}; a fault is the tap's`, async () => {
       const strikes: string[] = [];
-      const hooks = new HookRegistry([Check, Who, Prompt], { strike: (owner, hook) => void strikes.push(`${owner.id} ${hook}`), timing: () => undefined }, await judged());
-      const stranger = ownerOf('stranger', build);
-      hooks.tap(stranger, Check, () => untyped<string>(1));
-      hooks.tap(stranger, Who, () => untyped<string>(2));
-      hooks.tap(stranger, Prompt, () => untyped<string>(3));
-      hooks.taps.swap(undefined, stranger);
+      const hooks = new HookRegistry([Check, Who, Prompt], { strike: (owner, hook) => void strikes.push(`${owner.id} ${hook}`), timing: () => undefined }, await validated());
+      const thirdParty = ownerOf('stranger', build);
+      hooks.tap(thirdParty, Check, () => untyped<string>(1));
+      hooks.tap(thirdParty, Who, () => untyped<string>(2));
+      hooks.tap(thirdParty, Prompt, () => untyped<string>(3));
+      hooks.taps.swap(undefined, thirdParty);
 
       const [row] = await hooks.handle(Check).call('x');
       const asked = await problemOf(() => hooks.handle(Who).call('x'));
@@ -132,7 +132,7 @@ describe('what crosses between', () => {
     });
 
     it(`${from} and a hook that it calls ${outcome}`, async () => {
-      const hooks = new HookRegistry([Purge], { strike: () => undefined, timing: () => undefined }, await judged());
+      const hooks = new HookRegistry([Purge], { strike: () => undefined, timing: () => undefined }, await validated());
       const seen: unknown[] = [];
       const files = ownerOf('files', 'a');
       hooks.tap(files, Purge, (subject) => void seen.push(subject));
@@ -143,15 +143,15 @@ describe('what crosses between', () => {
     });
 
     it(`${from} and who hears its events ${outcome}`, async () => {
-      const hub = new EventHub({ failed: () => undefined, dropped: () => undefined, isDurable: () => false }, await judged());
-      const problem = await problemOf(async () => hub.judged(ownerOf('memory', build), MemoryAdded, 1));
+      const hub = new EventHub({ failed: () => undefined, dropped: () => undefined, isDurable: () => false }, await validated());
+      const problem = await problemOf(async () => hub.validated(ownerOf('memory', build), MemoryAdded, 1));
       expect(problem).to.equal(isLookedAt ? 'contract_mismatch: The event memory.added of memory does not fit its declaration: must be string.' : 'passed');
-      expect(await problemOf(async () => hub.judged(ownerOf('memory', build), MemoryAdded, 'fits'))).to.equal('passed');
+      expect(await problemOf(async () => hub.validated(ownerOf('memory', build), MemoryAdded, 'fits'))).to.equal('passed');
     });
   }
 
-  it('owners of one build is judged too where everything is to be', async () => {
-    const services = new ServiceRegistry(() => undefined, await judged(true));
+  it('owners of one build is validated too where everything is to be', async () => {
+    const services = new ServiceRegistry(() => undefined, await validated(true));
     const memory = ownerOf('memory', 'a');
     services.provide(memory, Memory, {
       recall: (query) => query,
@@ -163,8 +163,8 @@ describe('what crosses between', () => {
     expect(await problemOf(() => services.require(ownerOf('runs', 'a'), Memory).recall(untyped<string>(1)))).to.contain('contract_mismatch');
   });
 
-  it('callers of different builds and one provider is judged for each by itself', async () => {
-    const services = new ServiceRegistry(() => undefined, await judged());
+  it('callers of different builds and one provider is validated for each by itself', async () => {
+    const services = new ServiceRegistry(() => undefined, await validated());
     const memory = ownerOf('memory', 'a');
     services.provide(memory, Memory, {
       recall: () => 'ok',

@@ -2,10 +2,10 @@ import { type HookDecl, type TapOptions, Type, defineGather, definePipe, defineS
 import { expect } from 'chai';
 import { HookRegistry } from '../../src/hooks/hook-registry.js';
 import { Lifetime } from '../../src/lifetime.js';
-import type { Owner } from '../../src/owner.js';
+import type { Contributor } from '../../src/owner.js';
 
-const ownerOf = (id: string, generation = 1): Owner => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
-const publish = (hooks: HookRegistry, next: Owner, previous?: Owner): void => {
+const ownerOf = (id: string, generation = 1): Contributor => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
+const publish = (hooks: HookRegistry, next: Contributor, previous?: Contributor): void => {
   hooks.definitions.swap(previous, next);
   hooks.taps.swap(previous, next);
 };
@@ -51,7 +51,7 @@ describe('the hook registry', () => {
     const Near = defineVeto('near.before', '1.0.0', { policy: 'closed', budgetMs: 1_000, subject: Type.String() });
     const hooks = create();
     const owner = ownerOf('hooks');
-    const remote: Owner = { ...ownerOf('stranger'), isRemote: true };
+    const remote: Contributor = { ...ownerOf('stranger'), isRemote: true };
     hooks.tap(remote, Far, () => ({ deny: 'from afar' }));
     hooks.tap(remote, Near, () => ({ deny: 'from afar' }));
     publish(hooks, remote);

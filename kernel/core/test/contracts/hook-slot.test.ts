@@ -2,7 +2,7 @@ import { type HookDecl, type HookKind, type HookPolicy, SvcError, type TapContro
 import { expect } from 'chai';
 import { HookSlot, type Tap } from '../../src/hooks/hook-slot.js';
 import { Lifetime } from '../../src/lifetime.js';
-import { type Owner, currentOwner } from '../../src/owner.js';
+import { type Contributor, currentContributor } from '../../src/owner.js';
 
 type Fn = (...args: readonly unknown[]) => unknown;
 
@@ -11,12 +11,19 @@ interface Fault {
   readonly message: string;
 }
 
-const ownerOf = (id: string): Owner => ({ id, generation: 1, lifetime: new Lifetime(`${id}@1`) });
+const ownerOf = (id: string): Contributor => ({ id, generation: 1, lifetime: new Lifetime(`${id}@1`) });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = (): Promise<never> => new Promise(() => undefined);
 
 let next = 1;
-const tapOf = (owner: string | Owner, fn: Fn): Tap => ({ owner: typeof owner === 'string' ? ownerOf(owner) : owner, name: `tap#${next++}`, fn: fn as Tap['fn'], stage: 0, before: [], after: [] });
+const tapOf = (owner: string | Contributor, fn: Fn): Tap => ({
+  owner: typeof owner === 'string' ? ownerOf(owner) : owner,
+  name: `tap#${next++}`,
+  fn: fn as Tap['fn'],
+  stage: 0,
+  before: [],
+  after: [],
+});
 
 const hookOf = (kind: HookKind, policy: HookPolicy, budgetMs: number): HookDecl => ({ declares: 'hook', name: 'test.hook', version: '1.0.0', subject: Type.Unknown(), kind, policy, budgetMs });
 
@@ -226,10 +233,10 @@ describe('a hook slot', () => {
 
     it('asks all at once', async () => {
       let open: () => void = () => undefined;
-      const gate = new Promise<void>((resolve) => {
+      const latch = new Promise<void>((resolve) => {
         open = resolve;
       });
-      const { slot } = slotOf('gather', 'observe', [() => gate.then(() => 'waited'), () => open()], 5_000);
+      const { slot } = slotOf('gather', 'observe', [() => latch.then(() => 'waited'), () => open()], 5_000);
       expect(((await slot.call('x')) as unknown[]).length).to.equal(2);
     });
   });
@@ -240,12 +247,12 @@ describe('a hook slot', () => {
       const { slot } = slotOf('step', 'closed', [
         async () => {
           await turn();
-          seen = currentOwner()?.id;
+          seen = currentContributor()?.id;
         },
       ]);
       await slot.call('x');
       expect(seen).to.equal('tap-0');
-      expect(currentOwner()).to.equal(undefined);
+      expect(currentContributor()).to.equal(undefined);
     });
 
     it('a signal that aborts when its time is up', async () => {
@@ -264,17 +271,17 @@ describe('a hook slot', () => {
   describe('across changes', () => {
     it('finishes a call in flight on the taps it began with, and holds all of them meanwhile', async () => {
       let open: () => void = () => undefined;
-      const gate = new Promise<void>((resolve) => {
+      const latch = new Promise<void>((resolve) => {
         open = resolve;
       });
-      const judge = ownerOf('judge');
-      const { slot } = slotOf('veto', 'closed', [() => gate.then(() => undefined), tapOf(judge, () => ({ deny: 'by the old judge' }))], 5_000);
+      const validator = ownerOf('judge');
+      const { slot } = slotOf('veto', 'closed', [() => latch.then(() => undefined), tapOf(validator, () => ({ deny: 'by the old judge' }))], 5_000);
       const flying = slot.call('x');
       slot.replace([]);
       let isDrained = false;
-      const ended = judge.lifetime.drain(60_000).then(() => {
+      const ended = validator.lifetime.drain(60_000).then(() => {
         isDrained = true;
-        return judge.lifetime.close();
+        return validator.lifetime.close();
       });
       await turn();
       expect(isDrained).to.equal(false);
@@ -282,7 +289,7 @@ describe('a hook slot', () => {
       open();
       expect(await flying).to.deep.equal({ deny: 'by the old judge' });
       await ended;
-      expect(judge.lifetime.holds()).to.deep.equal([]);
+      expect(validator.lifetime.holds()).to.deep.equal([]);
     });
 
     for (const kind of ['veto', 'ask', 'pipe', 'step'] as const) {
@@ -296,15 +303,15 @@ describe('a hook slot', () => {
       });
     }
 
-    it('closed: denies when a judge was stopped by force before its turn came', async () => {
+    it('closed: denies when a validator was stopped by force before its turn came', async () => {
       let open: () => void = () => undefined;
-      const gate = new Promise<void>((resolve) => {
+      const latch = new Promise<void>((resolve) => {
         open = resolve;
       });
-      const judge = ownerOf('judge');
-      const { slot, faults } = slotOf('veto', 'closed', [() => gate.then(() => undefined), tapOf(judge, () => undefined)], 5_000);
+      const validator = ownerOf('judge');
+      const { slot, faults } = slotOf('veto', 'closed', [() => latch.then(() => undefined), tapOf(validator, () => undefined)], 5_000);
       const flying = slot.call('x');
-      await judge.lifetime.close();
+      await validator.lifetime.close();
       open();
       expect(await flying).to.have.property('code', 'hook_failed');
       expect(faults).to.deep.equal([]);

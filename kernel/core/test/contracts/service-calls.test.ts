@@ -2,10 +2,10 @@
 import { type CallControl, Type, atOnce, defineService, method, streamMethod } from '@svc/api';
 import { expect } from 'chai';
 import { Lifetime } from '../../src/lifetime.js';
-import { type Owner, currentOwner } from '../../src/owner.js';
+import { type Contributor, currentContributor } from '../../src/owner.js';
 import { ServiceRegistry } from '../../src/service-registry.js';
 
-const ownerOf = (id: string, generation = 1): Owner => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
+const ownerOf = (id: string, generation = 1): Contributor => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = (): Promise<never> => new Promise(() => undefined);
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -66,18 +66,18 @@ describe('a call of a service', () => {
   });
 
   it('fails with service_deadline, 504 and retry, when its time is up, and tells the method', async () => {
-    let told: unknown;
+    let reported: unknown;
     const { model } = create({
       ask: async (_text, _count, { signal }) => {
         await untilCancelled(signal);
-        told = signal.reason;
+        reported = signal.reason;
       },
     });
     const error = await model.ask('a', 1, { deadlineMs: 5 }).catch((reason: unknown) => reason);
     expect(error).to.include({ code: 'service_deadline', status: 504, retry: true });
     expect(error).to.have.property('message').that.contains('model.ask').and.contains('5 ms');
     await turn();
-    expect(told).to.equal(error);
+    expect(reported).to.equal(error);
   });
 
   it('with a deadline can be cancelled too', async () => {
@@ -122,7 +122,7 @@ describe('a call of a service', () => {
 
 describe('a call of a service by who does not wait for what is known', () => {
   it('is answered without a promise where the method does so, and holds nobody afterwards', () => {
-    const { model, provider } = create({ ask: (text) => `${text} as ${currentOwner()?.id}` });
+    const { model, provider } = create({ ask: (text) => `${text} as ${currentContributor()?.id}` });
     expect(atOnce(model).ask('a')).to.equal('a as model');
     expect(provider.lifetime.holds()).to.deep.equal([]);
   });
@@ -235,7 +235,7 @@ describe('a method that streams', () => {
     const abort = new AbortController();
     const { model } = create({
       stream: async function* (_count, { signal }) {
-        yield currentOwner()?.id;
+        yield currentContributor()?.id;
         await untilCancelled(signal);
         yield 'told';
       },

@@ -1,10 +1,10 @@
 import { type ServiceMethods, Type, defineService, method } from '@svc/api';
 import { expect } from 'chai';
 import { Lifetime } from '../../src/lifetime.js';
-import { type Owner, currentOwner } from '../../src/owner.js';
+import { type Contributor, currentContributor } from '../../src/owner.js';
 import { ServiceRegistry } from '../../src/service-registry.js';
 
-const ownerOf = (id: string, generation = 1): Owner => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
+const ownerOf = (id: string, generation = 1): Contributor => ({ id, generation, lifetime: new Lifetime(`${id}@${generation}`) });
 
 /** What a call came to: its answer, or the code (or message) of its error. */
 const outcome = async (work: Promise<unknown>): Promise<unknown> => {
@@ -21,7 +21,7 @@ const Memory = defineService('memory', '1.0.0', { which });
 const create = () => {
   const faults: string[] = [];
   const services = new ServiceRegistry((owner, service) => void faults.push(`${owner.id} ${service}`));
-  const provide = (owner: Owner, methods: ServiceMethods<typeof Memory>, previous?: Owner): void => {
+  const provide = (owner: Contributor, methods: ServiceMethods<typeof Memory>, previous?: Contributor): void => {
     services.provide(owner, Memory, methods);
     services.provided.swap(previous, owner);
   };
@@ -61,13 +61,13 @@ describe('a service', () => {
   it('holds its generation while a call lasts, and lets go when it fails', async () => {
     const { services } = create();
     let open: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => {
+    const latch = new Promise<void>((resolve) => {
       open = resolve;
     });
     const owner = ownerOf('memory');
     const Work = defineService('memory', '1.0.0', { slow: which, bad: which, worse: which });
     services.provide(owner, Work, {
-      slow: () => gate,
+      slow: () => latch,
       bad: () => {
         throw new Error('bad');
       },
@@ -88,7 +88,7 @@ describe('a service', () => {
 
   it('runs as its provider', async () => {
     const { services, provide } = create();
-    provide(ownerOf('memory'), { which: async () => currentOwner()?.id });
+    provide(ownerOf('memory'), { which: async () => currentContributor()?.id });
     expect(await services.require(ownerOf('runs'), Memory).which()).to.equal('memory');
   });
 
@@ -114,7 +114,7 @@ describe('a service', () => {
 
   describe('of another version', () => {
     const of = (version: string) => defineService('memory', version, { which });
-    const provideAs = (services: ServiceRegistry, owner: Owner, versions: readonly string[]): void => {
+    const provideAs = (services: ServiceRegistry, owner: Contributor, versions: readonly string[]): void => {
       for (const version of versions) services.provide(owner, of(version), { which: () => version });
       services.provided.swap(undefined, owner);
     };
@@ -156,15 +156,15 @@ describe('a service', () => {
     it('is there while somebody provides it, and says when that changes', async () => {
       const { services, provide } = create();
       const handle = services.optional(ownerOf('runs'), Memory);
-      const heard: boolean[] = [];
-      handle.onChange((value) => heard.push(value !== undefined));
+      const received: boolean[] = [];
+      handle.onChange((value) => received.push(value !== undefined));
       expect(handle.value).to.equal(undefined);
       const owner = ownerOf('memory');
       provide(owner, { which: () => 1 });
       expect(await handle.value?.which()).to.equal(1);
       services.provided.swap(owner, undefined);
       expect(handle.value).to.equal(undefined);
-      expect(heard).to.deep.equal([true, false]);
+      expect(received).to.deep.equal([true, false]);
     });
 
     it('is not there in another major version', () => {
@@ -176,27 +176,27 @@ describe('a service', () => {
     it('is not heard of any more by a generation that has ended, nor by one that stopped listening', async () => {
       const { services, provide } = create();
       const user = ownerOf('runs');
-      const heard: unknown[] = [];
-      services.optional(user, Memory).onChange(() => heard.push(1));
+      const received: unknown[] = [];
+      services.optional(user, Memory).onChange(() => received.push(1));
       services
         .optional(ownerOf('other'), Memory)
-        .onChange(() => heard.push(2))
+        .onChange(() => received.push(2))
         .dispose();
       await user.lifetime.close();
       provide(ownerOf('memory'), { which: () => 1 });
-      expect(heard).to.deep.equal([]);
+      expect(received).to.deep.equal([]);
     });
 
     it('comes although somebody who watches it throws; that one is named', () => {
       const { services, faults, provide } = create();
-      const heard: string[] = [];
+      const received: string[] = [];
       services.optional(ownerOf('broken'), Memory).onChange(() => {
         throw new Error('no');
       });
-      services.optional(ownerOf('fine'), Memory).onChange(() => heard.push(currentOwner()?.id ?? 'nobody'));
+      services.optional(ownerOf('fine'), Memory).onChange(() => received.push(currentContributor()?.id ?? 'nobody'));
       provide(ownerOf('memory'), { which: () => 1 });
       expect(services.has(Memory)).to.equal(true);
-      expect(heard).to.deep.equal(['fine']);
+      expect(received).to.deep.equal(['fine']);
       expect(faults).to.deep.equal(['broken memory@1']);
     });
   });

@@ -12,7 +12,7 @@ import { createTimers } from '@svc/platform/clock/timers';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Choices } from './choices.js';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 /** Looks between two that are made in any case. */
 const IDLE_LOOKS = 4;
 
@@ -38,14 +38,14 @@ export function watchChoices({ bus, choices, clock, isAskable, lifecycle, log }:
     await lifecycle.follow(changed);
   };
   const listening = bus.subscribe('choices', () => void look().catch(onError));
-  const beat = timers.every(LOOK_EVERY_MS, async () => {
+  const tick = timers.every(POLL_EVERY_MS, async () => {
     if (isAskable() && idle++ < IDLE_LOOKS) return;
     await look();
   });
   return {
     dispose: async () => {
       await listening.dispose();
-      await beat.dispose();
+      await tick.dispose();
     },
   };
 }

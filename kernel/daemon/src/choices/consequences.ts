@@ -1,6 +1,6 @@
 /**
  * What switching something off shuts for everybody, and how a person gets back in.
- * Judged from manifests and what the build recorded, so it is the same with the daemon stopped.
+ * Validated from manifests and what the build recorded, so it is the same with the daemon stopped.
  */
 import type { ExtensionPlan } from '@svc/api';
 import type { Installed } from '@svc/core';

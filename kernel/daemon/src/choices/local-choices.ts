@@ -91,7 +91,7 @@ async function decide({ action, agrees, env, id }: LocalChange, home: Home, rele
   return { plan, isWritten: true, isWanted };
 }
 
-/** The kernel's own sections, judged as the daemon judges them. */
+/** The kernel's own sections, validated as the daemon validates them. */
 export async function settingsOf(home: Home, env: LocalChange['env']): Promise<{ get(section: string): unknown; closed(): readonly string[]; isFileRead(): boolean }> {
   const text = await readFile(home.configFile, 'utf8').catch(() => null); // absent or not readable: the defaults hold, as for the daemon
   const found = await evaluate({

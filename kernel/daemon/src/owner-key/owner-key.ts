@@ -10,7 +10,7 @@
  *     as long as it is set.
  * O3  If the key cannot be written or does not come into force, the process is not started.
  */
-import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
+import { atomicWrite } from '@svc/platform/adapters/files/atomic-write';
 import { hashOfKey } from '@svc/platform/config/file/stored-secrets';
 import { type OwnerKeyFile, readOwnerKey } from '@svc/platform/config/file/owner-key-file';
 import type { Ids } from '@svc/api';

@@ -3,7 +3,7 @@ import { errnoOf } from '@svc/platform/config/errno';
 import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTable } from '@svc/api';
-import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/doors/child/process-identity';
+import { bootId, isSameProcess, startTimeOf, type ProcessIdentity } from '@svc/platform/adapters/child/process-identity';
 import type { Home } from '@svc/platform/config/home';
 import { daemonErrors } from '../errors.js';
 

@@ -1,12 +1,12 @@
 /**
  * Memory after a busy time. V8 collects garbage while something is allocated: a daemon that has nothing to do any more
  * would keep all that its busiest minute took. So when it has come to rest it collects once more, as thoroughly as V8
- * can, and again when what is kept for a while (talks, ended streams) has been let go.
+ * can, and again when what is kept for a while (conversations, ended streams) has been let go.
  */
 import { getHeapStatistics } from 'node:v8';
 import type { Logger } from '@svc/api';
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 /** A share of one processor: timers and probes stay below it. */
 const RESTING_SHARE = 0.03;
 /** Looks at rest after which garbage is collected: while this is done nothing else is, for a tenth of a second or two. */
@@ -41,7 +41,7 @@ export const createMemoryRest = ({ log, cpuMs, heapBytes, collect }: MemoryRestD
   return {
     look: async () => {
       const cpuNow = cpuMs();
-      const isResting = cpuNow - cpuBefore < LOOK_EVERY_MS * RESTING_SHARE;
+      const isResting = cpuNow - cpuBefore < POLL_EVERY_MS * RESTING_SHARE;
       cpuBefore = cpuNow;
       rested = isResting ? rested + 1 : 0;
       wasBusy ||= !isResting;
@@ -62,7 +62,7 @@ export const watchMemory = (log: Logger): void => {
     return (user + system) / 1_000;
   };
   const rest = createMemoryRest({ log, cpuMs, heapBytes: () => getHeapStatistics().total_heap_size, collect: collectGarbage });
-  setInterval(() => void rest.look(), LOOK_EVERY_MS).unref();
+  setInterval(() => void rest.look(), POLL_EVERY_MS).unref();
 };
 
 /** The one way to ask V8 for it that needs no flag. */

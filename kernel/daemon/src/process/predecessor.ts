@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
+import { atomicWrite } from '@svc/platform/adapters/files/atomic-write';
 
 /** Notes this life, and gives the one before; undefined where none was, or none can be read. */
 export async function succeed(dataDir: string, instanceId: string): Promise<string | undefined> {

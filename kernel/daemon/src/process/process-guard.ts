@@ -10,17 +10,17 @@ export type StopProcess = (reason: string, code: number) => void;
 const EXIT_BROKEN = 70;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const STALL_MS = 250;
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 const NANOS_PER_MS = 1_000_000;
 
 /** What asks a daemon to stop that is still starting: it is stopped in order once it stands. A second one ends the process at once. */
-export function noteSignals(heard: () => void): { readonly asked: () => string | undefined; readonly signal: AbortSignal; forget(): void } {
+export function noteSignals(received: () => void): { readonly asked: () => string | undefined; readonly signal: AbortSignal; forget(): void } {
   let asked: string | undefined;
   const abort = new AbortController();
   const note = (signal: string): void => {
     if (asked !== undefined) exitSurely(EXIT_BROKEN);
     asked = signal;
-    heard();
+    received();
     abort.abort();
   };
   for (const signal of STOP_SIGNALS) process.on(signal, note);
@@ -79,6 +79,6 @@ function watchLoop(daemon: Daemon): void {
     const worstMs = Math.round(delay.max / NANOS_PER_MS);
     delay.reset();
     if (worstMs >= STALL_MS) daemon.log.logger('kernel').warn('the event loop stood still', { ms: worstMs, last_entered: daemon.lastEntered() });
-  }, LOOK_EVERY_MS);
+  }, POLL_EVERY_MS);
   timer.unref();
 }

@@ -1,4 +1,4 @@
-/** What was shipped: the extensions of dist/release.json, judged by the build, loaded on demand. */
+/** What was shipped: the extensions of dist/release.json, validated by the build, loaded on demand. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Contributions, Manifest, PanelView } from '@svc/api';

@@ -9,17 +9,17 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, type Logger, type Manifest, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
-import { type ContributionRegistry, type HookRegistry, type InstalledStore, type Owner, resolve } from '@svc/core';
+import { type ContributionRegistry, type HookRegistry, type InstalledStore, type Contributor, resolve } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { daemonErrors } from '../errors.js';
-import type { OpenPurge, PurgeBook, Waiting } from './purge-book.js';
+import type { OpenPurge, PurgeRegistry, Waiting } from './purge-registry.js';
 import { removeRows } from './row-removal.js';
 
 export interface Purges {
   /** Begins one and erases in every area that is on. What those that are off, or fail, have left to do stands in the answer. */
   purge(subject: PurgeSubject): Promise<Purged>;
   /** Before a candidate is seen: what is open for its area. Throws when something cannot be erased. */
-  settleCandidate(owner: Owner): Promise<void>;
+  settleCandidate(owner: Contributor): Promise<void>;
   /** An area became active: what was begun between its candidate's look and now. */
   wentLive(area: string): void;
   waiting(): Promise<Waiting[]>;
@@ -28,7 +28,7 @@ export interface Purges {
 }
 
 export interface PurgeDeps {
-  readonly book: PurgeBook;
+  readonly registry: PurgeRegistry;
   readonly installed: InstalledStore;
   readonly tables: ContributionRegistry<TableDecl>;
   readonly hooks: HookRegistry;
@@ -61,8 +61,8 @@ export const createPurges = (deps: PurgeDeps): Purges => {
     wentLive: (area) => {
       if (state.owing.has(area)) void settleActive(deps, state, area);
     },
-    waiting: () => deps.book.waiting(),
-    forgetBefore: (at) => deps.book.forgetBefore(at),
+    waiting: () => deps.registry.waiting(),
+    forgetBefore: (at) => deps.registry.forgetBefore(at),
     close: async () => {
       state.isClosed = true;
       for (const { cancel } of state.retries.values()) cancel();
@@ -75,12 +75,12 @@ const begin = async (deps: PurgeDeps, state: State, subject: PurgeSubject): Prom
   const checked = checkedSubject(subject);
   const areas = areasThatHold(deps);
   for (const area of areas) state.owing.add(area);
-  const purge = await deps.book.begin(checked, areas);
+  const purge = await deps.registry.begin(checked, areas);
   const erasing = (async () => {
     for (const area of areas) await settleActive(deps, state, area);
   })();
   if (!state.inTap.getStore()) await erasing;
-  const waiting = await deps.book.waitingOf(purge.id);
+  const waiting = await deps.registry.waitingOf(purge.id);
   if (waiting.length > 0) deps.log.warn('a purge waits for areas that are off or failed at it', { purge: purge.id, ...checked, waiting });
   return { id: purge.id, complete: waiting.length === 0, waiting };
 };
@@ -121,18 +121,18 @@ const settleActive = (deps: PurgeDeps, state: State, area: string): Promise<void
   });
 
 /** The generation of the area that is seen now. */
-const visible = ({ tables, hooks }: PurgeDeps, area: string): Owner | undefined => [...tables.active(), ...hooks.taps.active()].find(({ owner }) => owner.id === area)?.owner;
+const visible = ({ tables, hooks }: PurgeDeps, area: string): Contributor | undefined => [...tables.active(), ...hooks.taps.active()].find(({ owner }) => owner.id === area)?.owner;
 
-const settle = async (deps: PurgeDeps, state: State, owner: Owner): Promise<void> => {
+const settle = async (deps: PurgeDeps, state: State, owner: Contributor): Promise<void> => {
   // What is begun from here on is noted anew.
   state.owing.delete(owner.id);
-  for (const purge of await deps.book.openOf(owner.id)) {
+  for (const purge of await deps.registry.openOf(owner.id)) {
     await erase(deps, state, owner, purge);
-    if (await deps.book.receive(purge, owner.id)) deps.log.info('a purge is complete: every area has erased it', { purge: purge.id, ...purge.subject });
+    if (await deps.registry.receive(purge, owner.id)) deps.log.info('a purge is complete: every area has erased it', { purge: purge.id, ...purge.subject });
   }
 };
 
-const erase = async (deps: PurgeDeps, state: State, owner: Owner, { subject }: OpenPurge): Promise<void> => {
+const erase = async (deps: PurgeDeps, state: State, owner: Contributor, { subject }: OpenPurge): Promise<void> => {
   const tables = deps.tables.of(owner);
   const db = deps.dbOf(
     owner.id,

@@ -7,7 +7,7 @@ const BLOCK_BYTES = 4_096;
 
 export const blocksOf = (sizeBytes: number): number => Math.max(1, Math.ceil(sizeBytes / BLOCK_BYTES)) * BLOCK_BYTES;
 
-/** What the door of files writes to before it gives a file its name. */
+/** What the adapter of files writes to before it gives a file its name. */
 const UNFINISHED = /(?:^|\/)\.svc-[0-9a-f]{18}\.tmp$/;
 
 /** All that is below the folders. */
@@ -93,7 +93,7 @@ const countedWrite = async <T>(dir: Dir, meter: Meter, asked: string, put: (room
     return done;
   } catch (error) {
     claim.drop();
-    // Folders were counted that the door may never have made.
+    // Folders were counted that the adapter may never have made.
     meter.changed();
     throw error;
   }

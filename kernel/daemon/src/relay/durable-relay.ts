@@ -18,7 +18,7 @@ export interface DurableRelay {
   /** Something was committed, or a listener came back. */
   poke(): void;
   /** To be called every few seconds: finds what others committed, and a lease that ran out. */
-  beat(): Promise<void>;
+  tick(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
     if (!wasHolder) await readOffsets(db, [...listeners.values()]);
     for (const listener of listeners.values()) if (listener.isPlaced) start(deps, { db, lease }, listener, closing.signal);
   };
-  const beat = async (): Promise<void> => {
+  const tick = async (): Promise<void> => {
     if (!opened || closing.signal.aborted || listeners.size === 0) return;
     again = true;
     const at = opened;
@@ -85,7 +85,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
       });
     await driving;
   };
-  const poke = (): void => void beat();
+  const poke = (): void => void tick();
   for (const { id } of deps.installed.all()) follow(deps, listeners, id);
   const following = deps.installed.onChange((id) => {
     const added = follow(deps, listeners, id);
@@ -101,7 +101,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
       opened = { db, lease };
     },
     poke,
-    beat,
+    tick,
     close: async () => {
       closing.abort();
       await following.dispose();
@@ -155,7 +155,7 @@ async function pump(deps: RelayDeps, { db, lease }: Opened, listener: Listener, 
     listener.again = false;
     const rows = await db.system('delivery of events').read<Kept>('SELECT seq, name, data FROM kernel__events WHERE seq > ? ORDER BY seq LIMIT ?', [listener.offset, BATCH]);
     const [first] = rows;
-    if (first && first.seq > listener.offset + 1) await tellGap(deps, db, listener, first.seq);
+    if (first && first.seq > listener.offset + 1) await notifyGap(deps, db, listener, first.seq);
     for (const row of rows) {
       if (listener.events.has(row.name) && !(await deliver(deps, listener, row, signal))) return;
       listener.offset = row.seq;
@@ -177,10 +177,10 @@ async function moveOn(db: Db, lease: RelayLease, listener: Listener): Promise<bo
 }
 
 /** Numbers have no holes but those of removed events. */
-async function tellGap(deps: RelayDeps, db: Db, listener: Listener, firstKept: number): Promise<void> {
+async function notifyGap(deps: RelayDeps, db: Db, listener: Listener, firstRetained: number): Promise<void> {
   const oldest = await db.system('delivery of events').readOne<{ seq: number | null }>('SELECT MIN(seq) AS seq FROM kernel__events');
-  if ((oldest?.seq ?? 0) !== firstKept || listener.offset === 0) return;
-  await deps.hub.deliverTo(listener.id, 'events.gap', { after: listener.offset, before: firstKept });
+  if ((oldest?.seq ?? 0) !== firstRetained || listener.offset === 0) return;
+  await deps.hub.deliverTo(listener.id, 'events.gap', { after: listener.offset, before: firstRetained });
 }
 
 /** False when the listener is off: it is asked again when it is back. */

@@ -16,7 +16,7 @@ export interface ApplyDeps {
   readonly claims: () => SectionClaims;
   readonly lifecycle: Pick<Lifecycle, 'converge' | 'isActive'>;
   /** Tells everybody which sections are others now. */
-  readonly tell: (sections: readonly string[]) => void;
+  readonly deliver: (sections: readonly string[]) => void;
   /** What was read once, at the start. */
   readonly started: { readonly listen: { readonly host: string; readonly port: number }; readonly databaseUrl: string | undefined; readonly port: number | undefined };
 }
@@ -33,7 +33,7 @@ export function applierOf(deps: ApplyDeps): Settings {
       const { config, lifecycle } = deps;
       const { changed, settings, problems } = await config.reload();
       setLogLevel(deps.log, config);
-      deps.tell(changed);
+      deps.deliver(changed);
       await lifecycle.converge();
       const log = deps.log.logger('config');
       log.info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });
@@ -60,10 +60,10 @@ const isUnread = ({ claims, lifecycle }: ApplyDeps, path: string): boolean => {
 };
 
 /** Read at the start by more than their value: variables and a file that could not be read count as well. */
-const JUDGED_APART = ['api.listen_addr', 'storage.url'];
+const VALIDATED_APART = ['api.listen_addr', 'storage.url'];
 
 const restartPlaces = ({ claims, config }: ApplyDeps): SettingPlace[] =>
-  settingsIn(allClaims(claims()), (name) => config.get(name)).filter((place) => schemaOfPlace(place)['x-restart'] === true && !JUDGED_APART.includes(place.path.join('.')));
+  settingsIn(allClaims(claims()), (name) => config.get(name)).filter((place) => schemaOfPlace(place)['x-restart'] === true && !VALIDATED_APART.includes(place.path.join('.')));
 
 const restartValues = (deps: ApplyDeps): ReadonlyMap<string, string> => new Map(restartPlaces(deps).map(({ path, value }) => [path.join('.'), JSON.stringify(value) ?? '']));
 

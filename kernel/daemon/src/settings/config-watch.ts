@@ -10,7 +10,7 @@ import type { Disposable, Logger } from '@svc/api';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { createTimers } from '@svc/platform/clock/timers';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 
 export interface ConfigWatchDeps {
   readonly file: string;
@@ -25,7 +25,7 @@ export const watchConfig = async ({ clock, file, log, reload }: ConfigWatchDeps)
   let applied = await stateOf(file);
   let seen = applied;
   const timers = createTimers({ clock, onError: (cause) => log.error('the settings could not be read again', { file, cause }) });
-  return timers.every(LOOK_EVERY_MS, async () => {
+  return timers.every(POLL_EVERY_MS, async () => {
     const now = await stateOf(file);
     // Half-written files change again: only what two looks saw alike is read.
     const isSettled = now !== applied && now === seen;

@@ -5,14 +5,14 @@ import type { Policy } from '@svc/installer/install';
 import type { ProcessLimits } from '@svc/isolation';
 import type { Home } from '@svc/platform/config/home';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
-import type { Gate } from '@svc/platform/http/callers/gate';
+import type { Admission } from '@svc/platform/http/callers/admission';
 import { daemonErrors } from '../errors.js';
 import type { Preset, Release } from '../process/release.js';
 
 const EMPTY_PRESET: Preset = { extensions: [], essential: [], required_security: [] };
 
 /** Of a daemon that is up: what stands between it and its callers. */
-export function gateOf(closed: readonly string[], missing: readonly string[], isDatabaseElsewhere: boolean): Gate {
+export function admissionOf(closed: readonly string[], missing: readonly string[], isDatabaseElsewhere: boolean): Admission {
   // Who has which key may stand in such a setting: nobody is believed then.
   if (closed.length > 0) return { state: 'closed', reason: `the setting ${closed.join(', ')} is not valid.`, mayRepair: false };
   if (missing.length > 0) return { state: 'closed', reason: `${missing.join(', ')} is not active. On this machine svc ext enable ${missing[0]} brings it back.`, mayRepair: true };
@@ -35,7 +35,7 @@ export function requiredSecurity(preset: Preset, config: { get(section: string):
   return own.length > 0 ? own : preset.required_security;
 }
 
-/** Judged as JSON Schemas when the extension was. */
+/** Validated as JSON Schemas when the extension was. */
 const schemasOf = ({ contributions }: Installed) => contributions.config as Readonly<Record<string, JsonSchema>>;
 
 /** What the installed extensions claim now; asked for at every look at a setting. Who was installed first keeps a section; the other is not started (core's claims.ts). */

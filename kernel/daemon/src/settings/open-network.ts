@@ -1,7 +1,7 @@
 /**
  * The rule of the open network: an address that other machines can reach needs a key.
  *
- * N1  It is judged at the start and at every reload, over every source of a key.
+ * N1  It is validated at the start and at every reload, over every source of a key.
  * N2  At a start without a key that was ever known, there is no daemon.
  * N3  Later the last keys stay in force until there is another one, or a start finds an address of this machine only.
  */

@@ -27,7 +27,7 @@ export interface Creation {
 export const createExtension = async ({ dir, id, template, apiVersion }: Creation): Promise<readonly string[]> => {
   const make = Object.hasOwn(TEMPLATES, template) ? TEMPLATES[template] : undefined;
   if (make === undefined) throw authorErrors.template(template);
-  if (!isStrangersId(id)) throw authorErrors.id(id);
+  if (!isThirdPartiesId(id)) throw authorErrors.id(id);
   const before = await readdir(dir).catch(() => []);
   if (before.length > 0) throw authorErrors.not_empty(dir);
   const names = namesFrom(id);
@@ -41,6 +41,6 @@ export const createExtension = async ({ dir, id, template, apiVersion }: Creatio
 };
 
 /** Two words at least: the first is its publisher's. */
-export const isStrangersId = (id: string): boolean => id.includes('-') && id.length <= (maxLength ?? 0) && new RegExp(pattern ?? '$^').test(id);
+export const isThirdPartiesId = (id: string): boolean => id.includes('-') && id.length <= (maxLength ?? 0) && new RegExp(pattern ?? '$^').test(id);
 
 const { pattern, maxLength } = Manifest.properties.id;

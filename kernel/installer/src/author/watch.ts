@@ -13,27 +13,27 @@ export const watchSources = (dir: string, changed: (paths: readonly string[]) =>
   let timer: NodeJS.Timeout | undefined;
   let isBusy = false;
   let isClosed = false;
-  const tell = async (): Promise<void> => {
+  const notify = async (): Promise<void> => {
     if (isBusy || isClosed || waiting.size === 0) return;
     isBusy = true;
     const paths = [...waiting].sort();
     waiting.clear();
     await changed(paths);
     isBusy = false;
-    await tell();
+    await notify();
   };
-  const heard = (_event: string, name: string | Buffer | null): void => {
+  const received = (_event: string, name: string | Buffer | null): void => {
     const path = String(name ?? '');
     if (!WATCHED.test(path)) return;
     waiting.add(path);
     clearTimeout(timer);
-    timer = setTimeout(() => void tell(), TOGETHER_MS);
+    timer = setTimeout(() => void notify(), TOGETHER_MS);
   };
   // node_modules is large and of no interest: what is watched is named.
-  const watchers: FSWatcher[] = [watch(dir, heard)];
+  const watchers: FSWatcher[] = [watch(dir, received)];
   for (const folder of ['src', 'panels', 'assets']) {
     try {
-      watchers.push(watch(join(dir, folder), { recursive: true }, (event, name) => heard(event, join(folder, String(name ?? '')))));
+      watchers.push(watch(join(dir, folder), { recursive: true }, (event, name) => received(event, join(folder, String(name ?? '')))));
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     }

@@ -24,7 +24,7 @@ export interface ResolvedCommand extends Omit<CommandDecl, 'args'> {
   readonly isBodyRequired: boolean;
 }
 
-/** Throws where there is no such operation; all else was judged by `faultsOfCommands`. */
+/** Throws where there is no such operation; all else was validated by `faultsOfCommands`. */
 export const resolveCommand = (command: CommandDecl, routes: readonly Json[]): ResolvedCommand => {
   const route = routes.find(({ id }) => id === command.operation);
   if (route === undefined) throw new Error(`the command "${command.command}" calls ${command.operation}, which is not an operation of this extension`);

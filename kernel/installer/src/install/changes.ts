@@ -5,8 +5,8 @@ import type { OpenStore } from '../store/open-store.js';
 import type { InstalledRecord, PackageRecord } from '../store/records.js';
 import { agreedGrants } from './consent.js';
 import type { Installer, InstallerOptions } from './contract.js';
-import { judgeStored } from './judge-at-boot.js';
-import { judgeApiRange, judgeNeighbours } from './judge-place.js';
+import { validateStored } from './validate-at-boot.js';
+import { validateApiRange, validateNeighbours } from './validate-place.js';
 import { consentFor, type Staged } from './staged.js';
 
 /** How many versions are kept to go back to. */
@@ -81,9 +81,9 @@ export const createChanges = (options: InstallerOptions, store: OpenStore): Pick
         const key = target.keyId === null ? undefined : store.keys().find((one) => one.id === target.keyId);
         // It may belong to another key since; that it was agreed to then counts, unless the key was revoked.
         const keys = key ? withPin(store.keys(), key, id, clock.iso()) : undefined;
-        const content = await judgeStored(id, target, store.packages.dirOf(target), { keys: () => keys ?? store.keys(), policy: options.policy() });
-        judgeApiRange(content.manifest, options.apiVersion);
-        judgeNeighbours(content, options.installed(), options.apiVersion);
+        const content = await validateStored(id, target, store.packages.dirOf(target), { keys: () => keys ?? store.keys(), policy: options.policy() });
+        validateApiRange(content.manifest, options.apiVersion);
+        validateNeighbours(content, options.installed(), options.apiVersion);
         const record: InstalledRecord = { id, ...target, source: current.source, previous, ...trialOf(current, target.digest, clock.iso()) };
         await store.put(record, keys);
         return record;
@@ -125,7 +125,7 @@ const trialOf = (current: InstalledRecord | undefined, digest: string, at: strin
   return { trial: { token: `${at} ${digest}`, isBegun: false, before: trial?.before ?? before } };
 };
 
-/** Whether what is installed is still what the package was judged beside. */
+/** Whether what is installed is still what the package was validated beside. */
 const isBasedOn = ({ replaces, stage, trust, digest }: Staged, current: InstalledRecord | undefined): boolean => {
   if (stage === undefined && trust !== 'linked' && current?.pending?.digest !== digest) return false;
   return current?.folder === replaces?.folder && current?.installedAt === replaces?.installedAt;

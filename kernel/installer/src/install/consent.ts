@@ -19,15 +19,15 @@ type Asking = Pick<Manifest, 'grants' | 'hooks' | 'events' | 'provides' | 'requi
 /** What extensions from elsewhere can do by a service, in words; undefined where nobody provides it. */
 export type ServiceWords = (name: string) => readonly string[] | undefined;
 
-/** `agreed`: the grants of the version that is installed; none for a new extension. What it gets by a declaration is asked for like what it gets by a door. */
+/** `agreed`: the grants of the version that is installed; none for a new extension. What it gets by a declaration is asked for like what it gets by an adapter. */
 export const askedGrants = (manifest: Asking, routes: readonly Readonly<Record<string, unknown>>[], agreed: readonly string[], services: ServiceWords): readonly AskedGrant[] => {
   const before = agreed.map(parseGrant).filter((one) => typeof one !== 'string');
-  const byDoor = (manifest.grants ?? []).map(({ grant, why, optional = false }) => {
+  const byGrant = (manifest.grants ?? []).map(({ grant, why, optional = false }) => {
     const parsed = parseGrant(grant);
     const known = typeof parsed === 'string' ? undefined : parsed;
     return { grant, what: known ? GRANT_KINDS[known.kind].what : '', why, optional, isNew: !(known && isGranted(before, known.kind, known.parameter)) };
   });
-  return [...byDoor, ...declared(manifest, routes, services).map((one) => ({ ...one, optional: false, isNew: !agreed.includes(one.grant) }))];
+  return [...byGrant, ...declared(manifest, routes, services).map((one) => ({ ...one, optional: false, isNew: !agreed.includes(one.grant) }))];
 };
 
 /** Taps where nothing of anybody passes. */

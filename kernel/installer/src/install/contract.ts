@@ -2,9 +2,9 @@
 import type { Progress } from '../sources/fetching.js';
 import type { TrustedKey } from '../signing/trust.js';
 import type { InstalledRecord } from '../store/records.js';
-import type { Refused, StoredPackage } from './judge-at-boot.js';
-import type { Policy } from './judge-package.js';
-import type { Candidate, Neighbour } from './judge-place.js';
+import type { Refused, StoredPackage } from './validate-at-boot.js';
+import type { Policy } from './validate-package.js';
+import type { Candidate, Neighbour } from './validate-place.js';
 import type { Staged } from './staged.js';
 
 export interface InstallerOptions {
@@ -39,17 +39,17 @@ export interface GivenConsent {
 }
 
 export interface Installer {
-  /** Fetched and judged; rejects with the named error of the first check that fails, and leaves nothing then. */
+  /** Fetched and validated; rejects with the named error of the first check that fails, and leaves nothing then. */
   stage(source: string, options?: StageOptions): Promise<Staged>;
-  /** The upgrade that waits for consent, judged anew. Rejects with `install_none_pending`. */
+  /** The upgrade that waits for consent, validated anew. Rejects with `install_none_pending`. */
   stagePending(id: string): Promise<Staged>;
   /** Rejects with `install_needs_consent` (an upgrade is kept as pending then), `install_unknown_key`, `install_changed` or `install_busy`. */
   commit(staged: Staged, consent: GivenConsent): Promise<InstalledRecord>;
   discard(staged: Staged): Promise<void>;
   /** As last read or written. */
   records(): readonly InstalledRecord[];
-  judgeAtBoot(): Promise<{ readonly usable: readonly StoredPackage[]; readonly refused: readonly Refused[] }>;
-  /** What a record names, judged as at a start. */
+  validateAtBoot(): Promise<{ readonly usable: readonly StoredPackage[]; readonly refused: readonly Refused[] }>;
+  /** What a record names, validated as at a start. */
   stored(id: string): Promise<StoredPackage>;
   /** Whether the files of a record are those that were installed; answers with the SHA-256 of its bundle. Rejects with `install_modified`, `install_revoked` and the like. */
   verify(record: InstalledRecord): Promise<string>;

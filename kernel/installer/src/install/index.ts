@@ -2,9 +2,9 @@
 export { agreedGrants, type AskedGrant, askedGrants, notKept } from './consent.js';
 export type { GivenConsent, Installer, InstallerOptions, StageOptions } from './contract.js';
 export { createInstaller } from './installer.js';
-export type { Refused, StoredPackage } from './judge-at-boot.js';
-export type { Policy } from './judge-package.js';
-export type { Candidate, Neighbour } from './judge-place.js';
+export type { Refused, StoredPackage } from './validate-at-boot.js';
+export type { Policy } from './validate-package.js';
+export type { Candidate, Neighbour } from './validate-place.js';
 export { installFrom, upgradeFrom } from './one-step.js';
 export { type Consent, consentFor, type Staged, type StagedKey } from './staged.js';
 export { installErrors } from '../errors.js';

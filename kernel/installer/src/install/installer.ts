@@ -9,7 +9,7 @@
 import { openStore } from '../store/open-store.js';
 import { createChanges } from './changes.js';
 import type { Installer, InstallerOptions } from './contract.js';
-import { type BootContext, judgeRecords, judgeStored, storedPackage } from './judge-at-boot.js';
+import { type BootContext, validateRecords, validateStored, storedPackage } from './validate-at-boot.js';
 import { createStaging } from './staging.js';
 
 /** Only one may be open for a store. Ends what was cut off and empties staging. Rejects with `install_store_broken`. */
@@ -24,13 +24,13 @@ export const createInstaller = async (options: InstallerOptions): Promise<Instal
     },
     records: store.records,
     // What was being tried when the daemon ended does not run again: the version of before does.
-    judgeAtBoot: () =>
-      judgeRecords(
+    validateAtBoot: () =>
+      validateRecords(
         store.records().map((record) => (record.trial?.isBegun ? record.trial.before : record)),
         boot(),
       ),
     stored: async (id) => storedPackage(store.known(id), boot()),
-    verify: async (record) => (await judgeStored(record.id, record, store.packages.dirOf(record), boot())).bundleHash ?? '',
+    verify: async (record) => (await validateStored(record.id, record, store.packages.dirOf(record), boot())).bundleHash ?? '',
     keys: store.keys,
     trust: (change) => store.change(async () => store.setKeys(change(store.keys()))),
   };

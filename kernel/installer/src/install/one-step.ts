@@ -38,17 +38,17 @@ export const upgradeFrom = async (
   const before = installer.records().find((one) => one.id === id);
   const isPending = before?.pending !== undefined && source === undefined && consent.digest === before.pending.digest;
   const staged = isPending ? await installer.stagePending(id) : await installer.stage(source ?? before?.source ?? id, { ...options, expect: { id } });
-  const told = { offer: consentFor(staged), before };
+  const reported = { offer: consentFor(staged), before };
   if (staged.digest === before?.digest || dryRun === true) {
     await installer.discard(staged);
-    return { ...told, outcome: staged.digest === before?.digest ? 'same' : 'offered', version: before?.version ?? staged.version };
+    return { ...reported, outcome: staged.digest === before?.digest ? 'same' : 'offered', version: before?.version ?? staged.version };
   }
   if (before && downgrade !== true && lt(staged.version, before.version)) {
     await installer.discard(staged);
     throw installErrors.downgrade(id, before.version, staged.version);
   }
   await taken(installer, staged, consent);
-  return { ...told, outcome: 'upgraded', version: staged.version };
+  return { ...reported, outcome: 'upgraded', version: staged.version };
 };
 
 const taken = async (installer: Installer, staged: Staged, consent: GivenConsent): Promise<InstalledRecord> => {

@@ -18,7 +18,7 @@ export const foreignRoute = (
 };
 
 /** Throws `install_route_refused`. */
-export const judgeOwnRoutes = (id: string, contributions: Pick<AllContributions, 'routes' | 'sockets'>, grants: readonly string[]): void => {
+export const validateOwnRoutes = (id: string, contributions: Pick<AllContributions, 'routes' | 'sockets'>, grants: readonly string[]): void => {
   const foreign = foreignRoute(id, contributions, grants);
   if (foreign) throw installErrors.route_refused(id, foreign.route, foreign.why);
 };

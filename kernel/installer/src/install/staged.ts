@@ -1,4 +1,4 @@
-/** A package that was fetched and judged, and of which nothing is visible yet. */
+/** A package that was fetched and validated, and of which nothing is visible yet. */
 import type { Manifest } from '@svc/api';
 import type { AllContributions } from '../contributions.js';
 import type { PackageIdentity } from '../package/read-package.js';

@@ -1,4 +1,4 @@
-/** From a source to a package that was judged: nothing of it is visible yet, and nothing is left of it when it is refused. */
+/** From a source to a package that was validated: nothing of it is visible yet, and nothing is left of it when it is refused. */
 import { installErrors } from '../errors.js';
 import { digestOf, hashFiles, packageFilesIn } from '../package/package-files.js';
 import { readPackage } from '../package/read-package.js';
@@ -9,37 +9,37 @@ import type { InstalledRecord } from '../store/records.js';
 import type { OpenStore } from '../store/open-store.js';
 import { askedGrants, type ServiceWords } from './consent.js';
 import type { Installer, InstallerOptions, StageOptions } from './contract.js';
-import { isolationFor, type JudgedPackage, judgePackage } from './judge-package.js';
-import { judgeApiRange, judgeId, judgeNeighbours } from './judge-place.js';
+import { isolationFor, type ValidatedPackage, validatePackage } from './validate-package.js';
+import { validateApiRange, validateId, validateNeighbours } from './validate-place.js';
 import type { Staged } from './staged.js';
 
 export const createStaging = (options: InstallerOptions, store: OpenStore): Pick<Installer, 'stage' | 'stagePending'> => {
-  const judged = (dir: string): Promise<JudgedPackage> =>
-    judgePackage(dir, options.apiVersion, { keys: store.keys(), thirdParty: options.policy().thirdParty, wasSigned: (id) => store.find(id)?.trust === 'signed' });
+  const validated = (dir: string): Promise<ValidatedPackage> =>
+    validatePackage(dir, options.apiVersion, { keys: store.keys(), thirdParty: options.policy().thirdParty, wasSigned: (id) => store.find(id)?.trust === 'signed' });
 
   /** Of a folder in development nothing is fixed, so nothing vouches for it. */
-  const judgedLink = async (dir: string): Promise<JudgedPackage> => {
+  const validatedLink = async (dir: string): Promise<ValidatedPackage> => {
     if (options.policy().thirdParty === 'none') throw installErrors.not_allowed();
     const hashed = async (): Promise<string> => digestOf(await hashFiles(dir, await packageFilesIn(dir)));
     const before = await hashed();
     const content = await readPackage(dir);
-    judgeApiRange(content.manifest, options.apiVersion);
+    validateApiRange(content.manifest, options.apiVersion);
     // What is shown to whoever agrees is what the digest names: a build that goes on writes both.
     if ((await hashed()) !== before) throw installErrors.changing(content.manifest.id);
     return { ...content, digest: before, key: undefined };
   };
 
-  const place = (found: JudgedPackage, of: Pick<Staged, 'source' | 'dir' | 'stage'>, expect: StageOptions['expect'], isLinked = false): Staged => {
+  const place = (found: ValidatedPackage, of: Pick<Staged, 'source' | 'dir' | 'stage'>, expect: StageOptions['expect'], isLinked = false): Staged => {
     const { id } = found.manifest;
     const installed = options.installed();
-    judgeId(id, installed);
+    validateId(id, installed);
     const replaces = store.find(id);
     if (expect === 'new' && replaces) throw installErrors.installed(id, replaces.version);
     if (typeof expect === 'object' && expect.id !== id) throw installErrors.other_id(expect.id, id);
     const { isolation, why } = isolationFor(found.key?.keyId ?? null, found.key ? store.keys() : [], options.policy());
     const faults = isolation === 'in-process' ? [] : (options.isolationFaults?.(found, isolation) ?? []);
     if (faults.length > 0) throw installErrors.cannot_isolate(id, faults);
-    judgeNeighbours(found, installed, options.apiVersion);
+    validateNeighbours(found, installed, options.apiVersion);
     const trust = isLinked ? 'linked' : found.key ? 'signed' : 'unsigned';
     return {
       ...of,
@@ -56,7 +56,7 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
 
   const stageLink = async (source: Source, text: string, expect: StageOptions['expect']): Promise<Staged> => {
     if (source.kind !== 'folder') throw installErrors.source('only a folder can be linked');
-    return place(await judgedLink(source.path), { source: withoutSecrets(text), dir: source.path, stage: undefined }, expect, true);
+    return place(await validatedLink(source.path), { source: withoutSecrets(text), dir: source.path, stage: undefined }, expect, true);
   };
 
   return {
@@ -68,7 +68,7 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
       try {
         const { announced, dir } = await fetchSource(source, work, options.policy(), { signal, onProgress });
         onProgress({ step: 'judge' });
-        const found = await judged(dir);
+        const found = await validated(dir);
         signal?.throwIfAborted();
         holdTo(found, source, announced, store.find(found.manifest.id));
         return place(found, { source: withoutSecrets(text), dir, stage: work }, expect);
@@ -82,7 +82,7 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
       const { pending, source } = store.known(id);
       if (!pending) throw installErrors.none_pending(id);
       const dir = store.packages.dirOf(pending);
-      return place(await judged(dir), { source, dir, stage: undefined }, { id });
+      return place(await validated(dir), { source, dir, stage: undefined }, { id });
     },
   };
 };
@@ -93,7 +93,7 @@ const servicesOf =
     installed.find(({ manifest }) => Object.hasOwn(manifest.provides ?? {}, name))?.contributions.services?.[name];
 
 /** What was fetched is what was asked for: an index and a registry may name one thing and give another. */
-const holdTo = ({ digest, manifest, package: { name, version } }: JudgedPackage, source: Source, announced: Announced | undefined, installed: InstalledRecord | undefined): void => {
+const holdTo = ({ digest, manifest, package: { name, version } }: ValidatedPackage, source: Source, announced: Announced | undefined, installed: InstalledRecord | undefined): void => {
   if (source.kind === 'id' && manifest.id !== source.id) throw installErrors.not_asked_for(source.id, manifest.id);
   if (!announced) return;
   if (name !== announced.name || version !== announced.version)

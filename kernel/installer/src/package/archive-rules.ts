@@ -1,5 +1,5 @@
 /**
- * What may stand in a package, judged by name, kind and size before anything of it is written.
+ * What may stand in a package, validated by name, kind and size before anything of it is written.
  *
  * A1  Files and folders alone, below one folder `package/`: no links, no devices.
  * A2  A path is relative, NFC, without `.`, `..`, backslashes, drive letters and unseen characters.
@@ -53,8 +53,8 @@ export const pathFault = (path: string): string | undefined => {
 /** As a file system reads it that knows no upper and lower case. */
 const folded = (path: string): string => path.toUpperCase().toLowerCase().normalize('NFC');
 
-/** Judges one entry after the other; throws the named error of the first that may not be. */
-export const archiveJudge = (limits: ArchiveLimits = ARCHIVE_LIMITS): ((entry: ArchiveEntry) => void) => {
+/** Validates one entry after the other; throws the named error of the first that may not be. */
+export const archivePolicy = (limits: ArchiveLimits = ARCHIVE_LIMITS): ((entry: ArchiveEntry) => void) => {
   /** Every file and every folder, also one that is only named on the way to a file. */
   const seen = new Map<string, { readonly path: string; readonly kind: ArchiveEntry['kind']; readonly isNamed: boolean }>();
   let bytes = 0;

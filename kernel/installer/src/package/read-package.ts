@@ -1,4 +1,4 @@
-/** What an unpacked package says of itself, judged before anything of it runs. */
+/** What an unpacked package says of itself, validated before anything of it runs. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { capabilityNameFault, grantFaults, inNewestForm, isTable, Manifest } from '@svc/api';
@@ -32,17 +32,17 @@ export interface PackageContent {
 /** Rejects with `install_incomplete` or `install_manifest`. */
 export const readPackage = async (dir: string): Promise<PackageContent> => {
   for (const path of REQUIRED_FILES) if (!(await isFile(join(dir, path)))) throw installErrors.incomplete(path);
-  const manifest = judgedManifest(inNewestForm(await readJson(dir, 'extension.json')));
-  const identity = judgedIdentity(await readJson(dir, 'package.json'));
-  const contributions = judgedContributions(await readJson(dir, 'contributions.json'), manifest.id);
+  const manifest = validatedManifest(inNewestForm(await readJson(dir, 'extension.json')));
+  const identity = validatedIdentity(await readJson(dir, 'package.json'));
+  const contributions = validatedContributions(await readJson(dir, 'contributions.json'), manifest.id);
   for (const { entry } of Object.values(manifest.workers ?? {})) if (!(await isFile(join(dir, entry)))) throw installErrors.incomplete(entry);
   return { package: identity, manifest, contributions };
 };
 
 /** What people write of a package. Rejects with `install_manifest`. */
 export const readDeclared = async (dir: string): Promise<Pick<PackageContent, 'package' | 'manifest'>> => ({
-  manifest: judgedManifest(inNewestForm(await readJson(dir, 'extension.json'))),
-  package: judgedIdentity(await readJson(dir, 'package.json')),
+  manifest: validatedManifest(inNewestForm(await readJson(dir, 'extension.json'))),
+  package: validatedIdentity(await readJson(dir, 'package.json')),
 });
 
 const isFile = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined))?.isFile() === true;
@@ -59,13 +59,13 @@ const readJson = async (dir: string, path: string): Promise<unknown> => {
 
 let manifestCheck: ReturnType<Ajv['compile']> | undefined;
 
-const judgedManifest = (value: unknown): Manifest => {
+const validatedManifest = (value: unknown): Manifest => {
   manifestCheck ??= new Ajv({ allErrors: true, strict: false }).compile(Manifest);
   const faults = manifestCheck(value) ? [] : (manifestCheck.errors ?? []).filter((error) => !isOfList(error)).map(sentence);
   const hidden = hiddenCharacterFault(value);
   const all = [...new Set([...(hidden === undefined ? [] : [hidden]), ...faults, ...faultsOfLists(value)])];
   if (all.length > 0) throw installErrors.manifest('extension.json', all.slice(0, MAX_REASONS));
-  // Judged by the schema that the type comes from.
+  // Validated by the schema that the type comes from.
   const manifest = value as Manifest;
   if (!manifest.id.includes('-')) throw installErrors.manifest('extension.json', [`/id is "${manifest.id}"; the id of an extension that does not come with svc is publisher-name`]);
   if (validRange(manifest.api) === null) throw installErrors.manifest('extension.json', [`/api is "${manifest.api}", which is no range of versions`]);
@@ -96,7 +96,7 @@ const sentence = ({ instancePath, keyword, message, params }: ErrorObject): stri
   return `${at} ${message ?? 'does not fit'}`;
 };
 
-const judgedIdentity = (value: unknown): PackageIdentity => {
+const validatedIdentity = (value: unknown): PackageIdentity => {
   const fault = (reason: string): Error => installErrors.manifest('package.json', [reason]);
   if (!isTable(value)) throw fault('it is not an object');
   const { name, version, description, license } = value;
@@ -123,12 +123,12 @@ const isTimer = (timer: unknown): boolean =>
 /** Lists that packages from before they were there do not have. */
 const LATER_LISTS = ['commands', 'commandWords'] as const;
 
-const judgedContributions = (value: unknown, id: string): AllContributions => {
+const validatedContributions = (value: unknown, id: string): AllContributions => {
   const fault = (reason: string): Error => installErrors.manifest('contributions.json', [reason]);
   if (!isTable(value)) throw fault('it is not an object');
   const rows = (name: string): unknown[] => (Array.isArray(value[name]) ? value[name] : []);
-  const stray = LISTS.find((name) => !Array.isArray(value[name]));
-  const strange = stray ?? LATER_LISTS.find((name) => value[name] !== undefined && !Array.isArray(value[name]));
+  const unclaimed = LISTS.find((name) => !Array.isArray(value[name]));
+  const strange = unclaimed ?? LATER_LISTS.find((name) => value[name] !== undefined && !Array.isArray(value[name]));
   if (strange !== undefined) throw fault(`/${strange} is not a list; svc ext build writes the file`);
   const [long] = Object.entries(MOST).find(([name, most]) => rows(name).length > most) ?? [];
   if (long !== undefined) throw fault(`/${long} has more than ${MOST[long]} entries`);
@@ -149,7 +149,7 @@ const judgedContributions = (value: unknown, id: string): AllContributions => {
   if (!rows('taps').every((row) => hasTexts(row, 'name', 'version', 'kind'))) throw fault('a tap has no name, version or kind');
   if (!rows('migrations').every((row) => hasTexts(row, 'name') && isTable(row) && Array.isArray(row.steps) && row.steps.every(isStep))) throw fault('a migration has no name or no steps');
   if (!rows('timers').every(isTimer)) throw fault(`a timer has no name, or waits less than ${MIN_TIMER_MS} ms`);
-  // Every member that the type names was looked at; what stands deeper is judged where it is used.
+  // Every member that the type names was looked at; what stands deeper is validated where it is used.
   const contributions = value as unknown as AllContributions;
   const [schema] = faultsOfSchemas(contributions);
   if (schema !== undefined) throw fault(schema.replace(/[.]$/, ''));

@@ -1,5 +1,5 @@
 /**
- * Unpacks a package: once through to judge every name, kind and size, and only then once more to write.
+ * Unpacks a package: once through to validate every name, kind and size, and only then once more to write.
  * The archive must be a file that nobody else changes meanwhile.
  */
 import { createReadStream } from 'node:fs';
@@ -11,7 +11,7 @@ import { createGunzip } from 'node:zlib';
 import { isSvcError } from '@svc/api';
 import { type Extract, extract, type Header } from 'tar-stream';
 import { installErrors } from '../errors.js';
-import { ARCHIVE_LIMITS, type ArchiveEntry, archiveJudge, type ArchiveLimits, inMegabytes } from './archive-rules.js';
+import { ARCHIVE_LIMITS, type ArchiveEntry, archivePolicy, type ArchiveLimits, inMegabytes } from './archive-rules.js';
 
 /** npm's layout. */
 const ROOT = 'package';
@@ -30,7 +30,7 @@ export interface UnpackOptions {
 
 /** `dir` is made and must not be there. Rejects with an `install_archive_…` error; what was written by then is left to the caller. */
 export const unpack = async (archive: string, dir: string, { limits = ARCHIVE_LIMITS, signal, onProgress }: UnpackOptions = {}): Promise<void> => {
-  const total = await judge(archive, limits, signal);
+  const total = await validate(archive, limits, signal);
   await mkdir(dir);
   let done = 0;
   const made = new Set<string>();
@@ -48,8 +48,8 @@ export const unpack = async (archive: string, dir: string, { limits = ARCHIVE_LI
 };
 
 /** Bytes of all files. */
-const judge = async (archive: string, limits: ArchiveLimits, signal: AbortSignal | undefined): Promise<number> => {
-  const accept = archiveJudge(limits);
+const validate = async (archive: string, limits: ArchiveLimits, signal: AbortSignal | undefined): Promise<number> => {
+  const accept = archivePolicy(limits);
   let bytes = 0;
   let files = 0;
   await eachEntry(archive, limits, signal, async ({ header }) => {

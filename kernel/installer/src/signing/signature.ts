@@ -107,8 +107,8 @@ const parsed = (text: string): Signature => {
   }
   if (!isTable(found)) throw installErrors.signature(`${SIGNATURE_FILE} is not an object`);
   if (found.format !== 1) throw installErrors.replayed(`it has the format ${JSON.stringify(found.format ?? null)}, and packages have 1`);
-  const stray = Object.keys(found).find((name) => !MEMBERS.some((member) => member === name));
-  if (stray !== undefined) throw installErrors.signature(`${SIGNATURE_FILE} has the unknown member "${stray}"`);
+  const unclaimed = Object.keys(found).find((name) => !MEMBERS.some((member) => member === name));
+  if (unclaimed !== undefined) throw installErrors.signature(`${SIGNATURE_FILE} has the unknown member "${unclaimed}"`);
   const { createdAt, files, id, keyId, apiRange, manifestSha256, publicKey, signature, version } = found;
   const texts = { createdAt, id, keyId, apiRange, manifestSha256, publicKey, signature, version };
   if (!isTextTable(texts) || !isTextTable(files)) throw installErrors.signature(`${SIGNATURE_FILE} lacks a member or has one of another kind`);

@@ -61,8 +61,8 @@ export const parseTrust = (text: string): readonly TrustedKey[] => {
 const readKey = (key: unknown, index: number): TrustedKey => {
   const fault = (why: string): Error => installErrors.trust_file(`[[key]] number ${index + 1} ${why}`);
   if (!isTable(key)) throw fault('is not a table');
-  const stray = Object.keys(key).find((name) => !MEMBERS.includes(name));
-  if (stray !== undefined) throw fault(`has the unknown member "${stray}"`);
+  const unclaimed = Object.keys(key).find((name) => !MEMBERS.includes(name));
+  if (unclaimed !== undefined) throw fault(`has the unknown member "${unclaimed}"`);
   const { allow, id, isolation, name = '', public: publicKey } = key;
   if (!isPublicKey(publicKey)) throw fault('has no public key of 64 hex digits');
   if (id !== keyIdOf(publicKey)) throw fault(`has the id ${JSON.stringify(id ?? null)}; that of its public key is ${keyIdOf(publicKey)}`);

@@ -1,4 +1,4 @@
-/** Brings the package of a source into a folder of its own, unpacked and judged by the rules of archives. */
+/** Brings the package of a source into a folder of its own, unpacked and validated by the rules of archives. */
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installErrors } from '../errors.js';

@@ -1,6 +1,6 @@
 /**
  * Packages that lie built in a git repository. git itself fetches one commit into an empty folder and writes the files of
- * the package as a tar archive, which is judged as every other.
+ * the package as a tar archive, which is validated as every other.
  *
  * G1  Nothing of the repository runs: no checkout, no hooks, no submodules, no filters, no settings of the machine.
  * G2  git asks nobody for a password and speaks only the protocol of the address.
@@ -22,7 +22,7 @@ import { publicAddressesOf } from './reachable.js';
 import { withoutSecrets } from './source.js';
 
 const FETCH_MS = 5 * 60_000;
-const LOOK_EVERY_MS = 200;
+const POLL_EVERY_MS = 200;
 const MAX_TEXT = 64 * 1024 * 1024;
 /** What git needs to reach others; nothing that tells it what to run. */
 const PASSED = ['PATH', 'HOME', 'USER', 'SSH_AUTH_SOCK', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
@@ -38,7 +38,7 @@ const environment = (): NodeJS.ProcessEnv => ({
   LC_ALL: 'C',
 });
 
-/** `pinned`: the addresses that were judged; git looks no name up again. */
+/** `pinned`: the addresses that were validated; git looks no name up again. */
 const settingsFor = ({ protocol: scheme, hostname, port }: URL, pinned: readonly string[] | undefined): string[] => {
   const protocol = scheme.slice(0, -1);
   return [
@@ -95,7 +95,7 @@ const fetchCommit = async (git: Git, work: string, url: string, ref: string | un
       isTooLarge = true;
       child.kill('SIGKILL');
     });
-  }, LOOK_EVERY_MS);
+  }, POLL_EVERY_MS);
   try {
     await ended;
   } catch (error) {

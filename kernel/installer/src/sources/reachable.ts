@@ -9,7 +9,7 @@ import { lookup as lookedUp } from 'node:dns/promises';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { canonicalHost, loadAddressJudge, refusedName } from '@svc/platform/doors/address-policy';
+import { canonicalHost, loadAddressPolicy, refusedName } from '@svc/platform/adapters/address-policy';
 import { installErrors } from '../errors.js';
 
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'PROXY', 'proxy'];
@@ -19,18 +19,18 @@ type AgentOf = (url: URL) => HttpAgent | HttpsAgent;
 /** `own` is the address that a person or a setting named. Undefined where a proxy connects: it has rules of its own. Throws an error whose cause is `install_source`: the client takes one with a status for an answer. */
 export const agentFor = async (own: string, env: Readonly<Record<string, string | undefined>>): Promise<AgentOf | undefined> => {
   if (PROXIES.some((name) => env[name])) return undefined;
-  const judge = await loadAddressJudge();
+  const policy = await loadAddressPolicy();
   const home = new URL(own);
   return (url) => {
     if (url.host === home.host && url.protocol === home.protocol) return url.protocol === 'http:' ? new HttpAgent() : new HttpsAgent();
     if (url.protocol !== 'https:' && home.protocol === 'https:') throw wrapped(`${home.host} leads to ${url.host} without encryption`);
     const host = canonicalHost(url.hostname);
     const refuse = (why: string): Error => wrapped(`${home.host} leads to ${url.host}, and ${why}`);
-    const why = refusedName(host, []) ?? (isAddress(host) ? judge(host, host, []) : undefined);
+    const why = refusedName(host, []) ?? (isAddress(host) ? policy(host, host, []) : undefined);
     if (why !== undefined) throw refuse(why);
     const checked: LookupFunction = (name, options, done) =>
       lookup(name, { ...options, all: true }, (error, addresses: LookupAddress[] = []) => {
-        const bad = addresses.map(({ address }) => judge(host, address, [])).find((one) => one !== undefined);
+        const bad = addresses.map(({ address }) => policy(host, address, [])).find((one) => one !== undefined);
         const failure = error ?? (bad === undefined ? null : Object.assign(refuse(bad), { code: 'EREFUSEDADDRESS' }));
         const [first] = addresses;
         if (failure || !first) return done(failure ?? new Error('the name has no address'), '', 0);
@@ -44,14 +44,14 @@ export const agentFor = async (own: string, env: Readonly<Record<string, string 
 export const publicAddressesOf = async ({ hostname, host: shown }: URL, by: URL, env: Readonly<Record<string, string | undefined>>): Promise<readonly string[] | undefined> => {
   if (PROXIES.some((name) => env[name])) return undefined;
   const host = canonicalHost(hostname);
-  const judge = await loadAddressJudge();
+  const policy = await loadAddressPolicy();
   const refuse = (why: string): Error => installErrors.source(`${by.host} leads to ${shown}, and ${why}`);
   const whyNamed = refusedName(host, []);
   if (whyNamed !== undefined) throw refuse(whyNamed);
   const addresses = await lookedUp(host, { all: true }).catch((cause: unknown) => {
     throw installErrors.download(shown, 'its name is not known').with({ cause });
   });
-  const why = addresses.map(({ address }) => judge(host, address, [])).find((one) => one !== undefined);
+  const why = addresses.map(({ address }) => policy(host, address, [])).find((one) => one !== undefined);
   if (why !== undefined) throw refuse(why);
   return addresses.map(({ address }) => address);
 };

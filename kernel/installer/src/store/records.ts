@@ -8,7 +8,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTable, type Static, Type } from '@svc/api';
-import { atomicWrite } from '@svc/platform/doors/files/atomic-write';
+import { atomicWrite } from '@svc/platform/adapters/files/atomic-write';
 import { Ajv } from 'ajv';
 import { installErrors } from '../errors.js';
 import { parseTrust, type TrustedKey, trustText } from '../signing/trust.js';
@@ -145,7 +145,7 @@ const parseInstalled = (text: string): readonly InstalledRecord[] => {
     const [error] = installedCheck.errors ?? [];
     throw installErrors.store_broken(`installed.json: ${error?.instancePath || '/'} ${error?.message ?? 'has another form'}`);
   }
-  // Judged by the schema that the type comes from.
+  // Validated by the schema that the type comes from.
   return (found as Static<typeof InstalledFile>).extensions;
 };
 

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 
 describe('watching sources', () => {
   let dir: string;
-  let told: string[][];
+  let reported: string[][];
   let release: () => void;
   let watching: { close(): void };
   const until = async (ready: () => boolean): Promise<void> => {
@@ -16,7 +16,7 @@ describe('watching sources', () => {
   };
   const start = (work: () => Promise<void> = async () => undefined): void => {
     watching = watchSources(dir, async (paths) => {
-      told.push([...paths]);
+      reported.push([...paths]);
       await work();
     });
   };
@@ -24,7 +24,7 @@ describe('watching sources', () => {
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'svc-watch-'));
     for (const folder of ['src/deep', 'dist', 'node_modules']) await mkdir(join(dir, folder), { recursive: true });
-    told = [];
+    reported = [];
     release = () => undefined;
   });
   afterEach(async () => {
@@ -38,9 +38,9 @@ describe('watching sources', () => {
     writeFileSync(join(dir, 'src/deep/.one.swp'), 'draft');
     renameSync(join(dir, 'src/deep/.one.swp'), join(dir, 'src/deep/one.ts'));
     writeFileSync(join(dir, 'extension.json'), '{}');
-    await until(() => told.length > 0);
-    expect(told).to.have.length(1);
-    expect(told[0]).to.include.members(['extension.json', 'src/deep/one.ts']);
+    await until(() => reported.length > 0);
+    expect(reported).to.have.length(1);
+    expect(reported[0]).to.include.members(['extension.json', 'src/deep/one.ts']);
   });
 
   it('says nothing of what the build makes and npm installs', async () => {
@@ -49,19 +49,19 @@ describe('watching sources', () => {
     await writeFile(join(dir, 'node_modules/left.js'), 'installed');
     await writeFile(join(dir, 'contributions.json'), '{}');
     await writeFile(join(dir, 'src/last.ts'), 'written');
-    await until(() => told.length > 0);
-    expect(told.flat()).to.deep.equal(['src/last.ts']);
+    await until(() => reported.length > 0);
+    expect(reported.flat()).to.deep.equal(['src/last.ts']);
   });
 
   it('waits with what changes while it is busy, and tells of it afterwards', async () => {
     start(() => new Promise((resolve) => (release = resolve)));
     await writeFile(join(dir, 'src/one.ts'), '1');
-    await until(() => told.length === 1);
+    await until(() => reported.length === 1);
     await writeFile(join(dir, 'src/two.ts'), '2');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(told).to.deep.equal([['src/one.ts']]);
+    expect(reported).to.deep.equal([['src/one.ts']]);
     release();
-    await until(() => told.length === 2);
-    expect(told[1]).to.deep.equal(['src/two.ts']);
+    await until(() => reported.length === 2);
+    expect(reported[1]).to.deep.equal(['src/two.ts']);
   });
 });

@@ -21,10 +21,10 @@ describe('a change that is cut off', function () {
   });
   afterEach(() => rig.done());
 
-  /** What a store comes to when it is opened and judged, with the files that are left in it. */
+  /** What a store comes to when it is opened and validated, with the files that are left in it. */
   const settled = async (ext: string): Promise<string> => {
     const installer = await rig.open({ dir: ext });
-    const { usable, refused } = await installer.judgeAtBoot();
+    const { usable, refused } = await installer.validateAtBoot();
     const [record] = installer.records();
     return JSON.stringify({
       version: record?.version ?? null,

@@ -80,8 +80,8 @@ describe('installing an extension', () => {
     expect(installer.keys()).to.deep.equal([]);
     await installer.commit(staged, { grants: 'all', trustKey: true });
     expect(parseTrust(await readFile(join(rig.ext, 'trust.toml'), 'utf8'))).to.deep.equal([{ id: key.keyId, name: '', public: key.publicKey, allow: ['acme-weather'], since: NOW }]);
-    const stranger = await rig.pack({ version: '1.1.0', key: await generateKey() });
-    expect(await codeOf(installer.stage(stranger))).to.equal('install_wrong_key');
+    const thirdParty = await rig.pack({ version: '1.1.0', key: await generateKey() });
+    expect(await codeOf(installer.stage(thirdParty))).to.equal('install_wrong_key');
   });
 
   it('refuses without consent to what it cannot do without, and says to what', async () => {
@@ -121,7 +121,7 @@ describe('installing an extension', () => {
     expect(record).to.include({ trust: 'linked', folder: dir, isolation: 'isolated', keyId: null });
     await chmod(join(dir, 'dist/index.js'), 0o644);
     await writeFile(join(dir, 'dist/index.js'), 'exports.default = 2;');
-    const { usable, refused: none } = await installer.judgeAtBoot();
+    const { usable, refused: none } = await installer.validateAtBoot();
     expect([usable.map((one) => one.dir), none]).to.deep.equal([[dir], []]);
     expect(await codeOf(installer.stage(await rig.pack(), { link: true }))).to.equal('install_source');
   });
@@ -257,7 +257,7 @@ describe('installing an extension', () => {
       await rig.install(installer, { key });
       await writeFile(join(rig.ext, 'trust.toml'), '[[key');
       expect(await codeOf(installer.stage(await rig.pack({ version: '2.0.0', key })))).to.equal('install_trust_file');
-      const { refused: all } = await (await rig.open()).judgeAtBoot();
+      const { refused: all } = await (await rig.open()).validateAtBoot();
       expect(all.map(({ code }) => code)).to.deep.equal(['install_trust_file']);
       await writeFile(join(rig.ext, 'installed.json'), '{"format":1,"extensions":[{}]}');
       const before = await rig.stored();
@@ -286,7 +286,7 @@ describe('installing an extension', () => {
       await rig.install(installer, { key });
       expect(installer.records()[0]?.isolation).to.equal('in-process');
       await installer.trust((keys) => keys.map(({ isolation: _gone, ...one }) => one));
-      expect((await installer.judgeAtBoot()).usable[0]?.record.isolation).to.equal('isolated');
+      expect((await installer.validateAtBoot()).usable[0]?.record.isolation).to.equal('isolated');
     });
   });
 
@@ -300,7 +300,7 @@ describe('installing an extension', () => {
     ]);
     expect(await codeOf(installer.stage(await rig.pack({ version: '3.0.0', key })))).to.equal('install_wrong_key');
     expect((await installer.rollback('acme-weather')).version).to.equal('1.0.0');
-    expect((await installer.judgeAtBoot()).refused).to.deep.equal([]);
+    expect((await installer.validateAtBoot()).refused).to.deep.equal([]);
   });
 
   it('shows sources without what is secret in them', () => {

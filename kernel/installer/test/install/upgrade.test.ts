@@ -41,9 +41,9 @@ describe('upgrading an extension', () => {
     await rig.open();
     expect(await versions()).to.contain('1.0.0');
     await installer.beginTrial('acme-weather');
-    const judged = await installer.judgeAtBoot();
+    const validated = await installer.validateAtBoot();
     expect(
-      judged.usable.map(({ record: { version } }) => version),
+      validated.usable.map(({ record: { version } }) => version),
       'a start that finds it begun',
     ).to.deep.equal(['1.0.0']);
     const code = await rig.install(installer, { version: '1.5.0' }).then(
@@ -76,11 +76,11 @@ describe('upgrading an extension', () => {
     const again = await installer.stagePending('acme-weather');
     const upgraded = await installer.commit(again, { grants: ['exec'] });
     expect([upgraded.version, upgraded.grants, upgraded.pending]).to.deep.equal(['2.0.0', ['egress:tool', 'exec'], undefined]);
-    expect((await installer.judgeAtBoot()).usable.map((one) => one.package.version)).to.deep.equal(['2.0.0']);
+    expect((await installer.validateAtBoot()).usable.map((one) => one.package.version)).to.deep.equal(['2.0.0']);
     expect(await codeOf(installer.stagePending('acme-weather'))).to.equal('install_none_pending');
   });
 
-  it('judges what waits for consent anew', async () => {
+  it('validates what waits for consent anew', async () => {
     await rig.install(installer, { key });
     await codeOf(installer.commit(await installer.stage(await rig.pack({ version: '2.0.0', key, ...asking('exec') })), { grants: [] }));
     await installer.trust((keys) => keys.map((one) => ({ ...one, revoked: '2026-03-02T00:00:00Z' })));
@@ -121,7 +121,7 @@ describe('upgrading an extension', () => {
     await installer.discard(await installer.stage(await rig.pack({ id: 'acme-storm' })));
     if (former) await installer.restore(former);
     expect(record()).to.deep.equal(former);
-    expect((await installer.judgeAtBoot()).refused).to.deep.equal([]);
+    expect((await installer.validateAtBoot()).refused).to.deep.equal([]);
     expect(await versions()).to.include.members(['1.0.0', '1.1.0', '1.2.0']);
   });
 
@@ -136,11 +136,11 @@ describe('upgrading an extension', () => {
     const file = join(rig.ext, record()?.folder ?? '', 'dist/index.js');
     await chmod(file, 0o644);
     await writeFile(file, 'evil()');
-    expect((await installer.judgeAtBoot()).refused.map(({ code }) => code)).to.deep.equal(['install_modified']);
+    expect((await installer.validateAtBoot()).refused.map(({ code }) => code)).to.deep.equal(['install_modified']);
     await rig.install(installer, {});
-    expect((await installer.judgeAtBoot()).refused).to.deep.equal([]);
+    expect((await installer.validateAtBoot()).refused).to.deep.equal([]);
     await rig.install(installer, { key });
-    expect((await installer.judgeAtBoot()).usable[0]?.record).to.include({ trust: 'signed', keyId: key.keyId });
+    expect((await installer.validateAtBoot()).usable[0]?.record).to.include({ trust: 'signed', keyId: key.keyId });
   });
 
   it('removes all of it, and with purge whose it was', async () => {
@@ -157,7 +157,7 @@ describe('upgrading an extension', () => {
   });
 });
 
-describe('judging what is installed at a start', () => {
+describe('validating what is installed at a start', () => {
   let rig: InstallRig;
   let installer: Installer;
   let key: SigningKey;
@@ -173,13 +173,13 @@ describe('judging what is installed at a start', () => {
   afterEach(() => rig.done());
 
   const folderOf = (id: string): string => join(rig.ext, installer.records().find((record) => record.id === id)?.folder ?? '');
-  const judged = async (): Promise<Record<string, string>> => {
-    const { usable, refused } = await (await rig.open()).judgeAtBoot();
+  const validated = async (): Promise<Record<string, string>> => {
+    const { usable, refused } = await (await rig.open()).validateAtBoot();
     return Object.fromEntries([...usable.map((one) => [one.record.id, one.package.version]), ...refused.map(({ id, code }) => [id, code])]);
   };
 
   it('takes what is as it was installed', async () => {
-    expect(await judged()).to.deep.equal({ 'acme-weather': '1.0.0', 'other-thing': '1.0.0' });
+    expect(await validated()).to.deep.equal({ 'acme-weather': '1.0.0', 'other-thing': '1.0.0' });
   });
 
   for (const [what, spoil, code] of [
@@ -194,30 +194,30 @@ describe('judging what is installed at a start', () => {
     it(`refuses ${what}, and takes the others`, async () => {
       await chmod(join(folderOf('acme-weather'), 'SIGNATURE.json'), 0o644);
       await spoil(folderOf('acme-weather'));
-      expect(await judged()).to.deep.equal({ 'acme-weather': code, 'other-thing': '1.0.0' });
+      expect(await validated()).to.deep.equal({ 'acme-weather': code, 'other-thing': '1.0.0' });
     });
 
   it('refuses a signature that came later', async () => {
     await writeFile(join(folderOf('other-thing'), 'SIGNATURE.json'), await readFile(join(folderOf('acme-weather'), 'SIGNATURE.json')));
-    expect((await judged())['other-thing']).to.equal('install_replayed');
+    expect((await validated())['other-thing']).to.equal('install_replayed');
   });
 
   it('refuses a revoked key, a key that is gone and one that is not allowed any more', async () => {
     await installer.trust((keys) => keys.map((one) => ({ ...one, revoked: '2026-03-02T00:00:00Z' })));
-    expect((await judged())['acme-weather']).to.equal('install_revoked');
+    expect((await validated())['acme-weather']).to.equal('install_revoked');
     await installer.trust(() => []);
-    expect((await judged())['acme-weather']).to.equal('install_unknown_key');
+    expect((await validated())['acme-weather']).to.equal('install_unknown_key');
   });
 
   it('refuses what the settings take no more', async () => {
     rig.policy = { ...rig.policy, thirdParty: 'signed' };
-    expect(await judged()).to.deep.equal({ 'acme-weather': '1.0.0', 'other-thing': 'install_unsigned' });
+    expect(await validated()).to.deep.equal({ 'acme-weather': '1.0.0', 'other-thing': 'install_unsigned' });
     rig.policy = { ...rig.policy, thirdParty: 'none' };
-    expect(await judged()).to.deep.equal({ 'acme-weather': 'install_not_allowed', 'other-thing': 'install_not_allowed' });
+    expect(await validated()).to.deep.equal({ 'acme-weather': 'install_not_allowed', 'other-thing': 'install_not_allowed' });
   });
 
   it('refuses what a new version of svc brings itself', async () => {
     rig.bundled = [bundledArea('acme-weather')];
-    expect((await judged())['acme-weather']).to.equal('install_id_taken');
+    expect((await validated())['acme-weather']).to.equal('install_id_taken');
   });
 });

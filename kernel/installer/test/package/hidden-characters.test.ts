@@ -1,6 +1,6 @@
 /** A package says to a person what it says to the daemon. */
 import { expect } from 'chai';
-import { isolationFor } from '../../src/install/judge-package.js';
+import { isolationFor } from '../../src/install/validate-package.js';
 import { hiddenCharacterFault } from '../../src/package/hidden-characters.js';
 import { readPackage } from '../../src/package/read-package.js';
 import { packageFiles, tempFolder, writeFiles } from '../package-rig.js';

@@ -80,7 +80,7 @@ describe('unpacking a package', () => {
       expect((await refused([good, { name, data: 'x' }])).code).to.equal('install_archive_path');
     });
 
-  it('judges the path of a pax header, not the one it hides', async () => {
+  it('validates the path of a pax header, not the one it hides', async () => {
     expect((await refused([good, paxPath('package/../../evil.js'), { name: 'package/fine.js', data: 'x' }])).code).to.equal('install_archive_path');
   });
 

@@ -2,7 +2,7 @@ import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { canonicalJson } from '../../src/package/canonical-json.js';
-import { judgeKey } from '../../src/signing/judge-trust.js';
+import { validateKey } from '../../src/signing/validate-trust.js';
 import { generateKey, keyIdOf, readKey, type SigningKey, signText, writeKey } from '../../src/signing/keys.js';
 import { readRotations, rotate } from '../../src/signing/rotation.js';
 import { SIGNATURE_PREFIX, type Signature, signFolder, verifyFolder } from '../../src/signing/signature.js';
@@ -132,40 +132,40 @@ describe('trusting keys', () => {
   const trusted = (key: SigningKey, more: Partial<TrustedKey> = {}): TrustedKey => ({ id: key.keyId, name: 'Acme', public: key.publicKey, allow: ['acme-weather'], ...more });
 
   it('knows a key that the extension belongs to, and asks for one that nobody named', async () => {
-    expect(await judgeKey(signedBy(old), [trusted(old)], [])).to.equal('known');
-    expect(await judgeKey(signedBy(old), [trusted(old, { allow: ['acme-*'] })], [])).to.equal('known');
-    expect(await judgeKey(signedBy(old), [], [])).to.equal('unknown');
-    expect(await judgeKey(signedBy(old, 'other-thing'), [trusted(old)], [])).to.equal('unknown');
+    expect(await validateKey(signedBy(old), [trusted(old)], [])).to.equal('known');
+    expect(await validateKey(signedBy(old), [trusted(old, { allow: ['acme-*'] })], [])).to.equal('known');
+    expect(await validateKey(signedBy(old), [], [])).to.equal('unknown');
+    expect(await validateKey(signedBy(old, 'other-thing'), [trusted(old)], [])).to.equal('unknown');
   });
 
   it('refuses another key for an extension that belongs to one, and names both', async () => {
-    const error = await refusal(judgeKey(signedBy(young), [trusted(old)], []));
+    const error = await refusal(validateKey(signedBy(young), [trusted(old)], []));
     expect(error.code).to.equal('install_wrong_key');
     expect(error.message).to.include(young.keyId).and.include(`${old.keyId} (Acme)`);
   });
 
   it('takes another key that the old one handed the extension on to', async () => {
     const statement = await rotate('acme-weather', old, young.publicKey, now);
-    expect(await judgeKey(signedBy(young), [trusted(old)], [statement])).to.equal('handed-on');
+    expect(await validateKey(signedBy(young), [trusted(old)], [statement])).to.equal('handed-on');
     const last = await generateKey();
     const chain = [statement, await rotate('acme-weather', young, last.publicKey, now)];
-    expect(await judgeKey(signedBy(last), [trusted(old)], chain)).to.equal('handed-on');
+    expect(await validateKey(signedBy(last), [trusted(old)], chain)).to.equal('handed-on');
   });
 
   it('takes no statement for another extension, by another key, changed, or by a revoked key', async () => {
     const key = { keys: [trusted(old)] };
-    const stranger = await generateKey();
+    const thirdParty = await generateKey();
     const elsewhere = await rotate('acme-storm', old, young.publicKey, now);
-    const foreign = await rotate('acme-weather', stranger, young.publicKey, now);
-    const changed = { ...(await rotate('acme-weather', old, stranger.publicKey, now)), to: young.publicKey };
+    const foreign = await rotate('acme-weather', thirdParty, young.publicKey, now);
+    const changed = { ...(await rotate('acme-weather', old, thirdParty.publicKey, now)), to: young.publicKey };
     for (const statement of [elsewhere, foreign, { ...foreign, from: old.publicKey }, changed])
-      expect((await refusal(judgeKey(signedBy(young), key.keys, [statement]))).code).to.equal('install_wrong_key');
+      expect((await refusal(validateKey(signedBy(young), key.keys, [statement]))).code).to.equal('install_wrong_key');
     const fine = await rotate('acme-weather', old, young.publicKey, now);
-    expect((await refusal(judgeKey(signedBy(young), [trusted(old, { revoked: '2026-02-01' })], [fine]))).code).to.equal('install_wrong_key');
+    expect((await refusal(validateKey(signedBy(young), [trusted(old, { revoked: '2026-02-01' })], [fine]))).code).to.equal('install_wrong_key');
   });
 
   it('refuses a revoked key, also where it would be known', async () => {
-    const error = await refusal(judgeKey(signedBy(old), [trusted(old, { revoked: '2026-02-01T00:00:00Z' })], []));
+    const error = await refusal(validateKey(signedBy(old), [trusted(old, { revoked: '2026-02-01T00:00:00Z' })], []));
     expect([error.code, error.message.includes('2026-02-01')]).to.deep.equal(['install_revoked', true]);
   });
 

@@ -27,9 +27,9 @@ export interface DeclaredTap {
   readonly after?: readonly string[];
 }
 
-// The build wrote these from declarations of the types that they are read as, and the schema of an installation judged them.
+// The build wrote these from declarations of the types that they are read as, and the schema of an installation validated them.
 
-/** What answers while the areas of security are missing brings them back: that is no stranger's business. */
+/** What answers while the areas of security are missing brings them back: that is no third party's business. */
 export const declaredRoutes = ({ routes }: AllContributions): Array<Omit<RouteDecl, 'handler'>> => routes.map(({ repairs: _repairs, ...route }) => route as unknown as Omit<RouteDecl, 'handler'>);
 
 export const declaredTools = ({ tools }: AllContributions): Array<Omit<ToolDecl, 'run'>> => tools as unknown as Array<Omit<ToolDecl, 'run'>>;

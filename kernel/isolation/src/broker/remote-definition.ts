@@ -27,7 +27,7 @@ import { isolationErrors } from '../errors.js';
 import type { Init, Registered, WireRequest } from '../protocol.js';
 import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';
 import { HandedActors } from './actors.js';
-import { DaemonDoors } from './daemon-doors.js';
+import { DaemonAdapters } from './daemon-adapters.js';
 import { declaredCapabilities, declaredConfig, declaredEvents, declaredMigrations, declaredRoutes, declaredServices, declaredTables, declaredTaps, declaredTools } from './declared.js';
 import { replyOf, withoutCredentials } from './replies.js';
 
@@ -86,7 +86,7 @@ const mount = (extension: RemoteExtension, host: RemoteHost, ctx: ExtensionConte
     ...host,
     limits: isKept(extension) ? { ...host.limits, restMs: Number.POSITIVE_INFINITY } : host.limits,
     ctx,
-    connect: (busy) => new DaemonDoors({ ctx, actors, requests, events, busy, stray: (place, message) => host.stray(place, new Error(message)) }),
+    connect: (busy) => new DaemonAdapters({ ctx, actors, requests, events, busy, reportUnhandled: (place, message) => host.reportUnhandled(place, new Error(message)) }),
     begin: async (call) => {
       const init = initOf(extension, ctx, services.there());
       const { hasStart } = compare(contributions, await call('init', [init]));
@@ -112,12 +112,12 @@ const mount = (extension: RemoteExtension, host: RemoteHost, ctx: ExtensionConte
     });
   }
   for (const { name, everyMs, afterMs } of contributions.timers) {
-    const beat = async (): Promise<void> => void (await ask('timer', [name], { deadlineMs: TIMER_DEADLINE_MS, label: `the timer ${name} of ${extension.id}` }));
-    if (everyMs !== undefined) ctx.timers.every(name, everyMs, beat);
-    else if (afterMs !== undefined) ctx.timers.after(name, afterMs, beat);
+    const tick = async (): Promise<void> => void (await ask('timer', [name], { deadlineMs: TIMER_DEADLINE_MS, label: `the timer ${name} of ${extension.id}` }));
+    if (everyMs !== undefined) ctx.timers.every(name, everyMs, tick);
+    else if (afterMs !== undefined) ctx.timers.after(name, afterMs, tick);
   }
-  for (const config of declaredConfig(contributions)) ctx.config.onChange(config, () => supervisor.tell('config', [config.section, ctx.config.get(config)]));
-  services.onChange((name, isThere) => supervisor.tell('service', [name, isThere]));
+  for (const config of declaredConfig(contributions)) ctx.config.onChange(config, () => supervisor.notify('config', [config.section, ctx.config.get(config)]));
+  services.onChange((name, isThere) => supervisor.notify('service', [name, isThere]));
   return supervisor;
 };
 
@@ -145,7 +145,7 @@ const remoteTool = (tool: Omit<AnyTool, 'run'>, ask: Ask): AnyTool => ({
     const { signal, log: _log, ...facts } = call;
     const output = await ask('tool', [tool.name, args, facts], { signal, deadlineMs: tool.timeoutMs ?? TOOL_DEADLINE_MS, label: `the tool ${tool.name}` });
     if (holdsBytes(output)) throw isolationErrors.not_plain('bytes in the output of a tool');
-    // What a tool answers is judged by whoever called it.
+    // What a tool answers is validated by whoever called it.
     return output as ToolOutput | string;
   },
 });

@@ -36,7 +36,7 @@ export interface PeerOptions {
   /** Answers a call of the other side. What it throws crosses as an error. */
   serve(to: string, args: readonly unknown[], control: Control): unknown;
   /** Hears what needs no answer. */
-  told(to: string, args: readonly unknown[]): void;
+  onNotify(to: string, args: readonly unknown[]): void;
   /** The other side broke the rules, or went away; nothing more comes. Once. */
   ended(why: SvcError): void;
   /** Whether the other side is somebody whose time and share are limited. Default true. */
@@ -109,7 +109,7 @@ export class Peer {
   }
 
   /** Never throws: what cannot be sent is nobody's answer. */
-  tell(to: string, args: readonly unknown[]): void {
+  notify(to: string, args: readonly unknown[]): void {
     if (this.#over) return;
     try {
       this.#send(['tell', 0, to], args);
@@ -171,12 +171,12 @@ export class Peer {
         }
       };
       if (isFree || this.#under < MAX_IN_FLIGHT) start();
-      else this.#standInLine(start, reject, signal, deadlineMs, label ?? to);
+      else this.#waitInQueue(start, reject, signal, deadlineMs, label ?? to);
     });
   }
 
   /** Whoever waits in line may leave it, and does when its time is over. */
-  #standInLine(start: () => void, reject: (error: unknown) => void, signal: AbortSignal | undefined, deadlineMs: number | undefined, what: string): void {
+  #waitInQueue(start: () => void, reject: (error: unknown) => void, signal: AbortSignal | undefined, deadlineMs: number | undefined, what: string): void {
     if (this.#line.length >= MAX_LINE) {
       reject(isolationErrors.backed_up(what));
       return;
@@ -307,7 +307,7 @@ export class Peer {
     else if (kind === 'pull') void this.#pulled(id, Number(rest[0]));
     else if (kind === 'drop') this.#dropped(id);
     else if (kind === 'cancel') this.#served.get(id)?.abort.abort();
-    else if (kind === 'tell') this.#options.told(String(rest[0]), argsOf(open(rest[1])));
+    else if (kind === 'tell') this.#options.onNotify(String(rest[0]), argsOf(open(rest[1])));
     else if (kind === 'reply') this.#answered(id, open(rest[0]), false);
     else if (kind === 'error') this.#answered(id, fromWire(open(rest[0])), true);
     else throw isolationErrors.frame_broken('it is of no kind that is known');

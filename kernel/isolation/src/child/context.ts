@@ -17,7 +17,7 @@ import {
 import type { Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import type { Init } from '../protocol.js';
-import { childDb, childEgress, childFetch, childFiles, childSecrets, sealed } from './doors.js';
+import { childDb, childEgress, childFetch, childFiles, childSecrets, sealed } from './adapters.js';
 import type { Registrations } from './registrations.js';
 
 export interface ContextInputs {
@@ -103,7 +103,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     services: childServices(peer, registrations, shared),
     events: {
       event: ({ name, version: of }: EventDecl, data: unknown) => sealed(id, `event ${name}`, { make: 'event', event: { name, version: of }, data }),
-      publish: ({ name, version: of }: EventDecl, data: unknown) => peer.tell('event.publish', [{ name, version: of }, data]),
+      publish: ({ name, version: of }: EventDecl, data: unknown) => peer.notify('event.publish', [{ name, version: of }, data]),
       on: (event: EventDecl, fn: (data: never) => unknown) => registrations.addListener(event, fn),
     },
     journal: refusedMember('journal'),
@@ -121,7 +121,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     files: childFiles(peer, init.folders),
     secrets: childSecrets(peer),
     env: (name: string) => {
-      if (!Object.hasOwn(init.env, name)) peer.tell('env', [name]);
+      if (!Object.hasOwn(init.env, name)) peer.notify('env', [name]);
       return init.env[name];
     },
     workers: refusedMember('workers'),
@@ -139,8 +139,8 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     },
     hold: (label: string) => {
       const number = holdNumber++;
-      peer.tell('hold', [number, label]);
-      return { release: () => peer.tell('release', [number]) };
+      peer.notify('hold', [number, label]);
+      return { release: () => peer.notify('release', [number]) };
     },
     onDispose: (label: string, fn: () => void | Promise<void>) => {
       const entry = { label, fn };
@@ -148,7 +148,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
       return { dispose: () => void disposers.splice(disposers.indexOf(entry), 1) };
     },
   };
-  // Each member has the shape of its namesake; what crosses is judged by the daemon, not by these types.
+  // Each member has the shape of its namesake; what crosses is validated by the daemon, not by these types.
   return Object.freeze(context) as unknown as ExtensionContext;
 };
 
@@ -170,7 +170,7 @@ const refusedMember = (name: string): object =>
 const notDeclared = (id: string, name: string, field: string): Error => new Error(`${id} asks for the setting "${name}", which "${field}" of its extension.json does not name`);
 
 export const childLog = (peer: Peer, fields: Readonly<Record<string, unknown>> = {}): Logger => {
-  const at = (level: string) => (message: string, more?: Record<string, unknown>) => peer.tell('log', [level, String(message), { ...fields, ...more }]);
+  const at = (level: string) => (message: string, more?: Record<string, unknown>) => peer.notify('log', [level, String(message), { ...fields, ...more }]);
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 };
 
@@ -185,7 +185,7 @@ const childHooks = (peer: Peer, registrations: Registrations): object => ({
 const childServices = (peer: Peer, registrations: Registrations, shared: Shared): object => {
   const require = <D extends ServiceDecl>(decl: D): Service<D> => {
     const counts = Object.entries(decl.methods).map(([name, spec]) => [name, { count: spec.args.length, isStream: 'frame' in spec }]);
-    peer.tell('service.use', [{ name: decl.name, version: decl.version }, Object.fromEntries(counts)]);
+    peer.notify('service.use', [{ name: decl.name, version: decl.version }, Object.fromEntries(counts)]);
     const methods = Object.entries(decl.methods).map(([name, spec]) => {
       const ask = (args: readonly unknown[]): Promise<unknown> => {
         const given = args.slice(0, spec.args.length);
@@ -221,29 +221,29 @@ async function* framesOf(open: () => Promise<unknown>): AsyncGenerator<unknown> 
 
 const childTimers = (peer: Peer, registrations: Registrations, signal: AbortSignal): Timers => {
   const waiting = new Set<string>();
-  const stray = (error: unknown): void => peer.tell('stray', ['a timer', error instanceof Error ? error.message : String(error)]);
+  const reportUnhandled = (error: unknown): void => peer.notify('stray', ['a timer', error instanceof Error ? error.message : String(error)]);
   /** Of one that begins later: the daemon knows nothing of it, but that this process is not at rest meanwhile. */
   const own = (name: string, ms: number, fn: () => unknown, isRepeated: boolean) => {
     if (waiting.has(name)) throw new Error(`a timer called ${name} waits already`);
     waiting.add(name);
     const number = holdNumber++;
-    peer.tell('busy', [number]);
+    peer.notify('busy', [number]);
     const end = (): void => {
       clearTimeout(timer);
       waiting.delete(name);
-      peer.tell('idle', [number]);
+      peer.notify('idle', [number]);
       signal.removeEventListener('abort', end);
     };
-    const beat = async (): Promise<void> => {
+    const tick = async (): Promise<void> => {
       try {
         if (!isRepeated) end();
         await fn();
       } catch (error) {
-        stray(error);
+        reportUnhandled(error);
       }
-      if (isRepeated && waiting.has(name)) timer = setTimeout(() => void beat(), ms);
+      if (isRepeated && waiting.has(name)) timer = setTimeout(() => void tick(), ms);
     };
-    let timer = setTimeout(() => void beat(), ms);
+    let timer = setTimeout(() => void tick(), ms);
     signal.addEventListener('abort', end, { once: true });
     return { dispose: end };
   };

@@ -4,7 +4,7 @@
  *
  * H1  No signal leaves this process: it could end the daemon, or open its inspector.
  * H2  Bindings, addons and the list of open handles (the channel is one of them) are not there.
- * H3  What Node's model does not judge of the file system is refused here.
+ * H3  What Node's model does not validate of the file system is refused here.
  * H4  fetch, WebSocket and EventSource are not there, nor the modules that open sockets (load.ts). Without a wall around the
  *     process this is hygiene: code that tries may still find a socket.
  */
@@ -26,7 +26,7 @@ export const harden = (): void => {
   for (const name of PROCESS_MEMBERS) replace(process, name, () => refuse(`process.${name}`));
   // Sockets of this process lead to a class that opens others.
   for (const name of ['stdin', 'stdout', 'stderr']) replace(process, name, undefined);
-  // Node judges no path that these are asked for: they would tell what there is on this machine.
+  // Node validates no path that these are asked for: they would tell what there is on this machine.
   for (const target of [fs, fs.promises]) for (const name of ['realpath', 'realpathSync']) replace(target, name, () => refuse(`fs.${name}`));
   replace(os, 'setPriority', () => refuse('os.setPriority'));
   for (const name of GLOBALS) Reflect.deleteProperty(globalThis, name);

@@ -10,7 +10,7 @@ import { type Control, Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import { type Init, STOP_REASONS, type Registered, type WireRequest, type WireWrite } from '../protocol.js';
 import { childContext, childLog, Shared } from './context.js';
-import { sealed } from './doors.js';
+import { sealed } from './adapters.js';
 import { harden } from './harden.js';
 import { loadBundle } from './load-bundle.js';
 import { Registrations } from './registrations.js';
@@ -38,13 +38,13 @@ const peer = new Peer({
   stream: new Socket({ fd: CHANNEL_FD, readable: true, writable: true }),
   isBounded: false,
   serve: (to, args, control) => answer(to, args, control),
-  told: (to, args) => hear(to, args),
+  onNotify: (to, args) => receive(to, args),
   ended: () => exit(0),
 });
 
-const stray = (error: unknown): void => peer.tell('stray', ['an unhandled error', error instanceof Error ? (error.stack ?? error.message) : String(error)]);
-onProcess('uncaughtException', stray);
-onProcess('unhandledRejection', stray);
+const reportUnhandled = (error: unknown): void => peer.notify('stray', ['an unhandled error', error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+onProcess('uncaughtException', reportUnhandled);
+onProcess('unhandledRejection', reportUnhandled);
 
 harden();
 
@@ -69,7 +69,7 @@ function handle({ registrations }: Running, to: string, args: readonly unknown[]
   throw isolationErrors.unknown_target(to);
 }
 
-function hear(to: string, args: readonly unknown[]): void {
+function receive(to: string, args: readonly unknown[]): void {
   if (!running) return;
   const { shared } = running;
   if (to === 'config') shared.setConfig(String(args[0]), args[1]);
@@ -96,7 +96,7 @@ async function stop({ abort, definition, disposers }: Running, why: unknown): Pr
   abort.abort();
   for (const { label, fn } of [...disposers].reverse()) {
     const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`${label} did not end within ${DISPOSE_BUDGET_MS} ms`)), DISPOSE_BUDGET_MS));
-    await Promise.race([fn(), late]).catch(stray);
+    await Promise.race([fn(), late]).catch(reportUnhandled);
   }
 }
 

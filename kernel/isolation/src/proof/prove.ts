@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IsolationReport } from '@svc/api';
 import type { Init } from '../protocol.js';
-import { createCrashBook } from '../supervisor/crash-book.js';
+import { createCrashRegistry } from '../supervisor/crash-registry.js';
 import { type Isolation, wallFault } from '../supervisor/launch.js';
 import { Supervisor } from '../supervisor/supervisor.js';
 import { ATTEMPTS, type ProofScene } from './attempts.js';
@@ -59,10 +59,10 @@ const tried = async (isolation: Isolation, program: string, folder: string, scen
     program,
     folder,
     limits: { memoryMb: 256, restMs: 60_000 },
-    crashes: createCrashBook(() => 0),
+    crashes: createCrashRegistry(() => 0),
     ctx: { log: { debug: silent, info: silent, warn: silent, error: silent } },
-    connect: () => ({ serve: () => Promise.reject(new Error('it asks for nothing')), told: silent, close: silent }),
-    stray: silent,
+    connect: () => ({ serve: () => Promise.reject(new Error('it asks for nothing')), onNotify: silent, close: silent }),
+    reportUnhandled: silent,
     crashed: silent,
     recovered: silent,
     begin: async (call) => void (await call('init', [init])),

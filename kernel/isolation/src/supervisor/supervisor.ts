@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import { type ExtensionContext, isSvcError, type StopReason, type SvcError } from '@svc/api';
 import { type CallTerms, type Control, Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
-import type { CrashBook } from './crash-book.js';
+import type { CrashRegistry } from './crash-registry.js';
 import { type Isolation, launch, type Launched } from './launch.js';
 import { type Usage, usageOf } from './usage.js';
 
@@ -22,18 +22,18 @@ export interface SupervisorDeps {
   readonly program: string;
   readonly folder: string;
   readonly limits: ProcessLimits;
-  readonly crashes: CrashBook;
+  readonly crashes: CrashRegistry;
   readonly ctx: Pick<ExtensionContext, 'log'>;
   /** What has to be so before a process starts; a rejection keeps it from starting. */
   beforeLaunch?(): Promise<void>;
   /** The daemon's side of the questions that a process asks; made for each process. */
   connect(busy: (number: number, isBusy: boolean) => void): {
     serve(to: string, args: readonly unknown[], control: Control): Promise<unknown>;
-    told(to: string, args: readonly unknown[]): void;
+    onNotify(to: string, args: readonly unknown[]): void;
     close(): void;
   };
   /** Something threw in the process where nobody waits for it. */
-  stray(place: string, error: Error): void;
+  reportUnhandled(place: string, error: Error): void;
   /** It ended by itself; `isTooMany`: it should be switched off. */
   crashed(why: string, isTooMany: boolean): void;
   /** It works again. */
@@ -59,7 +59,7 @@ const ACTIVATE_DEADLINE_MS = 10_000;
 const STOP_DEADLINE_MS = 5_000;
 const KILL_AFTER_MS = 500;
 /** How often a process is looked at, and for how long it may say nothing. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const SILENT_MS = 4_000;
 /** A whole core for so long, without a pause, is more than an extension may take. */
 const BUSY_LOOKS = 60;
@@ -77,7 +77,7 @@ interface Live {
   readonly launched: Launched;
   readonly peer: Peer;
   readonly ready: Promise<void>;
-  readonly doors: ReturnType<SupervisorDeps['connect']>;
+  readonly adapters: ReturnType<SupervisorDeps['connect']>;
   readonly busy: Set<number>;
   lastUsed: number;
   isStopping: boolean;
@@ -116,8 +116,8 @@ export class Supervisor {
   }
 
   /** Only to a process that is there. */
-  tell(to: string, args: readonly unknown[]): void {
-    if (this.#live?.hasBegun) this.#live.peer.tell(to, args);
+  notify(to: string, args: readonly unknown[]): void {
+    if (this.#live?.hasBegun) this.#live.peer.notify(to, args);
   }
 
   async stop(why: StopReason): Promise<void> {
@@ -146,26 +146,31 @@ export class Supervisor {
     const forget = await this.#recorded(launched);
     launched.process.once('exit', () => void forget());
     const busy = new Set<number>();
-    const doors = this.#deps.connect((number, isBusy) => void (isBusy ? busy.size < MAX_BUSY && busy.add(number) : busy.delete(number)));
-    const peer = new Peer({ stream: launched.channel, serve: (to, args, control) => doors.serve(to, args, control), told: (to, args) => doors.told(to, args), ended: (why) => this.#lost(live, why) });
+    const adapters = this.#deps.connect((number, isBusy) => void (isBusy ? busy.size < MAX_BUSY && busy.add(number) : busy.delete(number)));
+    const peer = new Peer({
+      stream: launched.channel,
+      serve: (to, args, control) => adapters.serve(to, args, control),
+      onNotify: (to, args) => adapters.onNotify(to, args),
+      ended: (why) => this.#lost(live, why),
+    });
     const begun = this.#deps.begin((to, args, deadlineMs = ACTIVATE_DEADLINE_MS) => peer.call(to, args, { deadlineMs, label: `${to} of ${this.#deps.id}` }));
     const live: Live = {
       launched,
       peer,
-      doors,
+      adapters,
       busy,
       ready: begun,
       lastUsed: performance.now(),
       isStopping: false,
       hasBegun: false,
-      look: setInterval(() => void this.#look(live), LOOK_MS),
+      look: setInterval(() => void this.#look(live), POLL_MS),
       cpu: { ms: 0, looks: 0 },
       usage: undefined,
     };
     live.look.unref();
     this.#live = live;
     this.#deps.running?.({ pid: launched.pid, usage: undefined });
-    this.#hear(launched.process, live);
+    this.#receive(launched.process, live);
     try {
       await begun;
     } catch (error) {
@@ -198,7 +203,7 @@ export class Supervisor {
     }
   }
 
-  #hear(child: ChildProcess, live: Live): void {
+  #receive(child: ChildProcess, live: Live): void {
     for (const [stream, level] of [
       [child.stdout, 'info'],
       [child.stderr, 'warn'],
@@ -212,7 +217,7 @@ export class Supervisor {
   #lost(live: Live, why: SvcError): void {
     clearInterval(live.look);
     live.peer.end(why);
-    live.doors.close();
+    live.adapters.close();
     if (this.#live !== live) return;
     this.#live = undefined;
     this.#deps.running?.(undefined);
@@ -255,12 +260,12 @@ export class Supervisor {
   #weigh(live: Live, usage: Usage): void {
     const { id, limits } = this.#deps;
     if (live.isStopping) return;
-    const share = live.usage === undefined ? 0 : (usage.cpuMs - live.usage.cpuMs) / LOOK_MS;
+    const share = live.usage === undefined ? 0 : (usage.cpuMs - live.usage.cpuMs) / POLL_MS;
     live.usage = usage;
     this.#deps.running?.({ pid: live.launched.pid, usage });
     live.cpu.looks = share >= BUSY_SHARE ? live.cpu.looks + 1 : 0;
     if (usage.rssBytes > limits.memoryMb * MB) this.#cut(live, isolationErrors.down(id, `it used ${Math.round(usage.rssBytes / MB)} MB of memory, and ${limits.memoryMb} MB is the most`));
-    else if (live.cpu.looks >= BUSY_LOOKS) this.#cut(live, isolationErrors.down(id, `it used a whole processor for ${(BUSY_LOOKS * LOOK_MS) / 1_000} s`));
+    else if (live.cpu.looks >= BUSY_LOOKS) this.#cut(live, isolationErrors.down(id, `it used a whole processor for ${(BUSY_LOOKS * POLL_MS) / 1_000} s`));
   }
 
   #cut(live: Live, why: SvcError): void {
@@ -285,7 +290,7 @@ export class Supervisor {
     const { process: child } = live.launched;
     clearInterval(live.look);
     live.peer.end(isolationErrors.closed('it was stopped'));
-    live.doors.close();
+    live.adapters.close();
     if (this.#live === live) this.#live = undefined;
     this.#deps.running?.(undefined);
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -297,7 +302,7 @@ export class Supervisor {
 /** Beyond so many bytes in a second the rest waits in the pipe, and whoever writes there waits too. */
 const MAX_TEXT_PER_SECOND = 256 * 1_024;
 
-const readLines = (stream: Readable, told: (line: string) => void): void => {
+const readLines = (stream: Readable, onNotify: (line: string) => void): void => {
   let rest = '';
   let window = { second: 0, lines: 0, bytes: 0 };
   stream.on('data', (piece: Buffer) => {
@@ -311,7 +316,7 @@ const readLines = (stream: Readable, told: (line: string) => void): void => {
       if (window.lines >= MAX_LINES_PER_SECOND) break;
       if (line.trim() === '') continue;
       window.lines += 1;
-      told(line.slice(0, MAX_LINE));
+      onNotify(line.slice(0, MAX_LINE));
     }
     if (window.bytes < MAX_TEXT_PER_SECOND) return;
     stream.pause();

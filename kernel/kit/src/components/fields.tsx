@@ -35,7 +35,7 @@ const Field = ({ label, hint, error, bare = false, isNeeded, id, children }: Fie
   </div>
 );
 
-const told = (id: string, { hint, error, isNeeded }: FieldProps) => ({
+const reported = (id: string, { hint, error, isNeeded }: FieldProps) => ({
   id,
   'aria-required': isNeeded,
   'aria-invalid': error ? true : undefined,
@@ -62,7 +62,7 @@ export const TextField = ({ value, onValue, label, hint, error, bare, isNeeded, 
   return (
     <Field id={id} {...field}>
       {/* What is typed is text to the page, whichever kind the browser makes of it. */}
-      <input class="input" type={type as 'text'} value={value} spellcheck={false} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...told(id, field)} />
+      <input class="input" type={type as 'text'} value={value} spellcheck={false} onInput={(event) => onValue(event.currentTarget.value)} {...rest} {...reported(id, field)} />
     </Field>
   );
 };
@@ -95,7 +95,7 @@ export const TextArea = ({
         wrap={isCode ? 'off' : 'soft'}
         onInput={(event) => onValue(event.currentTarget.value)}
         {...rest}
-        {...told(id, field)}
+        {...reported(id, field)}
       />
     </Field>
   );
@@ -122,7 +122,7 @@ export const Select = ({
   const field = { label, hint, error, isNeeded, ...(bare ? { bare } : {}) };
   return (
     <Field id={id} {...field}>
-      <select class="input" value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)} {...told(id, field)}>
+      <select class="input" value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)} {...reported(id, field)}>
         {options.map((option) => (
           <option key={option.value} value={option.value} disabled={option.disabled}>
             {option.label}

@@ -18,7 +18,7 @@ export interface ConfigGuard {
 /** What the guarded sections held: in this process, or in an earlier one. */
 export interface Former {
   readonly values: Readonly<Record<string, unknown>>;
-  /** From disk: an older program may have judged them by another schema. */
+  /** From disk: an older program may have validated them by another schema. */
   readonly isStored: boolean;
 }
 

@@ -5,7 +5,7 @@
  * G2  A security section that is bad and was never good is closed, never at its default.
  * G3  Without a file, and with an unchanged one, the validator is not loaded, and the parser only where the file holds a secret.
  * G4  What is handed out is frozen.
- * G5  What would open a door that a guard watches does not come into force; the former values stay, and it is said.
+ * G5  What would open an adapter that a guard watches does not come into force; the former values stay, and it is said.
  * G6  A secret stands in no file that the daemon writes by itself; its hash does, where that serves.
  */
 import { createHmac } from 'node:crypto';
@@ -39,7 +39,7 @@ export interface ConfigOptions {
   providers?: () => Readonly<Record<string, string>>;
   /** Default: `data/config-last-good.json` beside the file. Null: nothing is remembered from one life to the next. */
   lastGoodFile?: string | null;
-  /** A rule above single settings, judged at every load. */
+  /** A rule above single settings, validated at every load. */
   guard?: ConfigGuard;
   /** Why the daemon would not start with these values; a change that brings that about is not written. */
   refusesStart?: (get: (section: string) => unknown) => string | undefined;
@@ -160,13 +160,13 @@ const refresh = async (options: ConfigOptions, state: State, claims: SectionClai
   state.good ??= path === null ? NOTHING_GOOD : await readLastGood(path, onTrouble);
   const good = state.good;
   const digest = source.text === null ? '' : digestOf(source.text, JSON.stringify(claims));
-  const judged = withOwnerKey(options, claims, await evaluate(inputOf(options, claims, source, good, digest)));
-  const held = await heldBack(options.guard, judged, state.current ? { values: Object.fromEntries(state.current.values), isStored: false } : { values: good.values, isStored: true }, claims);
-  const evaluation = held && options.guard ? withHeld(options.guard, judged, held, options.file) : judged;
+  const validated = withOwnerKey(options, claims, await evaluate(inputOf(options, claims, source, good, digest)));
+  const held = await heldBack(options.guard, validated, state.current ? { values: Object.fromEntries(state.current.values), isStored: false } : { values: good.values, isStored: true }, claims);
+  const evaluation = held && options.guard ? withHeld(options.guard, validated, held, options.file) : validated;
   for (const [name, value] of evaluation.values) redactSecrets(claims[name]?.schema, value, options.log.redact);
   for (const { message, key, severity } of evaluation.problems) log[severity === 'notice' ? 'info' : 'warn'](message, { key });
   if (source.unreadable === undefined) {
-    const next = nextGood(options.guard, good, { claims, judged, digest: source.text === null ? undefined : digest, held });
+    const next = nextGood(options.guard, good, { claims, validated, digest: source.text === null ? undefined : digest, held });
     const text = Object.keys(next.values).length === 0 && good.text === '' ? '' : lastGoodText(next, claims);
     state.good = { ...next, isWithheld: false, text };
     // A home that cannot be written costs the fallback, not the start.
@@ -183,21 +183,21 @@ const withOwnerKey = ({ env, ownerKeyHash }: ConfigOptions, claims: SectionClaim
 
 interface Loaded {
   readonly claims: SectionClaims;
-  readonly judged: Evaluation;
+  readonly validated: Evaluation;
   /** Undefined where there is no file. */
   readonly digest: string | undefined;
   readonly held: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What a later load may fall back on. */
-const nextGood = (guard: ConfigGuard | undefined, good: LastGood, { claims, judged, digest, held = {} }: Loaded): Omit<LastGood, 'isWithheld'> => {
+const nextGood = (guard: ConfigGuard | undefined, good: LastGood, { claims, validated, digest, held = {} }: Loaded): Omit<LastGood, 'isWithheld'> => {
   const isHeld = Object.keys(held).length > 0;
-  const missing = (names: readonly string[]): readonly string[] => names.filter((name) => !Object.hasOwn(judged.fileValues, name) && !Object.hasOwn(held, name));
+  const missing = (names: readonly string[]): readonly string[] => names.filter((name) => !Object.hasOwn(validated.fileValues, name) && !Object.hasOwn(held, name));
   // Of a clean file exactly what it says: a section that was taken out must not come back at the next start.
-  if (digest !== undefined && judged.isFileClean) return { digest: isHeld ? '' : digest, values: { ...judged.fileValues, ...held }, absent: missing(Object.keys(claims)) };
+  if (digest !== undefined && validated.isFileClean) return { digest: isHeld ? '' : digest, values: { ...validated.fileValues, ...held }, absent: missing(Object.keys(claims)) };
   // Without a file nothing is known to be wrong: it may be between two names. Only what a guard watches is taken at its word.
   const former = Object.fromEntries(Object.entries(good.values).filter(([name]) => digest !== undefined || !guard?.sections.includes(name)));
-  const values = { ...former, ...judged.fileValues, ...held };
+  const values = { ...former, ...validated.fileValues, ...held };
   const absent = digest === undefined ? Object.keys(claims).filter((name) => !Object.hasOwn(values, name)) : missing(good.absent);
   return { digest: '', values, absent };
 };
@@ -264,14 +264,14 @@ const begin = async (options: ConfigOptions, state: State, claims: SectionClaims
 
 const editInputOf = (options: ConfigOptions, state: State, claims: SectionClaims, text: string): EditInput => {
   const good = state.good ?? NOTHING_GOOD;
-  const judge = (edited: string): ReturnType<typeof evaluate> => evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, good, ''), env: [] });
+  const validate = (edited: string): ReturnType<typeof evaluate> => evaluate({ ...inputOf(options, claims, { text: edited, unreadable: undefined }, good, ''), env: [] });
   return {
     text,
     claims,
     env: options.env,
     providers: options.providers?.() ?? {},
     scrub: options.log.scrub,
-    judge,
+    validate,
     refusesStart: async (edited) => {
       const { values } = await evaluate(inputOf(options, claims, { text: edited, unreadable: undefined }, good, ''));
       return options.refusesStart?.((section) => values.get(section));

@@ -61,7 +61,7 @@ export interface Evaluation {
 }
 
 /** Keys that are not settings. Each costs a comparison with every known name, and a search for its line. */
-const MAX_STRANGERS = 20;
+const MAX_THIRD_PARTIES = 20;
 
 interface Work extends EvaluateInput {
   readonly problems: ConfigProblem[];
@@ -217,16 +217,16 @@ const applyAliases = (work: Work, tree: Record<string, unknown>): void => {
 
 const reportUnclaimed = (work: Work, tree: Record<string, unknown>): void => {
   const keys = new Set(Object.keys(work.claims).map(keyOf));
-  let strangers = 0;
+  let thirdParties = 0;
   for (const [key, value] of Object.entries(tree)) {
     if (keys.has(key)) continue;
-    if (waitingAt([key]) === undefined && ++strangers > MAX_STRANGERS) continue;
+    if (waitingAt([key]) === undefined && ++thirdParties > MAX_THIRD_PARTIES) continue;
     const { message, severity } = unclaimed(work, [key], isTable(value) || Array.isArray(value) ? `[${key}]` : key);
     problem(work, lineOf(work, [key]), key, message, 'a setting that something reads', severity);
     // Of a section that waits as a whole, what would have to be kept is named by itself.
     if (severity === 'notice' && isTable(value)) reportInner(work, key, value);
   }
-  if (strangers > MAX_STRANGERS) problem(work, null, '', `${strangers - MAX_STRANGERS} more keys are not settings`, 'settings that something reads', 'warning');
+  if (thirdParties > MAX_THIRD_PARTIES) problem(work, null, '', `${thirdParties - MAX_THIRD_PARTIES} more keys are not settings`, 'settings that something reads', 'warning');
 };
 
 const reportUnclaimedEnv = (work: Work): void => {

@@ -3,7 +3,7 @@ import { type JsonSchema, OneOf, type Plain, type TSchema, Type } from '@svc/api
 import { ToolsSection } from './tools-section.js';
 
 export interface SectionClaim {
-  /** With its defaults. `x-security: true` closes the doors when the section is bad and was never good. */
+  /** With its defaults. `x-security: true` closes access when the section is bad and was never good. */
   readonly schema: JsonSchema;
   readonly owner: string;
   /** Set where a part of it is of somebody else than svc: its patterns are matched in linear time. */
@@ -129,7 +129,7 @@ const Journal = Type.Object(
   closed,
 );
 
-/** Without a value that is known to be good nobody may guess another database: the section closes the doors, and the start is refused. */
+/** Without a value that is known to be good nobody may guess another database: the section closes access, and the start is refused. */
 const Storage = Type.Object(
   {
     url: Type.Optional(
@@ -164,7 +164,7 @@ const sections = {
 };
 type Sections = typeof sections;
 
-/** A section of the platform itself, which was judged by its schema when it was read. */
+/** A section of the platform itself, which was validated by its schema when it was read. */
 export const settingsOf = <N extends keyof Sections>(config: { get(section: string): unknown }, name: N): Plain<Sections[N]> => config.get(name) as Plain<Sections[N]>;
 
 export const kernelSections: SectionClaims = {

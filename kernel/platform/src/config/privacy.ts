@@ -35,7 +35,7 @@ export const closeToOthers = ({ path, wantedMode }: Pick<Exposed, 'path' | 'want
 
 const holdsSecret = async (file: string): Promise<boolean> => {
   const { text } = await readConfigFile(file);
-  return SECRET_LINE.test(text ?? ''); // not ours to read: then others' rights are not ours to judge
+  return SECRET_LINE.test(text ?? ''); // not ours to read: then others' rights are not ours to validate
 };
 
 const modeOf = async (path: string): Promise<number | undefined> => {

@@ -1,5 +1,5 @@
-/** Judges one section: unknown keys by our own walk, the rest by ajv, and says both so that a person can mend it. */
-import { didYouMean, type Finding, isSvcError, type JsonSchema, labelOf, misfits, splitUnknown, withDefaults } from '@svc/api';
+/** Validates one section: unknown keys by our own walk, the rest by ajv, and says both so that a person can fix it. */
+import { didYouMean, type Finding, isSvcError, type JsonSchema, labelOf, violations, splitUnknown, withDefaults } from '@svc/api';
 import { loadAjv } from '../schema/ajv.js';
 import { loadForeignCompile } from '../schema/foreign-check.js';
 import { placeOf } from '../schema/fault.js';
@@ -44,7 +44,7 @@ type Compile = (schema: JsonSchema) => Check;
 
 const check = (compile: Compile, name: string, schema: JsonSchema, raw: unknown): Checked => {
   const { value: known, unknown } = splitUnknown(schema, raw);
-  // Elsewhere the settings beside a misspelt one still count; a security section is judged as a whole.
+  // Elsewhere the settings beside a misspelt one still count; a security section is validated as a whole.
   const fatal = schema['x-security'] === true;
   const findings: Finding[] = unknown.slice(0, MAX_UNKNOWN).map((key) => ({
     path: key.path,
@@ -62,7 +62,7 @@ const check = (compile: Compile, name: string, schema: JsonSchema, raw: unknown)
 const faultsOf = (compile: Compile, name: string, schema: JsonSchema, value: unknown): Finding[] => {
   try {
     const validate = compile(schema);
-    return validate(value) ? [] : misfits(name, schema, value, (validate.errors ?? []).map(placeOf));
+    return validate(value) ? [] : violations(name, schema, value, (validate.errors ?? []).map(placeOf));
   } catch (error) {
     if (!isSvcError(error)) throw error;
     return [{ path: [], message: `${labelOf(name, [])} cannot be checked: ${error.message}`, expected: 'another value, or another version of the extension', fatal: true }];

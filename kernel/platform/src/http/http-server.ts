@@ -17,7 +17,7 @@ import { createEarlyListener } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
 import { createRequestFigures, type RequestFigures } from './request-figures.js';
 import { createFollowers } from './replies/follow-reply.js';
-import { createWrongKeys, type Gate } from './callers/gate.js';
+import { createWrongKeys, type Admission } from './callers/admission.js';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
 import { type ApiDescription, type ApiInfo, createApiDescriber } from './routes/openapi.js';
 import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './routes/route-table.js';
@@ -37,7 +37,7 @@ export interface HttpOptions {
   readonly clock: Pick<Clock, 'sleep' | 'mono'>;
   readonly streams: StreamsAdmin;
   readonly projections: Projections;
-  readonly gate: () => Gate;
+  readonly admission: () => Admission;
   /** Asked for each connection and each body; those of time are set once, when the server is made. */
   readonly limits?: () => HttpLimits;
   /** Holds replies to their declared schemas: for test kernels. Default false. */
@@ -65,7 +65,7 @@ export interface HttpStats {
 export interface Http {
   readonly routes: ContributionRegistry<RouteDecl>;
   readonly sockets: ContributionRegistry<SocketDecl>;
-  /** Resolves when the port is open; answers `starting` until `attach` is done and the gate is open. */
+  /** Resolves when the port is open; answers `starting` until `attach` is done and admission is open. */
   listen(where: { host: string; port: number }): Promise<{ address: string; port: number }>;
   /** Loads the application and hands over to it. Begun by `listen`; the same promise each time. */
   attach(): Promise<void>;
@@ -74,8 +74,8 @@ export interface Http {
   connections(socketId: string): readonly Connection[];
   /** From now on routes that are `idempotent` keep their answers. */
   keepAnswers(once: Once): void;
-  /** Judges who stays again, streams, waits and sockets: keys, people or roles have changed. */
-  judgeCallers(): Promise<void>;
+  /** Validates who stays again, streams, waits and sockets: keys, people or roles have changed. */
+  recheckCallers(): Promise<void>;
   /** Closes the sockets that an area opened. */
   closeSockets(ownerId: string, code: number): void;
   stopAccepting(): void;
@@ -143,7 +143,7 @@ export const createHttp = (options: HttpOptions): Http => {
     keepAnswers: (once) => {
       parts.once = once;
     },
-    judgeCallers: async () => void (await Promise.all([parts.standing.judge(), parts.application?.sockets.judge()])),
+    recheckCallers: async () => void (await Promise.all([parts.standing.recheck(), parts.application?.sockets.recheck()])),
     closeSockets: (ownerId, code) => parts.application?.sockets.closeOf(ownerId, code),
     stopAccepting: () => stopAccepting(parts),
     close: (drainMs) => close(parts, drainMs),

@@ -15,7 +15,7 @@ import { type CallerHooks, charge, chargedRefusal, identify } from './callers/ca
 import { answerStarting } from './connections/early-listener.js';
 import { shaped, shapeUnder } from './error-shape.js';
 import { httpErrors } from './errors.js';
-import { assertMayPass, assertOpen, type Gate, type WrongKeys } from './callers/gate.js';
+import { assertMayPass, assertOpen, type Admission, type WrongKeys } from './callers/admission.js';
 import { type Once, answerOnce } from './idempotency.js';
 import { createJsonMeasure } from './bodies/json-measure.js';
 import { HandlerRequest, parseQuery } from './request.js';
@@ -31,7 +31,7 @@ export interface PipelineDeps extends SendingDeps {
   readonly hooks: CallerHooks;
   readonly log: Logger;
   readonly ids: Ids;
-  readonly gate: () => Gate;
+  readonly admission: () => Admission;
   readonly routes: () => RouteTable<RouteDecl>;
   readonly sockets: () => RouteTable<SocketDecl>;
   /** Keeps answers of routes that are `idempotent`; there once the journal is. */
@@ -97,25 +97,25 @@ function origin(deps: PipelineDeps, passage: Passage): AtOnce<void> {
 
 function dispatch(deps: PipelineDeps, passage: Passage): AtOnce<void> {
   const { req, res, head, call } = passage;
-  const gate = deps.gate();
-  if (gate.state === 'starting') return answerStarting(req, res, head.id);
-  if (gate.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
+  const admission = deps.admission();
+  if (admission.state === 'starting') return answerStarting(req, res, head.id);
+  if (admission.state === 'stopping') throw httpErrors.stopping().with({ headers: { connection: 'close' } });
   assertVersion(req);
   const { row, params } = find(deps, call.method, call.path);
   passage.row = row;
-  return whenKnown(admitted(deps, gate, row, call, req), (actor) => run(deps, row, new HandlerRequest(head.id, call, actor, params, parseQuery(call.query), deps.log, res), req, res, head, true));
+  return whenKnown(admitted(deps, admission, row, call, req), (actor) => run(deps, row, new HandlerRequest(head.id, call, actor, params, parseQuery(call.query), deps.log, res), req, res, head, true));
 }
 
 /** Whose call it is, if it is one that is taken now. */
-function admitted(deps: PipelineDeps, gate: Gate, row: Row<RouteDecl>, call: Call, req: IncomingMessage): AtOnce<Actor> {
+function admitted(deps: PipelineDeps, admission: Admission, row: Row<RouteDecl>, call: Call, req: IncomingMessage): AtOnce<Actor> {
   const { hooks, wrongKeys } = deps;
-  if (gate.state !== 'closed' || row.decl.auth === 'public') return identify(hooks, row, call, req);
-  assertOpen(gate, hooks, row.decl);
+  if (admission.state !== 'closed' || row.decl.auth === 'public') return identify(hooks, row, call, req);
+  assertOpen(admission, hooks, row.decl);
   if (hooks.admit.isEmpty()) wrongKeys.assertFew();
-  return admittedWhileClosed(deps, gate, row, call, req);
+  return admittedWhileClosed(deps, admission, row, call, req);
 }
 
-async function admittedWhileClosed({ hooks, wrongKeys }: PipelineDeps, gate: Gate, row: Row<RouteDecl>, call: Call, req: IncomingMessage): Promise<Actor> {
+async function admittedWhileClosed({ hooks, wrongKeys }: PipelineDeps, admission: Admission, row: Row<RouteDecl>, call: Call, req: IncomingMessage): Promise<Actor> {
   let actor: Actor;
   try {
     actor = await identify(hooks, row, call, req);
@@ -123,7 +123,7 @@ async function admittedWhileClosed({ hooks, wrongKeys }: PipelineDeps, gate: Gat
     wrongKeys.note(refusal);
     throw refusal;
   }
-  assertMayPass(gate, row.decl, actor);
+  assertMayPass(admission, row.decl, actor);
   return actor;
 }
 
@@ -228,7 +228,7 @@ async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessag
   let body: unknown = {};
   if (hasBody(req)) {
     assertJsonType(req);
-    const bytes = await readBytes(req, { ...bodyRule(deps, decl), judge: createJsonMeasure() });
+    const bytes = await readBytes(req, { ...bodyRule(deps, decl), check: createJsonMeasure() });
     if (bytes.length > 0) body = parseJson(bytes);
     else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();
   } else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();

@@ -4,7 +4,7 @@
  *
  * W1  Every message goes to the current declaration of its socket's id: a reload takes over open sockets.
  * W2  When an area goes without a successor, its sockets close with 1012.
- * W3  Who a socket belongs to is judged with each message, and for all at once when keys or roles change: a key that is
+ * W3  Who a socket belongs to is validated with each message, and for all at once when keys or roles change: a key that is
  *     no longer valid closes it with 4401, a role that does not allow it with 4403; a new role holds from then on.
  * W4  A socket has its place among those of its network and its person from before anything of it is waited for: upgrades side by side are counted.
  */
@@ -24,7 +24,7 @@ import { createFrameTurns, type FrameTurns } from './connections/frame-turns.js'
 import { createSocketPlaces, type SocketPlaces } from './connections/socket-places.js';
 import { refuseUpgrade } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
-import { assertOpen } from './callers/gate.js';
+import { assertOpen } from './callers/admission.js';
 import { notServed } from './not-served.js';
 import type { PipelineDeps } from './pipeline.js';
 import { HandlerRequest, parseQuery } from './request.js';
@@ -46,8 +46,8 @@ export interface SocketHub {
   connections(socketId: string): SocketConnection[];
   /** To be called when the sockets' table has changed. */
   tableChanged(): void;
-  /** Judges all open sockets again: keys or roles have changed. */
-  judge(): Promise<void>;
+  /** Validates all open sockets again: keys or roles have changed. */
+  recheck(): Promise<void>;
   /** Closes the sockets of an area. */
   closeOf(ownerId: string, code: number): void;
   /** From now on no upgrade is taken, and areas that go leave their sockets open: they are closed together. */
@@ -122,7 +122,7 @@ export const createSocketHub = (app: App, deps: SocketDeps): SocketHub => {
     count: () => hub.open.size,
     connections: (socketId) => [...hub.open].filter((open) => open.socketId === socketId).map((open) => open.connection),
     tableChanged: () => rebuild(hub),
-    judge: () => inTurns(hub.open, async (open) => void (await stillMay(hub, open).catch(() => undefined)) /* nobody can tell now: its next message is judged */),
+    recheck: () => inTurns(hub.open, async (open) => void (await stillMay(hub, open).catch(() => undefined)) /* nobody can tell now: its next message is validated */),
     closeOf: (ownerId, code) => closeWhere(hub, (open) => open.ownerId === ownerId, code),
     stopAccepting: () => {
       hub.isClosing = true;
@@ -152,8 +152,8 @@ async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buf
   // node hands over the connection's own TCP socket.
   (socket as Socket).setNoDelay(true);
   try {
-    const accepted = await judge(hub, req, socket, id, call);
-    // The client may have left while it was judged.
+    const accepted = await recheck(hub, req, socket, id, call);
+    // The client may have left while it was validated.
     if (socket.destroyed) return;
     if (hub.isClosing) throw httpErrors.stopping();
     hub.accepted.set(req, accepted);
@@ -165,17 +165,17 @@ async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buf
   }
 }
 
-async function judge(hub: Hub, req: IncomingMessage, socket: Duplex, id: string, call: Call): Promise<Accepted> {
+async function recheck(hub: Hub, req: IncomingMessage, socket: Duplex, id: string, call: Call): Promise<Accepted> {
   const { deps } = hub;
-  const gate = deps.gate();
-  if (gate.state === 'starting') throw httpErrors.starting();
-  if (gate.state === 'stopping') throw httpErrors.stopping();
+  const admission = deps.admission();
+  if (admission.state === 'starting') throw httpErrors.starting();
+  if (admission.state === 'stopping') throw httpErrors.stopping();
   const match = matchRoute(deps.sockets(), call.method, call.path);
   if (match.kind === 'encoding') throw httpErrors.bad_path_encoding();
   if (match.kind !== 'row') throw notServed(deps, call.method, call.path);
   const { row } = match;
   admitOrigin(deps.access, req.headers, 'GET', true, call.isSecure);
-  assertOpen(gate, deps.hooks, row.decl);
+  assertOpen(admission, deps.hooks, row.decl);
   const actor = await identify(deps.hooks, row, call, req);
   const others = hub.places.take(socket, call.network, personOf(actor, call));
   if (!deps.upgradeHook.isEmpty()) refuse(await deps.upgradeHook.call({ actor, ip: call.ip, routeId: row.decl.id, openFromIp: others.ofNetwork, openOfPerson: others.ofPerson }));
@@ -210,7 +210,7 @@ const isBearer = (protocol: string): boolean => protocol.startsWith('bearer.');
 
 function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
   const accepted = hub.accepted.get(req);
-  // Only upgrades that were judged reach this point.
+  // Only upgrades that were validated reach this point.
   if (!accepted) {
     ws.terminate();
     return;
@@ -223,7 +223,7 @@ function opened(hub: Hub, ws: WebSocket, req: IncomingMessage): void {
   const connection = new SocketConnection({ id, actor, ip, params, query, state, log }, { ws, socket: req.socket, streams, projections, share, turns: hub.turns, maxMessageBytes, now });
   const open: Open = { connection, socketId: row.decl.id, ownerId: row.owner.id, accepted, req };
   hub.open.add(open);
-  hub.timer ??= setInterval(() => beat(hub), hub.deps.pingMs);
+  hub.timer ??= setInterval(() => tick(hub), hub.deps.pingMs);
   ws.on('message', (data, isBinary) => {
     // A Buffer is what the library gives for one frame.
     connection.inOrder(() => message(hub, open, data as Buffer, isBinary));
@@ -251,10 +251,10 @@ async function message(hub: Hub, open: Open, data: Buffer, isBinary: boolean): P
     const { row, call } = open.accepted;
     if (decl?.messageCost) await charge(hub.deps.hooks, call, open.req, row.decl.id, decl.messageCost);
     if (isBinary) throw httpErrors.frame_not_text();
-    assertOpen(hub.deps.gate(), hub.deps.hooks, row.decl);
+    assertOpen(hub.deps.admission(), hub.deps.hooks, row.decl);
     if (!(await stillMay(hub, open))) return;
   } catch (refusal) {
-    return tell(open, refusal);
+    return notify(open, refusal);
   }
   await dispatch(hub, open, 'message', (current) => current.message(open.connection, data.toString('utf8')));
 }
@@ -296,12 +296,12 @@ async function openAgain(hub: Hub, open: Open, actor: Actor): Promise<void> {
 async function dispatch(hub: Hub, open: Open, moment: 'opened' | 'message' | 'closed', call: (decl: SocketDecl) => void | Promise<void>): Promise<void> {
   const row = hub.byId.get(open.socketId);
   const leave = row?.owner.lifetime.enter(`${moment} ${row.decl.path}`);
-  if ((!row || !leave) && hub.isClosing) return moment === 'message' ? tell(open, httpErrors.stopping()) : undefined;
+  if ((!row || !leave) && hub.isClosing) return moment === 'message' ? notify(open, httpErrors.stopping()) : undefined;
   if (!row || !leave) return moment === 'closed' ? undefined : open.connection.close(CLOSE.restart, 'the area has stopped');
   try {
     await runAs(row.owner, () => call(row.decl));
   } catch (error) {
-    tell(open, error);
+    notify(open, error);
     if (!isSvcError(error))
       hub.deps.log.error('a socket handler failed', { request: open.connection.id, socket: open.socketId, moment, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   } finally {
@@ -310,8 +310,8 @@ async function dispatch(hub: Hub, open: Open, moment: 'opened' | 'message' | 'cl
 }
 
 /** Errors travel as the frame the interface names. */
-const tell = (open: Open, error: unknown): void => open.connection.refuse(isSvcError(error) ? error : httpErrors.internal_error());
+const notify = (open: Open, error: unknown): void => open.connection.refuse(isSvcError(error) ? error : httpErrors.internal_error());
 
-function beat(hub: Hub): void {
+function tick(hub: Hub): void {
   for (const open of hub.open) open.connection.ping();
 }

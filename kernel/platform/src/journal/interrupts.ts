@@ -31,7 +31,7 @@ const isUnheld = async ({ db }: JournalParts, runId: string): Promise<boolean> =
 };
 
 /** Aborts the runs held here whose rows say so. */
-export const hearInterrupts = async ({ db, held, instanceId, tables }: JournalParts): Promise<void> => {
+export const listenForInterrupts = async ({ db, held, instanceId, tables }: JournalParts): Promise<void> => {
   if (held.all().length === 0) return;
   const rows = await db
     .system('interruptions of runs')
@@ -42,17 +42,17 @@ export const hearInterrupts = async ({ db, held, instanceId, tables }: JournalPa
   }
 };
 
-export const hearSignals = (parts: JournalParts): Disposable => parts.bus.subscribe('journal', (signal) => hear(parts, signal));
+export const listenForSignals = (parts: JournalParts): Disposable => parts.bus.subscribe('journal', (signal) => receive(parts, signal));
 
-const hear = (parts: JournalParts, signal: JournalSignal): void => {
+const receive = (parts: JournalParts, signal: JournalSignal): void => {
   if (signal.is === 'ready') parts.signals.fire(signal.kind);
   else if (signal.is === 'left') parts.lanes.remove(signal.lane, signal.runId, true);
-  else hearOf(parts, signal.runId).catch((error: unknown) => parts.log.warn('A run that is to be stopped could not be read; the next beat tries again.', { run: signal.runId, error }));
+  else receiveFor(parts, signal.runId).catch((error: unknown) => parts.log.warn('A run that is to be stopped could not be read; the next beat tries again.', { run: signal.runId, error }));
 };
 
-const hearOf = async (parts: JournalParts, runId: string): Promise<void> => {
+const receiveFor = async (parts: JournalParts, runId: string): Promise<void> => {
   await parts.claiming.get(runId);
-  if (parts.held.all().some(({ id }) => id === runId)) await hearInterrupts(parts);
+  if (parts.held.all().some(({ id }) => id === runId)) await listenForInterrupts(parts);
 };
 
 const toReason = (reason: Error): RunError =>

@@ -4,7 +4,7 @@ import type { Bus } from '../bus/bus.js';
 import { busOfOne } from '../bus/local-bus.js';
 import type { TimerClock } from '../clock/clock.js';
 import { createHeldRuns, type HeldRuns } from './leases/held-runs.js';
-import { createLaneBook, type LaneBook } from './leases/lane-book.js';
+import { createLaneRegistry, type LaneRegistry } from './leases/lane-registry.js';
 import { createReadySignals, type ReadySignals } from './ready-signals.js';
 import type { Lease } from './rows/opening-writes.js';
 import { UNFINISHED } from './rows/run-rows.js';
@@ -47,7 +47,7 @@ export interface JournalParts {
   readonly instanceId: string;
   readonly soleWriter: boolean;
   readonly predecessor: string;
-  readonly lanes: LaneBook;
+  readonly lanes: LaneRegistry;
   readonly signals: ReadySignals;
   readonly timer: WakeTimer;
   readonly held: HeldRuns;
@@ -73,7 +73,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
   const { db, clock, ids, log, instanceId, soleWriter, bus = busOfOne() } = options;
   const tables: Tables = { runs: db.table('runs'), steps: db.table('steps') };
   const signals = createReadySignals(log);
-  const lanes = createLaneBook(signals.fire);
+  const lanes = createLaneRegistry(signals.fire);
   const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
   let loaded: Promise<void> | undefined;
   let lastPosition = 0;
@@ -128,7 +128,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
 /** Why runs are read with no actor: the text filters by the actor itself, so that it decides which index answers. */
 export const BY_INDEX = 'runs by an index, filtered by the actor in the text';
 
-export const loadLanes = async (db: Db, tables: Tables, lanes: LaneBook): Promise<number> => {
+export const loadLanes = async (db: Db, tables: Tables, lanes: LaneRegistry): Promise<number> => {
   const known = lanes.members();
   const rows = await db
     .system('lanes of runs')

@@ -1,13 +1,13 @@
 /**
  * The run journal on the database: what it promises stands in the contract (J1 to J5).
- * Here is how: each promise is a condition inside one commit, judged by the database.
+ * Here is how: each promise is a condition inside one commit, validated by the database.
  */
 import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, ownerScope, type RunError, type StepSpec, type Write } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import { claimRuns } from './leases/claims.js';
 import { journalErrors } from './errors.js';
 import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
-import { hearSignals, interrupt } from './interrupts.js';
+import { listenForSignals, interrupt } from './interrupts.js';
 import { releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
@@ -28,7 +28,7 @@ export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
 export const createJournal = (options: JournalOptions): PlatformJournal => {
   const parts = createParts(options);
   const stopHeartbeat = startHeartbeat(parts);
-  const listening = hearSignals(parts);
+  const listening = listenForSignals(parts);
   parts.timer.look();
   return {
     once: (request, effect) => once(parts, request, effect),

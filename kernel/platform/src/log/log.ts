@@ -14,7 +14,7 @@ import { LEVELS, type LogLevel, type LogLine } from './log-line.js';
 import { createRedactor } from './redactor.js';
 import { createTerminalSink, type TerminalSink, type TerminalStream } from './terminal-sink.js';
 
-const RING_LINES = 2_000;
+const BUFFERED_LINES = 2_000;
 const MAX_FOLLOWERS = 100;
 
 export type { LogLevel, LogLine } from './log-line.js';
@@ -55,7 +55,7 @@ export interface LogOptions {
 interface LogState {
   level: number;
   seq: number;
-  readonly ring: LogLine[];
+  readonly ringBuffer: LogLine[];
   readonly followers: Set<(line: LogLine) => void>;
   terminal: TerminalSink | undefined;
   file: FileSink | undefined;
@@ -66,7 +66,7 @@ interface LogState {
 export const createLog = (options: LogOptions): Log => {
   const redactor = createRedactor();
   const env = options.env ?? process.env;
-  const state: LogState = { level: LEVELS.indexOf(options.level), seq: 0, ring: [], followers: new Set(), terminal: undefined, file: undefined, emergency: undefined };
+  const state: LogState = { level: LEVELS.indexOf(options.level), seq: 0, ringBuffer: [], followers: new Set(), terminal: undefined, file: undefined, emergency: undefined };
   const stream = options.terminal === true ? process.stdout : options.terminal;
   if (stream) state.terminal = createTerminalSink(stream, env);
   const emit = (level: LogLevel, area: string, scope: LogScope, message: string, fields?: Record<string, unknown>): void => {
@@ -76,7 +76,7 @@ export const createLog = (options: LogOptions): Log => {
   if (options.dir !== null) state.file = openFile(options, state, env, emit);
   return {
     logger: (area) => scopedLogger(emit, area, {}),
-    recent: (count) => (count <= 0 ? [] : state.ring.slice(-Math.min(count, RING_LINES))),
+    recent: (count) => (count <= 0 ? [] : state.ringBuffer.slice(-Math.min(count, BUFFERED_LINES))),
     follow: (fn) => follow(state, fn),
     redact: redactor.register,
     scrub: redactor.scrub,
@@ -127,9 +127,9 @@ const makeLine = (seq: number, timestamp: string, level: LogLevel, target: strin
 });
 
 const deliver = (state: LogState, line: LogLine): void => {
-  state.ring.push(line);
+  state.ringBuffer.push(line);
   // Trimmed in blocks: shifting one by one would move the whole ring for every line.
-  if (state.ring.length > RING_LINES * 1.25) state.ring.splice(0, state.ring.length - RING_LINES);
+  if (state.ringBuffer.length > BUFFERED_LINES * 1.25) state.ringBuffer.splice(0, state.ringBuffer.length - BUFFERED_LINES);
   const isInFile = state.file?.write(JSON.stringify(line)) ?? true;
   if (state.terminal) state.terminal.write(line);
   else if (!isInFile) state.emergency?.write(line);

@@ -1,5 +1,5 @@
 /**
- * Keeps known secret values out of text. A value is registered by the door that resolved it,
+ * Keeps known secret values out of text. A value is registered by the adapter that resolved it,
  * before it is used; from then on every sink sees dots.
  */
 const MIN_SECRET_CHARS = 8;

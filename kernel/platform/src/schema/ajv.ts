@@ -1,5 +1,5 @@
 /**
- * The one validator: ajv, loaded with the first check that needs it. Routes, config, tools and documents are all judged
+ * The one validator: ajv, loaded with the first check that needs it. Routes, config, tools and documents are all validated
  * by instances that are made here, so a format means the same everywhere. Nothing global is set up or changed.
  */
 import type { Ajv, Options } from 'ajv';
@@ -16,7 +16,7 @@ export const loadAjv = (): Promise<MakeAjv> => {
 };
 
 const load = async (): Promise<MakeAjv> => {
-  const [{ Ajv2020 }, { Ajv: Ajv07 }, formats, { parseRange }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv/dist/ajv.js'), import('ajv-formats'), import('../doors/ip-range.js')]);
+  const [{ Ajv2020 }, { Ajv: Ajv07 }, formats, { parseRange }] = await Promise.all([import('ajv/dist/2020.js'), import('ajv/dist/ajv.js'), import('ajv-formats'), import('../adapters/ip-range.js')]);
   // A CommonJS package: the function is its default's default.
   const addFormats = formats.default.default;
   return (options, dialect = '2020-12') => {

@@ -32,9 +32,9 @@ export const refuseSelfReference = (root: SchemaNode, known: Places): void => {
     steps.set(node, ownSteps(node));
   }
   const shownAs = (node: SchemaNode): string => `#${known.get(node) ?? ''}`.slice(0, 200);
-  const endless = ringIn(known, (node) => (branches.get(node) ?? []).map(({ to }) => to));
+  const endless = cycleIn(known, (node) => (branches.get(node) ?? []).map(({ to }) => to));
   if (endless) throw schemaErrors.endless(shownAs(endless));
-  const group = ringsOf(known, (node) => [...(branches.get(node) ?? []).map(({ to }) => to), ...(steps.get(node) ?? []).map(({ to }) => to)]);
+  const group = cyclesOf(known, (node) => [...(branches.get(node) ?? []).map(({ to }) => to), ...(steps.get(node) ?? []).map(({ to }) => to)]);
   const reached = reachedFrom(branches, steps, group);
   for (const node of known.keys()) if (isAmbiguous(node, branches.get(node) ?? [], reached, steps.get(node) ?? [], group)) throw schemaErrors.ambiguous(shownAs(node));
 };
@@ -99,15 +99,15 @@ const ownSteps = (node: SchemaNode): Step[] => [
 type Next = (node: SchemaNode) => readonly SchemaNode[];
 
 /** A schema that comes back to itself; undefined where none does. */
-const ringIn = (known: Places, next: Next): SchemaNode | undefined => {
-  const groups = ringsOf(known, next);
+const cycleIn = (known: Places, next: Next): SchemaNode | undefined => {
+  const groups = cyclesOf(known, next);
   const sizes = new Map<number, number>();
   for (const group of groups.values()) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   return [...known.keys()].find((node) => (sizes.get(groups.get(node) ?? -1) ?? 0) > 1 || next(node).includes(node));
 };
 
 /** Numbers the schemas so that those which lead to each other have one number (Tarjan), without deep calls. */
-const ringsOf = (known: Places, next: Next): ReadonlyMap<SchemaNode, number> => {
+const cyclesOf = (known: Places, next: Next): ReadonlyMap<SchemaNode, number> => {
   const group = new Map<SchemaNode, number>();
   const order = new Map<SchemaNode, number>();
   const low = new Map<SchemaNode, number>();
@@ -171,14 +171,14 @@ const isAmbiguous = (node: SchemaNode, branches: readonly Branch[], reached: (no
   for (const branch of branches)
     for (const way of reached(branch.to)) {
       if (!way.startsWith(back)) continue;
-      if (seen.has(way) && !isToldApart(seen.get(way), branch)) return true;
+      if (seen.has(way) && !isDistinguishable(seen.get(way), branch)) return true;
       seen.set(way, branch);
     }
   return false;
 };
 
 /** Whether most values fit one of them alone, and fail the other at once. What fits both all the same costs its steps. */
-const isToldApart = (one: Branch | undefined, other: Branch): boolean => {
+const isDistinguishable = (one: Branch | undefined, other: Branch): boolean => {
   if (!one?.isChoice || !other.isChoice) return false;
   const [first, second] = [marksOf(one.to), marksOf(other.to)];
   return first !== second && first !== '' && second !== '';

@@ -1,4 +1,4 @@
-/** Judges values where no route and no config section does: arguments of tools, documents that people write. */
+/** Validates values where no route and no config section does: arguments of tools, documents that people write. */
 import { type Checked, isSvcError, type Schemas, type SvcError } from '@svc/api';
 import { isDeeperThan } from './depth.js';
 import { describeFault, placeOf } from './fault.js';
@@ -35,9 +35,9 @@ export const createValueChecks = (): Schemas => {
     check: async (schema, value, part = 'value') => check(await compiledOf(schema), value, part),
     places: async (schema, value) => {
       if (isDeeperThan(value, MAX_VALUE_DEPTH)) return [[]];
-      const judge = (await compiledOf(schema)).all();
+      const validate = (await compiledOf(schema)).all();
       try {
-        return judge(value) ? [] : (judge.errors ?? []).slice(0, MAX_PLACES).map(placeOf);
+        return validate(value) ? [] : (validate.errors ?? []).slice(0, MAX_PLACES).map(placeOf);
       } catch (error) {
         if (isTooCostly(error)) return [[]];
         throw error;
@@ -50,14 +50,14 @@ const check = ({ first, fills }: Compiled, given: unknown, part: string): Checke
   if (isDeeperThan(given, MAX_VALUE_DEPTH)) return { ok: false, path: [], message: `The ${part} nest${part.endsWith('s') ? '' : 's'} deeper than ${MAX_VALUE_DEPTH} levels.` };
   // The caller's own value stays as it came: it may be kept, and compared with what comes again.
   const value = fills ? structuredClone(given) : given;
-  const judge = first();
+  const validate = first();
   try {
-    if (judge(value)) return { ok: true, value };
+    if (validate(value)) return { ok: true, value };
   } catch (error) {
     if (isTooCostly(error)) return { ok: false, path: [], message: error.message };
     throw error;
   }
-  const fault = judge.errors?.at(-1);
+  const fault = validate.errors?.at(-1);
   return { ok: false, path: fault ? placeOf(fault) : [], message: describeFault(fault, { part }) };
 };
 

@@ -1,12 +1,12 @@
 /** The database behind every `ctx.db` (promises S1 to S5 of the contract). */
-import { createDb } from './gate/create-db.js';
+import { createDb } from './access/create-db.js';
 import type { Engine } from './contract/engine.js';
-import { judgeMigrations } from './gate/migration-judge.js';
-import { rowBytes } from './gate/row-bytes.js';
-import { createSealedWrites } from './gate/sealed-writes.js';
+import { validateMigrations } from './access/migration-policy.js';
+import { rowBytes } from './access/row-bytes.js';
+import { createSealedWrites } from './access/sealed-writes.js';
 import type { Storage, StorageOptions } from './contract/storage-contract.js';
 import { tableNames } from './contract/table-names.js';
-import { createTableShapes } from './gate/table-shapes.js';
+import { createTableShapes } from './access/table-shapes.js';
 import { openSqliteEngine } from './sqlite/sqlite-engine.js';
 
 export { DEFAULT_LIMITS, type SlowStatement, type StorageLimits } from './contract/statement-limits.js';
@@ -15,7 +15,7 @@ export type { Storage, StorageOptions };
 /** Rejects with `storage_unavailable`, naming the database and the reason, when it cannot be opened for writing. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const engine = await openEngine(options);
-  // What commits and reads unsealed and unjudged goes no further than this.
+  // What commits and reads unsealed and unvalidated goes no further than this.
   const { commit: _commit, read: _read, identifier: _identifier, words: _words, drop, kept, migrate, ...open } = engine;
   const sealed = createSealedWrites();
   const shapes = createTableShapes();
@@ -32,20 +32,20 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
       const done = engine.appliedMigrations().get(tableNames(owner).bookkeeping);
       return migrations.some((name) => done?.get(name) === undefined);
     },
-    keepTables: (owner, token) => kept.keep(tableNames(owner), token),
+    copyTables: (owner, token) => kept.keep(tableNames(owner), token),
     restoreTables: (owner, token) => kept.restore(tableNames(owner), token),
     forgetTables: kept.forget,
-    keptTables: kept.all,
+    tableCopies: kept.all,
     migrate: async (owner, migrations) => {
       const names = tableNames(owner);
-      const judged = judgeMigrations(names, migrations);
+      const validated = validateMigrations(names, migrations);
       const outcome = await migrate(
         names,
-        judged.map(({ migration }) => migration),
+        validated.map(({ migration }) => migration),
       );
       shapes.learn(
         names,
-        judged.map(({ steps }) => steps),
+        validated.map(({ steps }) => steps),
       );
       return outcome;
     },

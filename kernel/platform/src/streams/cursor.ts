@@ -49,14 +49,14 @@ export class Cursor implements Follower {
         return undefined;
       }
       this.#attempt = topic.attempt;
-      this.#next = firstKept(topic);
+      this.#next = firstRetained(topic);
     }
-    const frame = topic.ring.at(this.#next);
+    const frame = topic.ringBuffer.at(this.#next);
     if (frame) {
       this.#next++;
       this.#seen = frame;
       if (frame.final) this.#leave('ended');
-    } else if (this.#next < topic.ring.oldest) this.#leave('lost');
+    } else if (this.#next < topic.ringBuffer.oldest) this.#leave('lost');
     else if (topic.final) this.#leave('ended');
     return frame;
   }
@@ -89,12 +89,12 @@ export class Cursor implements Follower {
 const firstToRead = (topic: Topic, after: string | number): number => {
   const place = typeof after === 'number' ? { attempt: topic.attempt, seq: after } : placeOf(topic, after);
   const seen = place?.attempt === topic.attempt ? place.seq : undefined;
-  if (seen === undefined || seen <= 0 || seen > topic.seq) return firstKept(topic);
-  return Math.max(seen + 1, firstKept(topic));
+  if (seen === undefined || seen <= 0 || seen > topic.seq) return firstRetained(topic);
+  return Math.max(seen + 1, firstRetained(topic));
 };
 
 /** Of an empty ring: the number that comes next. */
-const firstKept = (topic: Topic): number => topic.ring.oldest || topic.seq + 1;
+const firstRetained = (topic: Topic): number => topic.ringBuffer.oldest || topic.seq + 1;
 
 /** Who has seen nothing misses nothing: it gets what there is from now on. */
 const isBehind = (seen: Place | undefined, reached: Place | null): boolean =>

@@ -51,12 +51,12 @@ interface State {
 
 export const createElsewhere = (bus: Bus, known: Known): Elsewhere => {
   const state: State = { bus, known, followed: new Map(), readers: new Map(), asked: new Map(), timer: undefined };
-  const listening = bus.subscribe('streams', (signal) => hear(state, signal));
+  const listening = bus.subscribe('streams', (signal) => receive(state, signal));
   return {
     follow: (topic) => {
       forgetReaders(state, topic);
       say(state, topic);
-      beatOn(state);
+      tickOn(state);
     },
     opened: (topic) => {
       state.followed.delete(topic);
@@ -70,7 +70,7 @@ export const createElsewhere = (bus: Bus, known: Known): Elsewhere => {
   };
 };
 
-function hear(state: State, signal: TopicSignal): void {
+function receive(state: State, signal: TopicSignal): void {
   const { bus, known } = state;
   if ('to' in signal && signal.to !== bus.name) return;
   const topic = known.find(signal.topic);
@@ -106,7 +106,7 @@ function answer(state: State, topic: Topic, follower: Extract<TopicSignal, { is:
   state.readers.set(topic, readers.set(follower.by, reader));
   topic.join(reader);
   reader.standsAt(follower);
-  beatOn(state);
+  tickOn(state);
 }
 
 function take(state: State, topic: Topic, { attempt, frames, oldest, reached }: Extract<TopicSignal, { is: 'frames' }>): void {
@@ -125,7 +125,7 @@ function take(state: State, topic: Topic, { attempt, frames, oldest, reached }: 
   if (newestOf(topic)?.final) state.known.ended(topic);
 }
 
-const newestOf = (topic: Topic): Frame | undefined => topic.ring.at(topic.seq);
+const newestOf = (topic: Topic): Frame | undefined => topic.ringBuffer.at(topic.seq);
 
 function say({ bus, followed }: State, topic: Topic): void {
   followed.set(topic, performance.now());
@@ -136,19 +136,19 @@ function sayAgain(state: State, topic: Topic): void {
   if (performance.now() - (state.followed.get(topic) ?? 0) >= ASK_AGAIN_MS) say(state, topic);
 }
 
-function beatOn(state: State): void {
+function tickOn(state: State): void {
   // Real time, also where the clock is virtual: this is a matter of the wire, not of the work.
-  state.timer ??= setInterval(() => beat(state), SAY_EVERY_MS).unref();
+  state.timer ??= setInterval(() => tick(state), SAY_EVERY_MS).unref();
 }
 
-function beat(state: State): void {
+function tick(state: State): void {
   for (const topic of state.followed.keys()) {
     if (topic.final || state.known.find(topic.name) !== topic) state.followed.delete(topic);
     else if (topic.followers.size > 0) say(state, topic);
     else leave(state, topic);
   }
   const before = performance.now() - FORGET_AFTER_MS;
-  for (const [topic, readers] of state.readers) for (const [by, { heardAt }] of readers) if (heardAt < before) forgetReader(state, topic, by);
+  for (const [topic, readers] of state.readers) for (const [by, { receivedAt }] of readers) if (receivedAt < before) forgetReader(state, topic, by);
   if (state.followed.size > 0 || state.readers.size > 0) return;
   clearInterval(state.timer);
   state.timer = undefined;

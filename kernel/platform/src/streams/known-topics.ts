@@ -4,14 +4,14 @@ import type { FrameEncoder } from './encoder.js';
 import type { Bus } from '../bus/bus.js';
 import type { Elsewhere } from './elsewhere.js';
 import type { Flusher } from './flusher.js';
-import type { RingLimits } from './ring.js';
+import type { RingBufferLimits } from './ring-buffer.js';
 import type { Topic } from './topic.js';
 
 export interface KnownTopics {
   readonly bus: Bus;
   readonly elsewhere: Elsewhere;
   readonly clock: Pick<Clock, 'now' | 'mono'>;
-  readonly limits: RingLimits;
+  readonly limits: RingBufferLimits;
   readonly maxTopics: number;
   readonly keepEndedMs: number;
   readonly topics: Map<string, Topic>;
@@ -30,7 +30,7 @@ export function end(state: KnownTopics, topic: Topic): void {
   state.flusher.forget(topic);
   topic.endedAt = state.clock.now();
   state.ended.set(topic.name, topic);
-  state.endedBytes += topic.ring.bytes;
+  state.endedBytes += topic.ringBuffer.bytes;
 }
 
 /** Drops what ended too long ago, and the oldest of what is more than ended topics may hold together. No timer: whoever looks for a topic, or opens one, sweeps. */
@@ -49,7 +49,7 @@ export function drop(state: KnownTopics, topic: Topic): void {
 
 /** It goes on, or goes: either way it is no longer one that has ended. */
 export function unend(state: KnownTopics, topic: Topic): void {
-  if (state.ended.delete(topic.name)) state.endedBytes -= topic.ring.bytes;
+  if (state.ended.delete(topic.name)) state.endedBytes -= topic.ringBuffer.bytes;
 }
 
 export function find(state: KnownTopics, name: string): Topic | undefined {

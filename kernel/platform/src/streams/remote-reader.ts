@@ -14,7 +14,7 @@ export class RemoteReader implements Follower {
   #sent: Place = { attempt: 0, seq: 0 };
   readonly topic: Topic;
   /** When it was heard of last, on the monotonic clock of the machine. */
-  heardAt = 0;
+  receivedAt = 0;
 
   constructor(bus: Bus, topic: Topic, to: string) {
     this.#bus = bus;
@@ -24,7 +24,7 @@ export class RemoteReader implements Follower {
 
   /** It says how far it has come: what was lost on the way is sent again. */
   standsAt(place: Place): void {
-    this.heardAt = performance.now();
+    this.receivedAt = performance.now();
     this.#sent = place;
     this.wake();
   }
@@ -48,18 +48,18 @@ export class RemoteReader implements Follower {
 export const sendRest = (bus: Bus, topic: Topic, to: string, after: Place): Place => {
   let at = after;
   for (const frames of inParts(framesAfter(topic, after))) {
-    bus.publish('streams', { is: 'frames', topic: topic.name, to, attempt: topic.attempt, oldest: topic.ring.oldest, reached: topic.reached, frames });
+    bus.publish('streams', { is: 'frames', topic: topic.name, to, attempt: topic.attempt, oldest: topic.ringBuffer.oldest, reached: topic.reached, frames });
     at = frames.at(-1) ?? at;
   }
   return at;
 };
 
 const framesAfter = (topic: Topic, { attempt, seq }: Place): Frame[] => {
-  const { ring } = topic;
-  if (attempt > topic.attempt || ring.oldest === 0) return [];
+  const { ringBuffer } = topic;
+  if (attempt > topic.attempt || ringBuffer.oldest === 0) return [];
   const frames: Frame[] = [];
-  let next = attempt === topic.attempt ? Math.max(seq + 1, ring.oldest) : ring.oldest;
-  for (let frame = ring.at(next); frame; frame = ring.at(++next)) frames.push(frame);
+  let next = attempt === topic.attempt ? Math.max(seq + 1, ringBuffer.oldest) : ringBuffer.oldest;
+  for (let frame = ringBuffer.at(next); frame; frame = ringBuffer.at(++next)) frames.push(frame);
   return frames;
 };
 

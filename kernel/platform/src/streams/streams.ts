@@ -90,12 +90,12 @@ export const createStreams = (options: StreamsOptions): Topics & StreamsAdmin =>
     closed: false,
   };
   return {
-    ...faceOf(state, undefined),
-    as: (extension) => faceOf(state, extension),
+    ...facadeOf(state, undefined),
+    as: (extension) => facadeOf(state, extension),
     cursor: (topic, after, wake) => cursor(state, topic, after, wake),
     newest: (topic) => {
       const found = find(state, topic);
-      return found?.ring.at(found.seq);
+      return found?.ringBuffer.at(found.seq);
     },
     encoded: (frame, encoder) => encoded(state, frame, encoder),
     stats: () => stats(state),
@@ -104,7 +104,7 @@ export const createStreams = (options: StreamsOptions): Topics & StreamsAdmin =>
 };
 
 /** `by`: the extension that asks; the platform itself when undefined. */
-const faceOf = (state: KnownTopics, by: string | undefined): Topics => ({
+const facadeOf = (state: KnownTopics, by: string | undefined): Topics => ({
   open: (format, topic, where) => open(state, format, topic, where ?? {}, by),
   publish: (format, topic, type, data) => publish(state, format, topic, { type, data }, by),
   flush: (topic) => {
@@ -213,7 +213,7 @@ function stats(state: KnownTopics): StreamsStats {
   let bytes = 0;
   for (const topic of state.topics.values()) {
     followers += topic.followers.size;
-    bytes += topic.ring.bytes;
+    bytes += topic.ringBuffer.bytes;
   }
   return { topics: state.topics.size, live: state.topics.size - state.ended.size, followers, bytes, lateFrames: state.lateFrames };
 }

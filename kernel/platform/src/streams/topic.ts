@@ -1,6 +1,6 @@
 /** One topic: its ring, what waits to be joined, and who follows it. */
 import type { Frame, FramesDecl } from '@svc/api';
-import { FrameRing, type RingLimits } from './ring.js';
+import { FrameRingBuffer, type RingBufferLimits } from './ring-buffer.js';
 import type { Place } from './topic-signals.js';
 
 /** A draft's share of a ring beside its text, in bytes. */
@@ -42,14 +42,14 @@ export class Topic {
   token: number | undefined;
   /** Readers of an earlier attempt who have not come this far have missed something. */
   reached: Place | null = null;
-  readonly #limits: RingLimits;
+  readonly #limits: RingBufferLimits;
   readonly #mono: () => number;
   readonly #followers = new Set<Follower>();
   /** Since when nobody has followed, on the monotonic clock. */
   #leftAt: number;
   attempt: number;
   seq: number;
-  ring: FrameRing;
+  ringBuffer: FrameRingBuffer;
   final: Frame | undefined;
   /** Milliseconds since the epoch; 0 while the topic goes on. */
   endedAt = 0;
@@ -57,7 +57,7 @@ export class Topic {
   dueAt = 0;
   #pending: Pending | undefined;
 
-  constructor(name: string, format: FramesDecl, limits: RingLimits, attempt: number, startSeq: number, mono: () => number) {
+  constructor(name: string, format: FramesDecl, limits: RingBufferLimits, attempt: number, startSeq: number, mono: () => number) {
     this.name = name;
     this.format = format;
     this.#mono = mono;
@@ -65,7 +65,7 @@ export class Topic {
     this.#limits = limits;
     this.attempt = attempt;
     this.seq = startSeq;
-    this.ring = new FrameRing(limits);
+    this.ringBuffer = new FrameRingBuffer(limits);
   }
 
   get followers(): ReadonlySet<Follower> {
@@ -89,7 +89,7 @@ export class Topic {
     this.attempt = attempt;
     this.reached = reached;
     this.seq = startSeq;
-    this.ring = new FrameRing(this.#limits);
+    this.ringBuffer = new FrameRingBuffer(this.#limits);
     this.final = undefined;
     this.endedAt = 0;
     this.dueAt = 0;
@@ -108,7 +108,7 @@ export class Topic {
   /** Keeps the frame that comes next, wherever it was made. */
   take(frame: Frame, sizeBytes = sizeOf(frame)): void {
     this.seq = frame.seq;
-    this.ring.push(frame, sizeBytes);
+    this.ringBuffer.push(frame, sizeBytes);
     if (frame.final) this.final = frame;
     for (const follower of this.followers) follower.wake();
   }

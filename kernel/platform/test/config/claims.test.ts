@@ -44,20 +44,20 @@ describe('what a claim says', () => {
       .map(({ message, severity }) => `${severity} ${message}`)
       .join('\n');
 
-  it('adds a setting to a section of the platform, judged, told by line and read by its own name', async () => {
+  it('adds a setting to a section of the platform, validated, told by line and read by its own name', async () => {
     expect((await load('')).get('api.pace')).to.equal(7);
     const config = await load('[api]\npace = 9\n');
     expect([config.get('api.pace'), messages(config)]).to.deep.equal([9, '']);
-    let heard = 0;
-    config.onChange('api.pace', () => void heard++);
+    let received = 0;
+    config.onChange('api.pace', () => void received++);
     await writeFile(join(home, 'config.toml'), '[api]\npace = 10\n');
     await config.reload();
-    expect([heard, config.get('api.pace')]).to.deep.equal([1, 10]);
+    expect([received, config.get('api.pace')]).to.deep.equal([1, 10]);
     expect(messages(await load('[api]\npace = "fast"\n'))).to.contain('config.toml:2: [api] pace must be a number');
     expect(JSON.stringify(config.schema())).to.contain('"pace"');
   });
 
-  it('is judged in time that grows with the text, whatever patterns a stranger brings, also beside settings of the platform', async () => {
+  it('is validated in time that grows with the text, whatever patterns a third party brings, also beside settings of the platform', async () => {
     const [good, bad] = ['a'.repeat(500), `${'a'.repeat(500)}!`];
     const config = await load(`[api]\nnickname = "${good}"\n[stranger]\nname = "${good}"\n`);
     expect([config.get('api.nickname'), config.get('stranger'), messages(config)]).to.deep.equal([good, { name: good }, '']);
@@ -72,15 +72,15 @@ describe('what a claim says', () => {
   });
 
   it('names what waits of its section, and what holds instead', async () => {
-    const told = messages(await load('[pacer]\nrest = 1\nsong = "x"\n'));
-    expect(told).to.contain('warning config.toml:2: [pacer] rest is NOT enforced yet: nobody rests').and.contain('notice config.toml:3: [pacer] song waits for its area');
+    const reported = messages(await load('[pacer]\nrest = 1\nsong = "x"\n'));
+    expect(reported).to.contain('warning config.toml:2: [pacer] rest is NOT enforced yet: nobody rests').and.contain('notice config.toml:3: [pacer] song waits for its area');
   });
 
   it('marks what lets callers in: whether a key is set is read from that alone', () => {
     const has = (values: Record<string, unknown>, env: Record<string, string> = {}): boolean => hasCallerKey(claims, (name) => values[name], env);
     expect(keySections(claims)).to.deep.equal(['/door_key', 'guests']);
     for (const blank of [{}, { '/door_key': ' ' }, { guests: [] }, { guests: [{ name: 'a', key: '' }] }, { pacer: { steps: 3 } }]) expect(has(blank), JSON.stringify(blank)).to.equal(false);
-    expect([has({ '/door_key': 'k' }), has({ guests: [{ name: 'a', key: 'k' }] }), has({}, { DOOR_KEY: 'k' }), has({}, { DOOR_KEY: ' ' })]).to.deep.equal([true, true, true, false]);
+    expect([has({ '/door_key': 'k' }), has({ guests: [{ name: 'a', key: 'k' }] }), has({}, { ADAPTER_KEY: 'k' }), has({}, { ADAPTER_KEY: ' ' })]).to.deep.equal([true, true, true, false]);
   });
 });
 

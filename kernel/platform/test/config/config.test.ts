@@ -178,7 +178,7 @@ describe('config', () => {
     expect(config.isClosed('gate')).to.equal(false);
   });
 
-  it('closes a security section that is bad and was never good, and opens it when it is mended', async () => {
+  it('closes a security section that is bad and was never good, and opens it when it is fixed', async () => {
     const config = await load('[gate]\nmode = "lokced"\n');
     expect(config.isClosed('gate')).to.equal(true);
     expect(config.closed()).to.deep.equal(['gate']);
@@ -213,7 +213,7 @@ describe('config', () => {
     expect(again.get('log')).to.deep.equal({ level: 'warn' });
   });
 
-  it('reads an unchanged file without judging it again', async () => {
+  it('reads an unchanged file without validating it again', async () => {
     const text = '[memory]\ndecay_rate = 0.5\n';
     await load(text);
     const kept = join(home, 'data/config-last-good.json');
@@ -241,8 +241,8 @@ describe('config', () => {
     const text = '# top\nlog_level = "info" # calm\n\n[memory] # m\n# about decay\ndecay_rate = 0.5   # slow\n\n[api]\ncors_origins = [\n  "https://a.test", # first\n]\n';
     const config = await load(text);
     await chmod(file, 0o640);
-    let heard = 0;
-    config.onChange('memory', () => heard++);
+    let received = 0;
+    config.onChange('memory', () => received++);
     await set(config, 'memory.decay_rate', 0.0000001);
     await set(config, 'log.level', 'warn');
     await set(config, 'api.rate_limit_per_second', 50);
@@ -252,7 +252,7 @@ describe('config', () => {
       '# top\nlog_level = "warn" # calm\n\n[memory] # m\n# about decay\ndecay_rate = 1e-7   # slow\n\n[api]\nrate_limit_per_second = 50\n\n[gate]\nmode = "locked"\n',
     );
     expect((await stat(file)).mode & 0o777).to.equal(0o640);
-    expect([heard, config.get('gate')]).to.deep.equal([1, { mode: 'locked' }]);
+    expect([received, config.get('gate')]).to.deep.equal([1, { mode: 'locked' }]);
     expect(await readFile(join(home, 'backups/config.toml.prev'), 'utf8')).to.contain('cors_origins');
   });
 

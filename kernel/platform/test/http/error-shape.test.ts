@@ -46,7 +46,7 @@ describe('the form of an error that a route declares', () => {
     bench.admit = undefined;
     bench.authenticate = () => undefined;
     expect(await refused(bench.send('POST', '/p/ask', { q: 'x' }, LIST))).to.deep.equal([401, 'unauthorized']);
-    bench.gate = { state: 'stopping' };
+    bench.admission = { state: 'stopping' };
     expect(await refused(bench.send('POST', '/p/ask', { q: 'x' }, LIST))).to.deep.equal([503, 'stopping']);
   });
 

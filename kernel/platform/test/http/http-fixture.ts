@@ -20,9 +20,9 @@ import {
   defineFrames,
   defineStreamProjection,
 } from '@svc/api';
-import { Lifetime, type Owner } from '@svc/core';
+import { Lifetime, type Contributor } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../../src/http/http-server.js';
-import type { Gate } from '../../src/http/callers/gate.js';
+import type { Admission } from '../../src/http/callers/admission.js';
 import { DEFAULT_LIMITS, type HttpLimits } from '../../src/http/limits.js';
 import { answerProjection, createProjections, type Projection, streamProjection } from '../../src/streams/projections.js';
 import { createStreams } from '../../src/streams/streams.js';
@@ -70,7 +70,7 @@ export interface Bench {
   readonly streams: ReturnType<typeof createStreams>;
   port: number;
   readonly logged: Array<{ message: string; fields: Record<string, unknown> | undefined }>;
-  gate: Gate;
+  admission: Admission;
   apiKey: string;
   cors: string[];
   trusted: readonly string[];
@@ -83,8 +83,8 @@ export interface Bench {
   /** The code behind `TestAnswer`. */
   answers(code: AnswerCode<typeof TestFrames, typeof Nothing>): void;
   /** Publishes a generation of an area. */
-  area(id: string, decls: { routes?: RouteDecl[]; sockets?: SocketDecl[] }, previous?: Owner): Owner;
-  remove(area: Owner): void;
+  area(id: string, decls: { routes?: RouteDecl[]; sockets?: SocketDecl[] }, previous?: Contributor): Contributor;
+  remove(area: Contributor): void;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ export const startBench = async (
     clock,
     streams,
     projections: createProjections((name) => shown.get(name)),
-    gate: () => bench.gate,
+    admission: () => bench.admission,
     checkReplies: options.checkReplies ?? true,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     pingMs: options.pingMs ?? 30_000,
@@ -133,7 +133,7 @@ export const startBench = async (
     streams,
     port: 0,
     logged,
-    gate: { state: 'ready' },
+    admission: { state: 'ready' },
     apiKey: '',
     cors: [],
     trusted: [],
@@ -144,7 +144,7 @@ export const startBench = async (
     shows: (code) => void shown.set(declaredAs(TestStream), streamProjection(TestStream, code)),
     answers: (code) => void shown.set(declaredAs(TestAnswer), answerProjection(TestAnswer, code)),
     area: (id, decls, previous) => {
-      const made: Owner = { id, generation: ++generation, lifetime: new Lifetime(`${id}@${generation}`) };
+      const made: Contributor = { id, generation: ++generation, lifetime: new Lifetime(`${id}@${generation}`) };
       for (const route of decls.routes ?? []) http.routes.add(made, route);
       for (const socket of decls.sockets ?? []) http.sockets.add(made, socket);
       http.routes.verify(made, previous);

@@ -28,16 +28,16 @@ describe('http start and stop', () => {
     expect((await bench.get('/api/agents')).status).to.equal(404);
   });
 
-  it('keeps answering `starting` until the gate opens, and refuses while stopping', async () => {
+  it('keeps answering `starting` until admission opens, and refuses while stopping', async () => {
     bench = await startBench();
     bench.area('a', { routes: [route({ path: '/api/health', auth: 'public', responses: { 200: Type.Unknown() }, handler: async () => reply(200, { status: 'ok' }) })] });
-    bench.gate = { state: 'starting' };
+    bench.admission = { state: 'starting' };
     expect((await bench.get('/api/health')).json).to.deep.equal({ status: 'starting' });
-    bench.gate = { state: 'ready' };
+    bench.admission = { state: 'ready' };
     expect((await bench.get('/api/health')).json).to.deep.equal({ status: 'ok' });
-    bench.gate = { state: 'closed', reason: 'auth is not active.' };
+    bench.admission = { state: 'closed', reason: 'auth is not active.' };
     expect((await bench.get('/api/health')).status).to.equal(200);
-    bench.gate = { state: 'stopping' };
+    bench.admission = { state: 'stopping' };
     expect((await bench.get('/api/health')).json.code).to.equal('stopping');
   });
 

@@ -111,7 +111,7 @@ describe('pipeline', () => {
     expect((await bench.send('POST', '/api/echo', deep(500_000))).json.code).to.equal('json_too_deep');
   });
 
-  it('judges depth and number of values while a body arrives, across pieces, and looks into no string', async () => {
+  it('validates depth and number of values while a body arrives, across pieces, and looks into no string', async () => {
     bench.area('a', { routes: [echo({ body: Type.Unknown() })] });
     const head = 'POST /api/echo HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 200000\r\n\r\n';
     // The rest of these bodies never comes.
@@ -127,7 +127,7 @@ describe('pipeline', () => {
     const body = JSON.stringify('x'.repeat(262_144));
     expect((await bench.send('POST', '/api/echo', body)).json.code).to.equal('body_too_large');
     expect((await bench.send('POST', '/api/more', body)).status).to.equal(200);
-    // Judged by what it announces: not a byte of it is waited for.
+    // Validated by what it announces: not a byte of it is waited for.
     expect(await raw(bench.port, 'POST /api/echo HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 262145\r\n\r\n', (seen) => seen.includes('}'))).to.contain('body_too_large');
   });
 

@@ -1,4 +1,4 @@
-import { Lifetime, type Owner } from '@svc/core';
+import { Lifetime, type Contributor } from '@svc/core';
 import { expect } from 'chai';
 import { matchRoute } from '../../src/http/routes/route-match.js';
 import { checkRow, emptyTable, nextTable, type RouteTable } from '../../src/http/routes/route-table.js';
@@ -6,7 +6,7 @@ import { route } from './http-fixture.js';
 
 type Decl = ReturnType<typeof route>;
 
-const ownerOf = (id: string): Owner => ({ id, generation: 1, lifetime: new Lifetime(id) });
+const ownerOf = (id: string): Contributor => ({ id, generation: 1, lifetime: new Lifetime(id) });
 const handler = async () => ({ kind: 'json', status: 200, body: {}, headers: {} }) as const;
 const rows = (...entries: string[]) =>
   entries.map((entry) => {

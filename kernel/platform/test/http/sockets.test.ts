@@ -101,7 +101,7 @@ describe('sockets', () => {
       ['/api/t/7/ws', 429, 'rate_limited', () => Object.assign(bench, { upgrade: () => ({ deny: 'too many', code: 'rate_limited' }) })],
       ['/api/t/7/ws', 401, 'unauthorized', () => Object.assign(bench, { authenticate: () => undefined })],
       ['/api/t/7/ws', 503, 'security_unavailable', () => Object.assign(bench, { authenticate: undefined })],
-      ['/api/t/7/ws', 503, 'stopping', () => Object.assign(bench, { gate: { state: 'stopping' } })],
+      ['/api/t/7/ws', 503, 'stopping', () => Object.assign(bench, { admission: { state: 'stopping' } })],
     ];
     for (const [path, status, code, arrange, headers] of cases) {
       arrange?.();

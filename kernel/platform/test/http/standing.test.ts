@@ -43,7 +43,7 @@ describe('callers that stay', () => {
       upgrade: async () => undefined,
       message: (conn: Connection, text: string) => {
         handled.push([text, conn.actor.role]);
-        conn.send({ heard: text });
+        conn.send({ received: text });
       },
       ...extra,
     });
@@ -60,11 +60,11 @@ describe('callers that stay', () => {
   it('lose an open socket with 4401 as soon as it is said that keys have changed', async () => {
     const client = await open();
     bench.authenticate = revoked;
-    await bench.http.judgeCallers();
+    await bench.http.recheckCallers();
     expect(await client.closed).to.equal(4401);
   });
 
-  it('are judged with each message, also where nobody said that keys have changed', async () => {
+  it('are validated with each message, also where nobody said that keys have changed', async () => {
     const client = await open();
     client.ws.send('one');
     await until(() => client.got.length === 1, 'the first was heard');
@@ -76,12 +76,12 @@ describe('callers that stay', () => {
   });
 
   it('get none of the messages through that were under way when their socket was closed', async () => {
-    let judged = 0;
+    let validated = 0;
     const client = await open();
-    bench.authenticate = () => (++judged === 1 ? revoked() : alice);
+    bench.authenticate = () => (++validated === 1 ? revoked() : alice);
     for (const text of ['one', 'two', 'three']) client.ws.send(text);
     expect(await client.closed).to.equal(4401);
-    expect([handled, judged]).to.deep.equal([[], 1]);
+    expect([handled, validated]).to.deep.equal([[], 1]);
   });
 
   it('have their new role from the next message on', async () => {
@@ -95,7 +95,7 @@ describe('callers that stay', () => {
   it('lose with 4403 a socket that their role no longer allows, or that they could not open any more', async () => {
     const first = await open();
     bench.authorize = () => ({ deny: 'The role viewer may not do this.', code: 'auth_role_refused' });
-    await bench.http.judgeCallers();
+    await bench.http.recheckCallers();
     expect(await first.closed).to.equal(4403);
 
     bench.authorize = undefined;
@@ -120,7 +120,7 @@ describe('callers that stay', () => {
     });
     const ended = new Promise<number>((resolve) => third.once('close', resolve));
     bench.authenticate = () => alice;
-    await bench.http.judgeCallers();
+    await bench.http.recheckCallers();
     expect(await ended).to.equal(4403);
     expect(second.ws.readyState).to.equal(WebSocket.OPEN);
   });
@@ -140,7 +140,7 @@ describe('callers that stay', () => {
     const waiting = bench.get('/api/wait');
     await until(() => bench.streams.stats().followers === 2, 'both follow');
     bench.authenticate = revoked;
-    await bench.http.judgeCallers();
+    await bench.http.recheckCallers();
     bench.streams.publish(TestFrames, 'run', 'done', { secret: 1 });
     const answer = await waiting;
     expect([answer.status, answer.json.code]).to.deep.equal([401, 'auth_key_invalid']);
@@ -157,14 +157,14 @@ describe('callers that stay', () => {
     const reader = stream.body?.getReader();
     await reader?.read();
     bench.authenticate = () => asAdmin;
-    await bench.http.judgeCallers();
+    await bench.http.recheckCallers();
     expect(bench.streams.stats().followers).to.equal(1);
     await reader?.cancel();
     await until(() => bench.streams.stats().followers === 0, 'it has left');
 
     const asBefore = await fetch(`http://127.0.0.1:${bench.port}/api/follow`);
     bench.authenticate = () => alice;
-    await bench.http.judgeCallers();
+    await bench.http.recheckCallers();
     await until(() => bench.streams.stats().followers === 0, 'it was hung up on');
     await asBefore.body?.cancel().catch(() => undefined);
   });
@@ -173,12 +173,12 @@ describe('callers that stay', () => {
     const client = await open();
     const stream = await fetch(`http://127.0.0.1:${bench.port}/api/follow`);
     bench.authenticate = undefined;
-    await bench.http.judgeCallers();
+    await bench.http.recheckCallers();
     client.ws.send('now?');
     await until(() => client.got.length === 1, 'it was refused');
     expect(client.got[0]).to.include({ type: 'error', code: 'security_unavailable' });
     bench.authenticate = () => alice;
-    bench.gate = { state: 'closed', reason: 'ratelimit is not active.' };
+    bench.admission = { state: 'closed', reason: 'ratelimit is not active.' };
     client.ws.send('and now?');
     await until(() => client.got.length === 2, 'it was refused again');
     expect([client.got[1]?.code, handled]).to.deep.equal(['security_unavailable', []]);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reply, type Req, type RouteDecl, sendFile, stream } from '@svc/api';
 import { expect } from 'chai';
-import { openDir } from '../../src/doors/files/files-door.js';
+import { openDir } from '../../src/adapters/files/files-adapter.js';
 import { answerOf, type Bench, raw, route, startBench, until } from './http-fixture.js';
 
 const KIB = 1_024;

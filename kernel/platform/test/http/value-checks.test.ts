@@ -15,7 +15,7 @@ const codeOf = (schema: object): Promise<string> =>
     (error: { code?: string }) => String(error.code),
   );
 
-describe('a value judged by a schema', () => {
+describe('a value validated by a schema', () => {
   const schema = Type.Object(
     { path: Type.String(), count: Type.Optional(Type.Integer({ minimum: 1, default: 3 })), mode: Type.Optional(OneOf(['a', 'b'])), id: Type.Optional(Uuid) },
     { additionalProperties: false },
@@ -52,7 +52,7 @@ describe('a value judged by a schema', () => {
     expect(await checks.places(tree, deep)).to.deep.equal([[]]);
   });
 
-  it('is judged without a word in the registries that everybody shares', async () => {
+  it('is validated without a word in the registries that everybody shares', async () => {
     await messageOf(schema, {});
     expect([[...FormatRegistry.Entries().keys()], [...TypeRegistry.Entries().keys()]]).to.deep.equal([[], []]);
   });
@@ -98,7 +98,7 @@ describe('a schema that another program wrote', () => {
     for (const pattern of ['(?=a)b', '(a)\\1', '((a{100}){100}){100}', '(']) expect(await codeOf({ pattern }), pattern).to.equal('schema_pattern_unsupported');
   });
 
-  it('judges by its patterns as JavaScript would, two of them apart', async () => {
+  it('validates by its patterns as JavaScript would, two of them apart', async () => {
     const schema = { properties: { id: { pattern: '^\\d{2}-[A-Z]+$' }, mail: { pattern: '@' }, letter: { pattern: '^\\p{L}$' } } };
     expect(await messageOf(schema, { id: '12-AB', mail: 'a@b', letter: 'ß' })).to.equal('ok');
     expect(await messageOf(schema, { id: '12-ab' })).to.contain('id in the arguments must match pattern');

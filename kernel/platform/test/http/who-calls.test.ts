@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { defineSocket, reply, Type } from '@svc/api';
 import { expect } from 'chai';
 import { clientAddress } from '../../src/http/callers/client-address.js';
-import { networkOf } from '../../src/doors/ip-range.js';
+import { networkOf } from '../../src/adapters/ip-range.js';
 import { answerOf, type Bench, route, startBench } from './http-fixture.js';
 
 const PAGE = 'https://desk.example';

@@ -94,35 +94,35 @@ describeOnEngines('journal claims', (engine) => {
 
   describe('signals', () => {
     const counted = (kind = 'agent') => {
-      const heard = { calls: 0, stop: (): void => undefined };
+      const received = { calls: 0, stop: (): void => undefined };
       const handle = rig.journal.onReady(kind, () => {
-        heard.calls += 1;
+        received.calls += 1;
       });
-      heard.stop = () => void handle.dispose();
-      return heard;
+      received.stop = () => void handle.dispose();
+      return received;
     };
 
     it('come once to a listener that is new, and once for many causes of one turn', async () => {
-      const heard = counted();
+      const received = counted();
       await rig.settled();
-      expect(heard.calls).to.equal(1);
+      expect(received.calls).to.equal(1);
       const runs = await Promise.all(Array.from({ length: 5 }, () => rig.held()));
       await rig.settled();
-      expect(heard.calls).to.equal(1);
+      expect(received.calls).to.equal(1);
       await Promise.all(runs.map((run) => rig.journal.release(run)));
       await rig.settled();
-      expect(heard.calls).to.be.within(2, 6);
+      expect(received.calls).to.be.within(2, 6);
     });
 
     it('come when a lane is left with somebody in it, a run is woken or given back, and not otherwise', async () => {
-      const heard = counted();
+      const received = counted();
       await rig.settled();
       const steps: number[] = [];
       const note = async (work: Promise<unknown>): Promise<void> => {
-        const before = heard.calls;
+        const before = received.calls;
         await work;
         await rig.settled();
-        steps.push(heard.calls - before);
+        steps.push(received.calls - before);
       };
       const run = await rig.held({ lane: 's' });
       await note(queue('next', 's'));
@@ -145,14 +145,14 @@ describeOnEngines('journal claims', (engine) => {
       rig.journal.onReady('agent', () => {
         throw new Error('no');
       });
-      const heard = counted();
+      const received = counted();
       const gone = counted();
       await rig.settled();
       expect(rig.logged.join()).to.contain('listener for claimable work failed');
       gone.stop();
       await rig.journal.release(await rig.held());
       await rig.settled();
-      expect([heard.calls, gone.calls]).to.deep.equal([2, 1]);
+      expect([received.calls, gone.calls]).to.deep.equal([2, 1]);
     });
 
     it('are for one kind', async () => {
@@ -186,66 +186,66 @@ describeOnEngines('journal claims', (engine) => {
       await rig.journal.wait(run, { reason: 'r', wakeKey, until });
     };
     const counted = () => {
-      const heard = { calls: 0 };
+      const received = { calls: 0 };
       rig.journal.onReady('agent', () => {
-        heard.calls += 1;
+        received.calls += 1;
       });
-      return heard;
+      return received;
     };
 
     it('calls at the moment the earliest is due, whichever was made first', async () => {
-      const heard = counted();
+      const received = counted();
       await waiting('2026-01-01T00:10:00Z', 'late');
       await waiting('2026-01-01T00:05:00Z', 'soon');
       await rig.settled();
-      const before = heard.calls;
+      const before = received.calls;
       await rig.pass(299_999);
-      expect(heard.calls).to.equal(before);
+      expect(received.calls).to.equal(before);
       await rig.pass(1);
-      expect(heard.calls).to.equal(before + 1);
+      expect(received.calls).to.equal(before + 1);
       await rig.pass(299_999);
-      expect(heard.calls).to.equal(before + 1);
+      expect(received.calls).to.equal(before + 1);
       await rig.pass(1);
-      expect(heard.calls).to.equal(before + 2);
+      expect(received.calls).to.equal(before + 2);
     });
 
     it('calls at once for a wait that is over when it is made', async () => {
-      const heard = counted();
+      const received = counted();
       await rig.settled();
-      const before = heard.calls;
+      const before = received.calls;
       await waiting('2025-12-31T00:00:00Z');
       await rig.pass(1);
-      expect(heard.calls).to.equal(before + 1);
+      expect(received.calls).to.equal(before + 1);
       expect(await claimed(1)).to.have.length(1);
     });
 
     it('looks again every hour, so that waits of others and a clock that was set are noticed', async () => {
-      const heard = counted();
+      const received = counted();
       await waiting('2026-01-01T05:00:00Z');
       await rig.settled();
       await rig.db.commit([rig.db.sql("UPDATE journal__runs SET wait_until = '2026-01-01T00:30:00.000Z'", [])]);
-      const before = heard.calls;
+      const before = received.calls;
       await rig.pass(3_599_999, 600_000);
-      expect(heard.calls).to.equal(before);
+      expect(received.calls).to.equal(before);
       await rig.pass(1);
-      expect(heard.calls).to.equal(before + 1);
+      expect(received.calls).to.equal(before + 1);
     });
 
     it('tries again in a second when the database cannot be read, and says so', async () => {
-      const heard = counted();
+      const received = counted();
       await waiting('2026-01-01T00:05:00Z');
       await rig.settled();
-      const before = heard.calls;
+      const before = received.calls;
       rig.breakReads((sql) => sql.includes('wait_until'));
       await rig.pass(300_000);
       rig.breakReads(() => false);
       expect(rig.logged.join()).to.contain('Waits that are due could not be read');
       await rig.pass(999);
-      expect(heard.calls).to.equal(before);
+      expect(received.calls).to.equal(before);
       await rig.pass(1);
       // The read itself takes real time.
-      for (let tries = 0; tries < 100 && heard.calls === before; tries++) await rig.settled();
-      expect(heard.calls).to.equal(before + 1);
+      for (let tries = 0; tries < 100 && received.calls === before; tries++) await rig.settled();
+      expect(received.calls).to.equal(before + 1);
     });
 
     it('refuses an end that is no time, and leaves the run running', async () => {

@@ -81,13 +81,13 @@ describeOnEngines('journal races', (engine) => {
     it('with a claim end with the run interrupted, whichever was first', async () => {
       await rig.held({ id: 'r' });
       const next = rig.another();
-      let told: Promise<boolean> | undefined;
+      let reported: Promise<boolean> | undefined;
       rig.breakCommits((writes) => {
-        if (writes[0] && rig.textOf(writes[0]).includes('lease_token = lease_token + 1, lease_until')) told ??= next.interrupt('r', new Error('stop'));
+        if (writes[0] && rig.textOf(writes[0]).includes('lease_token = lease_token + 1, lease_until')) reported ??= next.interrupt('r', new Error('stop'));
         return false;
       });
       const [taken] = await next.claim('agent', 1);
-      expect(await told).to.equal(true);
+      expect(await reported).to.equal(true);
       expect(taken?.signal.aborted).to.equal(true);
 
       rig.breakCommits(() => false);
@@ -100,11 +100,11 @@ describeOnEngines('journal races', (engine) => {
     it('with a run that falls asleep are told to whoever asked: it is to be cancelled, or claimed again at once', async () => {
       const run = await rig.held({ id: 'r' });
       const asleep = rig.journal.wait(run, { reason: 'r', wakeKey: 'w' });
-      const told = await rig.journal.interrupt('r', new Error('stop'));
+      const reported = await rig.journal.interrupt('r', new Error('stop'));
       await asleep;
       const status = (await rig.journal.get(alice, 'r'))?.status;
-      expect([told, status]).to.deep.equal(told ? [true, 'queued'] : [false, 'waiting']);
-      if (told) expect(await interrupted()).to.deep.equal([['r', true]]);
+      expect([reported, status]).to.deep.equal(reported ? [true, 'queued'] : [false, 'waiting']);
+      if (reported) expect(await interrupted()).to.deep.equal([['r', true]]);
     });
 
     it('with a full disk stop what is held here all the same', async () => {
@@ -116,7 +116,7 @@ describeOnEngines('journal races', (engine) => {
     });
   });
 
-  it('for a lane are judged by the database: behind who runs there, and behind who is queued there', async () => {
+  it('for a lane are validated by the database: behind who runs there, and behind who is queued there', async () => {
     const other = rig.another({ soleWriter: false });
     await other.open({ id: 'elsewhere', kind: 'agent', actor: alice, input: 0, lane: 'x' });
     const { leased: first } = await open('first', { lane: 's', key: 'k1' });

@@ -7,7 +7,7 @@ import type { PlatformJournal } from '../../src/journal/journal.js';
 import { alice, bob, type JournalRig, openJournalRig } from './journal-rig.js';
 
 const WHY = new SvcError('run_stopped', 'A person stopped it.', { status: 409, retry: false, hint: 'Ask again.' });
-const BEAT_MS = 10_000;
+const TICK_MS = 10_000;
 
 describe('journals of two processes', () => {
   let rig: JournalRig;
@@ -45,7 +45,7 @@ describe('journals of two processes', () => {
       expect(await b.interrupt(run.id, WHY)).to.equal(true);
       await rig.settled();
       expect(run.signal.aborted).to.equal(false);
-      await rig.pass(BEAT_MS);
+      await rig.pass(TICK_MS);
       expect(run.signal.aborted).to.equal(true);
     });
 
@@ -121,7 +121,7 @@ describe('journals of two processes', () => {
       });
       await rig.settled();
       const before = ready;
-      await rig.pass(BEAT_MS);
+      await rig.pass(TICK_MS);
       expect(ready).to.equal(before + 1);
     });
 
@@ -134,7 +134,7 @@ describe('journals of two processes', () => {
       const [second] = await a.claim('agent', 1);
       if (!second) throw new Error('it was not there');
       await a.advance(second, { finish: { status: 'done' } });
-      await rig.pass(BEAT_MS);
+      await rig.pass(TICK_MS);
       expect((await heldBy(silent, 'lane')).status).to.equal('running');
     });
   });

@@ -88,7 +88,7 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
   };
   const journal = another();
   // It looks for waits at its start, and sleeps when it has: what a test changes before that it would still see.
-  for (const beats = clock.pending(); clock.pending() === beats; ) await real.system('a test').read('SELECT 1');
+  for (const ticks = clock.pending(); clock.pending() === ticks; ) await real.system('a test').read('SELECT 1');
   const settled = async (): Promise<void> => {
     for (let i = 0; i < 5; i += 1) {
       await real.system('a test').read('SELECT 1');

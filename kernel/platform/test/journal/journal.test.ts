@@ -200,7 +200,7 @@ describeOnEngines('journal', (engine) => {
       expect((await journal.claim('agent', 5)).map(({ id }) => id)).to.deep.equal(['second']);
     });
 
-    it('is judged by the database when two processes open it at once', async () => {
+    it('is validated by the database when two processes open it at once', async () => {
       const other = await start(false);
       await Promise.all([journal.claim('agent', 1), other.claim('agent', 1)]);
 

@@ -11,7 +11,7 @@ import { systemClock } from '../../src/clock/clock.js';
 import { DEFAULT_LIMITS } from '../../src/storage/contract/statement-limits.js';
 import { addressOf } from '../../src/storage/postgres/postgres-url.js';
 import { poolOf } from '../../src/storage/postgres/reader-pool.js';
-import { judgeServer } from '../../src/storage/postgres/server-check.js';
+import { checkServer } from '../../src/storage/postgres/server-check.js';
 import { openStorage, type Storage, type StorageOptions } from '../../src/storage/storage.js';
 
 const owner = { id: 'notes', tables: ['rows'] };
@@ -64,7 +64,7 @@ describe('storage on a PostgreSQL server', function () {
   const ready = async (url: string, extra: Partial<StorageOptions> = {}): Promise<Db> => {
     const storage = await open(url, extra);
     await storage.migrate(owner, [init]);
-    // Its text is not judged: some of it is this engine's own.
+    // Its text is not validated: some of it is this engine's own.
     return storage.dbFor({ ...owner, isPlatform: true });
   };
   const row = (db: Db, id: string, n = 0) => db.insert('rows', [{ id, n }]);
@@ -124,10 +124,10 @@ describe('storage on a PostgreSQL server', function () {
     });
 
     it('is told apart: it is too old, or keeps text in another encoding', async () => {
-      const told = (version: string, encoding: string) =>
-        failure(judgeServer({ query: async () => [{ command: 'SELECT', rowCount: 1, rows: [{ version, encoding }] }] }, 'h:1/db')).then(({ message }) => message);
-      expect(await told('120017', 'UTF8')).to.contain('it is PostgreSQL 12, and 13 is the oldest that will do');
-      expect(await told('150018', 'SQL_ASCII')).to.contain('it keeps text as SQL_ASCII, and only UTF8 will do');
+      const reported = (version: string, encoding: string) =>
+        failure(checkServer({ query: async () => [{ command: 'SELECT', rowCount: 1, rows: [{ version, encoding }] }] }, 'h:1/db')).then(({ message }) => message);
+      expect(await reported('120017', 'UTF8')).to.contain('it is PostgreSQL 12, and 13 is the oldest that will do');
+      expect(await reported('150018', 'SQL_ASCII')).to.contain('it keeps text as SQL_ASCII, and only UTF8 will do');
       await cluster.admin("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
       expect(await messages(cluster.urlOf('latin'))).to.contain('it keeps text as LATIN1');
     });
@@ -195,7 +195,7 @@ describe('storage on a PostgreSQL server', function () {
       for (const storage of all) expect([...(storage.appliedMigrations().get('notes__migrations')?.keys() ?? [])]).to.deep.equal(['0001_init', '0002_more']);
     });
 
-    it('commit one after the other: what a commit judged still holds when it is committed, and none deadlock', async () => {
+    it('commit one after the other: what a commit validated still holds when it is committed, and none deadlock', async () => {
       const url = await cluster.fresh();
       const dbs = [await ready(url), await ready(url), await ready(url)] as const;
       const [one] = dbs;
@@ -239,11 +239,11 @@ describe('storage on a PostgreSQL server', function () {
       const url = await cluster.fresh();
       const db = await ready(url);
       await db.commit([row(db, 'sum')]);
-      let told = 0;
+      let reported = 0;
       const busy = Array.from({ length: 8 }, async () => {
         for (let turn = 0; turn < 25; turn += 1) {
           await db.commit([db.sql("UPDATE notes__rows SET n = n + 1 WHERE id = 'sum'", [], { expect: 1 })]);
-          told += 1;
+          reported += 1;
         }
       });
       for (let kills = 0; kills < 5; kills += 1) {
@@ -251,7 +251,7 @@ describe('storage on a PostgreSQL server', function () {
         await kill(url);
       }
       await Promise.all(busy);
-      expect([told, await db.system('a test').readOne("SELECT n FROM notes__rows WHERE id = 'sum'")]).to.deep.equal([200, { n: 200 }]);
+      expect([reported, await db.system('a test').readOne("SELECT n FROM notes__rows WHERE id = 'sum'")]).to.deep.equal([200, { n: 200 }]);
     });
 
     it('while a reader is lent and asks nothing fails what it asks next, and ends nothing else', async () => {

@@ -17,16 +17,16 @@ describeOnEngines('sealed writes', (engine) => {
   let storage: Storage;
   let own: Db;
   let other: Db;
-  let heard: unknown[];
+  let received: unknown[];
 
   const open = async (name: string): Promise<Storage> => {
-    const opened = await openStorage({ file: join(home, name), ...(await engine.fresh()), clock: virtualClock(0), log: silent, onEvents: (events) => heard.push(...events) });
+    const opened = await openStorage({ file: join(home, name), ...(await engine.fresh()), clock: virtualClock(0), log: silent, onEvents: (events) => received.push(...events) });
     for (const owner of [notes, marks]) await opened.migrate(owner, [init]);
     return opened;
   };
 
   beforeEach(async () => {
-    heard = [];
+    received = [];
     home = mkdtempSync(join(tmpdir(), 'svc-sealed-'));
     storage = await open('svc.db');
     own = storage.dbFor(notes);
@@ -54,7 +54,7 @@ describeOnEngines('sealed writes', (engine) => {
       { id: 'a', n: 0 },
       { id: 'b', n: 1 },
     ]);
-    expect(heard).to.deep.equal([{ event: 'noted', data: { id: 'a' } }]);
+    expect(received).to.deep.equal([{ event: 'noted', data: { id: 'a' } }]);
   });
 
   it('say who made them and what they do, and nothing of what is in them', () => {
@@ -119,7 +119,7 @@ describeOnEngines('sealed writes', (engine) => {
       expect(message, name).to.contain('Write 1 of the commit');
     }
     expect(await own.system('a test').count('rows')).to.equal(0);
-    expect(heard).to.deep.equal([]);
+    expect(received).to.deep.equal([]);
   });
 
   it('do what they did when they were made, whatever becomes of the table list or the key they were made with', async () => {
@@ -139,7 +139,7 @@ describeOnEngines('sealed writes', (engine) => {
     expect(await db.system('a test').select({ from: 'rows' })).to.deep.equal([{ id: 'a', n: 5 }]);
   });
 
-  it('take a column and a key only by a text: no object is judged as one name and used as another', () => {
+  it('take a column and a key only by a text: no object is validated as one name and used as another', () => {
     let asked = 0;
     const shifty = { toString: () => (asked++ === 0 ? 'id' : 'n` = 1; --') } as unknown as string;
     expect(() => own.update('rows', [shifty], [{ id: 'a', n: 1 }])).to.throw('a column is named by a text');

@@ -67,11 +67,11 @@ describeOnEngines('writing to storage', (engine) => {
     });
 
     it('of events alone is told to whoever listens', async () => {
-      const heard: unknown[] = [];
+      const received: unknown[] = [];
       await storage.close();
-      await open({ onEvents: (events) => heard.push(...events) });
+      await open({ onEvents: (events) => received.push(...events) });
       expect(await db.commit([storage.event('notes', 'noted', 1)])).to.deep.equal({ changes: [0] });
-      expect(heard).to.deep.equal([{ event: 'noted', data: 1 }]);
+      expect(received).to.deep.equal([{ event: 'noted', data: 1 }]);
     });
 
     it('inserts rows of different columns, each with what it says and the defaults of the rest', async () => {
@@ -300,7 +300,7 @@ describe('a batch that fails', () => {
   let home: string;
   let connection: SqliteConnection;
   let texts: string[];
-  let heard: unknown[];
+  let received: unknown[];
   let queue: WriteQueue;
   /** What the connection answers instead of carrying a text out. */
   let failing: (sql: string) => Error | undefined;
@@ -310,7 +310,7 @@ describe('a batch that fails', () => {
     connection = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 5 });
     await connection.exec('CREATE TABLE t (id integer PRIMARY KEY); CREATE TABLE temp.svc_changes (unit, write, n);');
     texts = [];
-    heard = [];
+    received = [];
     failing = () => undefined;
     const weak: SqliteConnection = {
       ...connection,
@@ -321,7 +321,7 @@ describe('a batch that fails', () => {
       },
     };
     const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-    queue = createSqliteQueue({ connection: weak, clock: virtualClock(0), log, onEvents: (events) => heard.push(...events.map(({ data }) => data)) });
+    queue = createSqliteQueue({ connection: weak, clock: virtualClock(0), log, onEvents: (events) => received.push(...events.map(({ data }) => data)) });
   });
 
   afterEach(async () => {
@@ -345,14 +345,14 @@ describe('a batch that fails', () => {
       failing = (sql) => (sql.includes('INSERT') ? sqliteError(sqlite) : undefined);
       expect(await outcomes(insert(1), insert(2))).to.deep.equal([code, code]);
       expect(texts.filter((text) => text.includes('INSERT'))).to.have.length(1);
-      expect([heard, await stored()]).to.deep.equal([[], []]);
+      expect([received, await stored()]).to.deep.equal([[], []]);
     });
   }
 
   it('and cannot be taken apart either is carried out one by one: who fails is told once, and the others are kept', async () => {
     failing = (sql) => (sql.startsWith('ROLLBACK TO') ? sqliteError('SQLITE_ERROR') : undefined);
     expect(await outcomes(insert(1), insert(1), insert(2))).to.deep.equal(['ok', 'storage_conflict', 'ok']);
-    expect([heard, await stored()]).to.deep.equal([
+    expect([received, await stored()]).to.deep.equal([
       [1, 2],
       [1, 2],
     ]);

@@ -31,14 +31,14 @@ describeOnEngines('storage', (engine) => {
   let where: { url?: string };
   let storage: Storage;
   let db: Db;
-  const heard: string[] = [];
+  const received: string[] = [];
 
   const open = (extra: Partial<StorageOptions> = {}): Promise<Storage> =>
-    openStorage({ file: join(home, 'svc.db'), ...where, clock, log: silent, onEvents: (events) => heard.push(...events.map(({ data }) => String(data))), ...extra });
+    openStorage({ file: join(home, 'svc.db'), ...where, clock, log: silent, onEvents: (events) => received.push(...events.map(({ data }) => String(data))), ...extra });
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-storage-'));
-    heard.length = 0;
+    received.length = 0;
     where = await engine.fresh();
     storage = await open();
     await storage.migrate(notes, [init]);
@@ -151,7 +151,7 @@ describeOnEngines('storage', (engine) => {
       'ok',
     ]);
     expect(await db.system('a test').read(`SELECT id, n FROM ${t}`)).to.deep.equal([{ id: 'taken', n: 1234 }]);
-    expect(heard).to.deep.equal(['1', '2', '3', '4']);
+    expect(received).to.deep.equal(['1', '2', '3', '4']);
     expect(storage.stats().batches).to.be.at.most(4);
   });
 

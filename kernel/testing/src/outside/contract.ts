@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as inside from '../contract-suite.js';
-import { bundleOf, codeIn, strangerIn } from './installed-folder.js';
+import { bundleOf, codeIn, thirdPartyIn } from './installed-folder.js';
 
 export interface ContractOptions {
   /** More text of config.toml, such as a section of the extension's own. */
@@ -19,7 +19,7 @@ export function describeExtension(folder: string, { config, env, keeps }: Contra
   const { id } = JSON.parse(readFileSync(join(dir, 'extension.json'), 'utf8')) as { id: string };
   inside.describeExtension(id, {
     bundle: bundleOf(dir),
-    strangers: async () => [await strangerIn(dir)],
+    thirdParties: async () => [await thirdPartyIn(dir)],
     load: () => codeIn(dir),
     boot: { ...(env ? { env } : {}) },
     ...(config === undefined ? {} : { config }),

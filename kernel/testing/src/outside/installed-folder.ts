@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as api from '@svc/api';
 import { loadDefinition } from '@svc/core';
-import type { Stranger } from '@svc/daemon';
+import type { ThirdParty } from '@svc/daemon';
 import type { AllContributions } from '@svc/installer';
 import { isolationFaults } from '@svc/isolation';
 
 export const bundleOf = (folder: string): string => join(folder, 'dist/index.js');
 
 /** As it is when a person linked the folder and agreed to all that it asks for. Rejects when a file is missing, and says what makes it. */
-export const strangerIn = async (path: string): Promise<Stranger> => {
+export const thirdPartyIn = async (path: string): Promise<ThirdParty> => {
   const folder = resolve(path);
   const [manifest, contributions, identity] = await Promise.all([
     readJson<api.Manifest>(folder, 'extension.json'),
@@ -34,7 +34,7 @@ export const strangerIn = async (path: string): Promise<Stranger> => {
 /** Its code, loaded into this process. */
 export const codeIn = (folder: string): Promise<api.ExtensionDefinition> => loadDefinition(bundleOf(folder), { api, hostDependencies: [] });
 
-/** The build has judged what it holds. */
+/** The build has validated what it holds. */
 const readJson = async <T>(folder: string, name: string): Promise<T> => {
   const text = await readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(error.code === 'ENOENT' ? `${folder} has no ${name}: run \`svc ext build\` there first` : error.message);

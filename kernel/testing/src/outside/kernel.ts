@@ -1,7 +1,7 @@
 /** A whole daemon inside a test of somebody else: the released one, with extensions from folders, each in a process of its own. */
 import type { TestHttp } from '../test-http.js';
 import * as inside from '../test-kernel.js';
-import { strangerIn } from './installed-folder.js';
+import { thirdPartyIn } from './installed-folder.js';
 
 export interface TestKernelOptions {
   /** Folders of built extensions: each with package.json, extension.json, contributions.json and dist/index.js. They are switched on. */
@@ -35,8 +35,8 @@ const OPEN_RATES = { SVC__API__RATE_LIMIT_PER_SECOND: '100000', SVC__RATE_LIMIT_
 
 /** Rejects with the reason of the first extension that does not start. */
 export async function bootTestKernel({ extensions = [], env, ...rest }: TestKernelOptions = {}): Promise<TestKernel> {
-  const strangers = await Promise.all(extensions.map(strangerIn));
-  const booted = await inside.bootTestKernel({ ...rest, env: { ...OPEN_RATES, ...env }, strangers });
+  const thirdParties = await Promise.all(extensions.map(thirdPartyIn));
+  const booted = await inside.bootTestKernel({ ...rest, env: { ...OPEN_RATES, ...env }, thirdParties });
   const { kernel } = booted.daemon;
   const stateOf: TestKernel['stateOf'] = (id) => {
     const status = kernel.extensions().find((one) => one.id === id);
@@ -49,7 +49,7 @@ export async function bootTestKernel({ extensions = [], env, ...rest }: TestKern
     if (state === 'failed' || state === 'quarantined') throw new Error(`${id} is ${state}: ${reason}`);
   };
   const enable = change('enable');
-  for (const { id } of strangers) {
+  for (const { id } of thirdParties) {
     if (stateOf(id).state !== 'active') await enable(id);
     const { state, reason } = stateOf(id);
     if (state !== 'active') throw new Error(`${id} is ${state}: ${reason}`);

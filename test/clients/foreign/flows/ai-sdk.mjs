@@ -1,7 +1,7 @@
 /** Vercel's AI SDK with its provider for compatible servers. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText } from 'ai';
-import { BASE_URL, MODEL, PIXEL, run, TALK, thrown } from './flows.mjs';
+import { BASE_URL, MODEL, PIXEL, run, CONVERSATION, thrown } from './flows.mjs';
 
 const model = createOpenAICompatible({ name: 'svc', baseURL: BASE_URL, apiKey: 'any' })(MODEL);
 const look = (image) => [
@@ -18,7 +18,7 @@ const ask = async (asked) => (await generateText({ model, ...asked })).text;
 await run({
   chat: () => ask({ prompt: 'two and two?' }),
   stream: async () => streamText({ model, prompt: 'count' }).text,
-  history: () => ask({ messages: TALK }),
+  history: () => ask({ messages: CONVERSATION }),
   image: () => ask({ messages: look(PIXEL) }),
   // Addresses it fetches by itself; an image that is none is what comes here.
   error: () => thrown(() => ask({ messages: look('data:image/png;base64,AAAA') })),

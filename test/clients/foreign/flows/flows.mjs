@@ -7,7 +7,7 @@ export const MODEL = 'svc:assistant:stateless';
 export const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 export const FAR_IMAGE = 'https://example.org/a.png';
 /** One conversation as a client that keeps it sends it. */
-export const TALK = [
+export const CONVERSATION = [
   { role: 'user', content: 'hello' },
   { role: 'assistant', content: 'hi' },
   { role: 'user', content: 'how many turns?' },

@@ -1,7 +1,7 @@
 /** LangChain's ChatOpenAI. */
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
-import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, TALK, thrown } from './flows.mjs';
+import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, CONVERSATION, thrown } from './flows.mjs';
 
 const model = new ChatOpenAI({ model: MODEL, apiKey: 'any', configuration: { baseURL: BASE_URL } });
 const look = (url) => [
@@ -21,7 +21,7 @@ await run({
     for await (const piece of await model.stream('count')) text += piece.content;
     return text;
   },
-  history: () => saidBy(TALK.map(({ role, content }) => (role === 'user' ? new HumanMessage(content) : new AIMessage(content)))),
+  history: () => saidBy(CONVERSATION.map(({ role, content }) => (role === 'user' ? new HumanMessage(content) : new AIMessage(content)))),
   image: () => saidBy(look(PIXEL)),
   error: () => thrown(() => model.invoke(look(FAR_IMAGE))),
   abort: async () => {

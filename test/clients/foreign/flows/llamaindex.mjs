@@ -1,6 +1,6 @@
 /** LlamaIndex's OpenAI model. */
 import { openai } from '@llamaindex/openai';
-import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, TALK, thrown } from './flows.mjs';
+import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, CONVERSATION, thrown } from './flows.mjs';
 
 const model = openai({ model: MODEL, apiKey: 'any', baseURL: BASE_URL, maxRetries: 0 });
 const look = (url) => [
@@ -21,7 +21,7 @@ await run({
     for await (const piece of await model.chat({ messages: [{ role: 'user', content: 'count' }], stream: true })) text += piece.delta;
     return text;
   },
-  history: () => ask(TALK),
+  history: () => ask(CONVERSATION),
   image: () => ask(look(PIXEL)),
   error: () => thrown(() => ask(look(FAR_IMAGE))),
   abort: async () => {

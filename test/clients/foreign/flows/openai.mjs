@@ -1,6 +1,6 @@
 /** The openai package. */
 import OpenAI from 'openai';
-import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, TALK, thrown } from './flows.mjs';
+import { BASE_URL, FAR_IMAGE, MODEL, PIXEL, run, CONVERSATION, thrown } from './flows.mjs';
 
 const client = new OpenAI({ baseURL: BASE_URL, apiKey: 'any' });
 const ask = (messages, more = {}) => client.chat.completions.create({ model: MODEL, messages: typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages, ...more });
@@ -22,7 +22,7 @@ await run({
     for await (const chunk of await ask('count', { stream: true, stream_options: { include_usage: true } })) text += chunk.choices[0]?.delta.content ?? '';
     return text;
   },
-  history: async () => saidBy(await ask(TALK)),
+  history: async () => saidBy(await ask(CONVERSATION)),
   image: async () => saidBy(await ask(look(PIXEL))),
   error: () => thrown(() => ask(look(FAR_IMAGE))),
   abort: async () => {

@@ -36,7 +36,7 @@ const withAgents = async (home, count) => {
   }
 };
 
-const talkToMany = async (home, agents, floor, plan) => {
+const messageMany = async (home, agents, floor, plan) => {
   const daemon = await startDaemon(home);
   try {
     const servers = { floor: { server: floor, paths: floorPaths(BUSY) }, product: { server: daemon, paths: agents.map((id) => `/api/agents/${id}/message`) } };
@@ -46,7 +46,7 @@ const talkToMany = async (home, agents, floor, plan) => {
   }
 };
 
-const rowsOf = ({ empty, full }, talks, plan) => {
+const rowsOf = ({ empty, full }, conversations, plan) => {
   const more = median(full) - median(empty);
   const method = `median of ${plan.windows} windows of ${plan.seconds} s in turn, beside ${IDLE.toLocaleString('en')} idle agents`;
   return [
@@ -59,8 +59,8 @@ const rowsOf = ({ empty, full }, talks, plan) => {
       met: more <= LIMIT_BYTES,
       method: `PSS ${SETTLE_MS / 1_000} s after ready, beyond that of an empty daemon (floor); median of ${plan.starts} starts in turn`,
     },
-    ratioRow({ what: `CPU per message, ${BUSY} busy agents`, ...figureOf(talks, 'cpuMsPerRequest'), show: (ms) => `${round(ms)} ms`, better: 'lower', limit: 4, method }),
-    ratioRow({ what: `messages of ${BUSY} busy agents`, ...figureOf(talks, 'rate'), show: perSecond, better: 'higher', limit: 0.3, method }),
+    ratioRow({ what: `CPU per message, ${BUSY} busy agents`, ...figureOf(conversations, 'cpuMsPerRequest'), show: (ms) => `${round(ms)} ms`, better: 'lower', limit: 4, method }),
+    ratioRow({ what: `messages of ${BUSY} busy agents`, ...figureOf(conversations, 'rate'), show: perSecond, better: 'higher', limit: 0.3, method }),
   ];
 };
 
@@ -77,8 +77,8 @@ export const run = async ({ isQuick }) => {
       memory.empty.push(await restedBytes(none, 0));
       memory.full.push(await restedBytes(many, IDLE + BUSY));
     }
-    const talks = await talkToMany(many, agents, floor, plan);
-    return { rows: rowsOf(memory, talks, plan), raw: { memory, talks } };
+    const conversations = await messageMany(many, agents, floor, plan);
+    return { rows: rowsOf(memory, conversations, plan), raw: { memory, conversations } };
   } finally {
     await floor.stop();
     await provider.stop();

@@ -1,4 +1,4 @@
-/** What the sandbox adds to the start of a command of an agent: the door of the daemon itself, the same command with it and without it, in turns. */
+/** What the sandbox adds to the start of a command of an agent: the adapter of the daemon itself, the same command with it and without it, in turns. */
 import { runProgram } from '../../bundle.mjs';
 import { median, milliseconds } from '../../figures.mjs';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { call, makeAgents, makeHome, say, startDaemon, startServer } from '../../daemon.mjs';
-import { fillTalk } from '../../fill.mjs';
+import { fillConversation } from '../../fill.mjs';
 import { median, milliseconds, round } from '../../figures.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -109,13 +109,13 @@ const scrolled = async (browser, { daemon, floor, agent, session, seconds }) => 
   const page = await visit(browser);
   await page.goto(`${daemon.url}/#/chat/${agent}/${session}`);
   await page.locator('.turn').first().waitFor();
-  const talk = await scroll(page, '.turns', seconds);
+  const conversation = await scroll(page, '.turns', seconds);
   const shown = await page.locator('.turn').count();
   await page.goto(`${daemon.url}/#/agents`);
   await page.getByText('bench-1', { exact: true }).first().waitFor();
   const agents = await scroll(page, '.content', seconds);
   await Promise.all([bare.context().close(), page.context().close()]);
-  return { talk, agents, shown, floor: floorFrames };
+  return { conversation, agents, shown, floor: floorFrames };
 };
 
 export const run = async ({ isQuick }) => {
@@ -131,7 +131,7 @@ export const run = async ({ isQuick }) => {
   const agents = await makeAgents(daemon.url, AGENTS);
   await say(daemon.url, agents[0], 'What is **bold**?');
   await daemon.stop();
-  const session = await fillTalk(home.home, agents[0], MESSAGES / 2);
+  const session = await fillConversation(home.home, agents[0], MESSAGES / 2);
   daemon = await startDaemon(home);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   try {
@@ -164,7 +164,7 @@ export const run = async ({ isQuick }) => {
           method: `median of ${plan.loads} loads in turn with a page that is a field and nothing else, each with an empty cache; ${AGENTS} agents`,
         },
         frameRow(`an answer of ${TOKENS_PER_SECOND * plan.seconds} tokens at ${TOKENS_PER_SECOND} a second`, written.product, written.floor, 'floor: text put at the end of a list'),
-        frameRow(`scrolling ${MESSAGES.toLocaleString('en')} messages`, smooth.talk, smooth.floor, `${smooth.shown} turns were drawn on the way; floor: as many lines in a bare page`),
+        frameRow(`scrolling ${MESSAGES.toLocaleString('en')} messages`, smooth.conversation, smooth.floor, `${smooth.shown} turns were drawn on the way; floor: as many lines in a bare page`),
         frameRow(`scrolling ${AGENTS} agents`, smooth.agents, smooth.floor, 'the panel of agents'),
       ],
       raw: { loads, written, smooth },

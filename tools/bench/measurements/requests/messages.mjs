@@ -26,14 +26,14 @@ const waitsPerMessage = async (daemon, agent) => {
 const gather = async (daemon, floor, agents, { windows, seconds }) => {
   const seen = { floor: [], product: [], floorOne: [], productOne: [] };
   const productPaths = agents.map((id) => `/api/agents/${id}/message`);
-  const talks = floorPaths(agents.length);
+  const conversations = floorPaths(agents.length);
   // Both have compiled what they run before anything counts: the product needs some thousand messages for that.
-  await loadWindow(floor, talks, WARM_UP_SECONDS / 2);
+  await loadWindow(floor, conversations, WARM_UP_SECONDS / 2);
   await loadWindow(daemon, productPaths, WARM_UP_SECONDS);
   for (let index = 0; index < windows; index += 1) {
-    seen.floor.push(await loadWindow(floor, talks, seconds));
+    seen.floor.push(await loadWindow(floor, conversations, seconds));
     seen.product.push(await loadWindow(daemon, productPaths, seconds));
-    seen.floorOne.push(await loadWindow(floor, talks.slice(0, 1), seconds / 2));
+    seen.floorOne.push(await loadWindow(floor, conversations.slice(0, 1), seconds / 2));
     seen.productOne.push(await loadWindow(daemon, productPaths.slice(0, 1), seconds / 2));
   }
   return seen;

@@ -1,6 +1,6 @@
 /**
  * From the start of the process to ready, and to the first answer, beside `node -e 0`: in turn, so that both meet the
- * same machine. By every door that people use, and the very first start, of which nothing is compiled or stored yet.
+ * same machine. By every adapter that people use, and the very first start, of which nothing is compiled or stored yet.
  */
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DIST, ROOT, inRoot } from '../../../build/paths.mjs';
-import { makeAgents, makeHome, say, startByDoor, startDaemon, startProvider } from '../../daemon.mjs';
+import { makeAgents, makeHome, say, startByEntryPoint, startDaemon, startProvider } from '../../daemon.mjs';
 import { milliseconds } from '../../figures.mjs';
 import { timeOfNode } from '../../processes.mjs';
 import { ratioRow } from '../../ratios.mjs';
@@ -25,7 +25,7 @@ const NOT_RELEASED = ['compiled', 'test', 'bench', 'mutation'].map((name) => pat
 
 const NPM = [process.env.npm_execpath, path.join(path.dirname(process.execPath), '../lib/node_modules/npm/bin/npm-cli.js')].find((file) => file?.endsWith('npm-cli.js') && existsSync(file));
 const CLI = inRoot('kernel/cli/bin/svc.mjs');
-const DOORS = { 'npm start': [NPM, 'start'], 'svc start': [CLI, 'start'], 'svc start --foreground': [CLI, 'start', '--foreground'] };
+const ADAPTERS = { 'npm start': [NPM, 'start'], 'svc start': [CLI, 'start'], 'svc start --foreground': [CLI, 'start', '--foreground'] };
 const quiet = { npm_config_loglevel: 'silent', npm_config_update_notifier: 'false' };
 
 const startOnce = async (home, agent) => {
@@ -41,8 +41,8 @@ const startOnce = async (home, agent) => {
 const isAlive = (pid) => existsSync(`/proc/${pid}`);
 
 /** The process that was started may be another than the daemon: that one has written down who it is. */
-const readyByDoor = async (home, args) => {
-  const started = await startByDoor({ ...home, env: { ...home.env, ...quiet } }, args, ROOT);
+const readyByEntryPoint = async (home, args) => {
+  const started = await startByEntryPoint({ ...home, env: { ...home.env, ...quiet } }, args, ROOT);
   const { pid } = JSON.parse(await readFile(path.join(home.home, 'daemon.json'), 'utf8'));
   // `svc start` has more to say once the daemon is ready.
   if (args.at(-1) === 'start' && args[0] === CLI) await started.ended;
@@ -89,14 +89,14 @@ const makeEmptyPackage = async () => {
 };
 
 const gather = async (home, agent, emptyPackage, rounds) => {
-  const raw = { node: [], ready: [], answered: [], first: [], npm: [], doors: Object.fromEntries(Object.keys(DOORS).map((door) => [door, []])) };
+  const raw = { node: [], ready: [], answered: [], first: [], npm: [], entryPoints: Object.fromEntries(Object.keys(ADAPTERS).map((entryPoint) => [entryPoint, []])) };
   for (let round = 0; round < rounds; round += 1) {
     raw.node.push(await timeOfNode(['-e', '0']));
     const { ready, answered } = await startOnce(home, agent);
     raw.ready.push(ready);
     raw.answered.push(answered);
     raw.npm.push(await timeOfNode([NPM, 'start'], { env: quiet, cwd: emptyPackage }));
-    for (const [door, args] of Object.entries(DOORS)) raw.doors[door].push(await readyByDoor(home, args));
+    for (const [entryPoint, args] of Object.entries(ADAPTERS)) raw.entryPoints[entryPoint].push(await readyByEntryPoint(home, args));
     raw.first.push(await firstStart());
   }
   return raw;
@@ -106,16 +106,16 @@ const rowsOf = (raw, rounds) => {
   const method = `median of ${rounds} starts, each beside one \`node -e 0\``;
   const row = (what, product, limit, more = '') => ratioRow({ what, product, floor: raw.node, show: milliseconds, better: 'lower', limit, method: method + more });
   const npmOwn = raw.npm.map((ms, round) => ms - raw.node[round]);
-  const withoutNpm = raw.doors['npm start'].map((ms, round) => ms - npmOwn[round]);
+  const withoutNpm = raw.entryPoints['npm start'].map((ms, round) => ms - npmOwn[round]);
   return [
     row('process start to /api/ready 200', raw.ready, READY_LIMIT),
     row('process start to first answered message', raw.answered, ANSWERED_LIMIT),
     row('first start of a fresh build, empty home, to ready', raw.first, READY_LIMIT, '; dist/ without compiled code'),
-    row('`svc start` to ready', raw.doors['svc start'], READY_LIMIT),
-    row('`svc start --foreground` to ready', raw.doors['svc start --foreground'], READY_LIMIT),
+    row('`svc start` to ready', raw.entryPoints['svc start'], READY_LIMIT),
+    row('`svc start --foreground` to ready', raw.entryPoints['svc start --foreground'], READY_LIMIT),
     row("`npm start` to ready, without npm's own share", withoutNpm, READY_LIMIT, '; less what npm takes for a script that is `node -e 0`'),
     row("npm's own share of `npm start`", npmOwn, undefined, '; `npm start` of a package whose script is `node -e 0`, less that'),
-    row('`npm start` to ready, all of it', raw.doors['npm start'], undefined),
+    row('`npm start` to ready, all of it', raw.entryPoints['npm start'], undefined),
   ];
 };
 

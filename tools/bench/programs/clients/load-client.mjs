@@ -4,7 +4,7 @@
  *   node load-client.mjs '{"origin": "http://…", "paths": ["/…", …], "seconds": 4}'     one client per path
  *
  * It posts messages, or with "method": "GET" asks for the paths; "headers" go with either.
- * Each client that talks begins a new session after ten messages: what grows with a conversation is not what is measured.
+ * Each client that conversations begins a new session after ten messages: what grows with a conversation is not what is measured.
  *
  * Prints {requests, failures, seconds, latencies}; the latencies are in milliseconds, at most 20,000 of them.
  */

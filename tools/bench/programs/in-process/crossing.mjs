@@ -1,7 +1,7 @@
-/** Nanoseconds of one awaited call: a plain function, a service of another area, and the same where what crosses is judged. */
+/** Nanoseconds of one awaited call: a plain function, a service of another area, and the same where what crosses is validated. */
 import { Type, defineService, method } from '@svc/api';
-import { Lifetime, ServiceRegistry, createContractJudge } from '@svc/core';
-import { loadMisfit } from '@svc/platform/schema/misfit';
+import { Lifetime, ServiceRegistry, createContractValidator } from '@svc/core';
+import { loadViolation } from '@svc/platform/schema/violation';
 
 const { calls, rounds } = JSON.parse(process.argv[2]);
 
@@ -13,9 +13,9 @@ const actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
 const ownerOf = (id, build) => ({ id, generation: 1, lifetime: new Lifetime(id), ...(build === undefined ? {} : { build }) });
 
 const serviceFor = async (build) => {
-  const judge = createContractJudge(loadMisfit, false);
-  await judge.load();
-  const registry = new ServiceRegistry(() => undefined, judge);
+  const validate = createContractValidator(loadViolation, false);
+  await validate.load();
+  const registry = new ServiceRegistry(() => undefined, validate);
   const provider = ownerOf('provider', 'one');
   registry.provide(provider, Looked, { up });
   registry.provided.swap(undefined, provider);
@@ -28,8 +28,8 @@ const timed = async (call) => {
   return Number(process.hrtime.bigint() - begun) / calls;
 };
 
-const ways = { plain: up, crossing: (await serviceFor('one')).up, judged: (await serviceFor(undefined)).up };
-const raw = { plain: [], crossing: [], judged: [] };
+const ways = { plain: up, crossing: (await serviceFor('one')).up, validated: (await serviceFor(undefined)).up };
+const raw = { plain: [], crossing: [], validated: [] };
 // Floor and product take turns; the first round compiles.
 for (let round = 0; round <= rounds; round += 1) for (const [name, call] of Object.entries(ways)) raw[name].push(await timed(call));
 console.log(JSON.stringify(Object.fromEntries(Object.entries(raw).map(([name, all]) => [name, all.slice(1)]))));

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createCrashBook, Supervisor, usageOf } from '@svc/isolation';
+import { createCrashRegistry, Supervisor, usageOf } from '@svc/isolation';
 
 const { calls, rounds, starts, program } = JSON.parse(process.argv[2]);
 /** 200 bytes of JSON. */
@@ -38,10 +38,10 @@ const makeSupervisor = () =>
     program,
     folder,
     limits: { memoryMb: 256, restMs: 600_000 },
-    crashes: createCrashBook(() => 0),
+    crashes: createCrashRegistry(() => 0),
     ctx: { log: { debug: silent, info: silent, warn: silent, error: console.error } },
-    connect: () => ({ serve: async () => undefined, told: silent, close: silent }),
-    stray: silent,
+    connect: () => ({ serve: async () => undefined, reported: silent, close: silent }),
+    orphan: silent,
     crashed: silent,
     recovered: silent,
     running: (now) => {

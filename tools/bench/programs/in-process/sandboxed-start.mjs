@@ -1,10 +1,10 @@
-/** Starts `true` and `git status` by the exec door, in the sandbox and bare, in turns. Prints milliseconds of each as JSON. */
+/** Starts `true` and `git status` by the exec adapter, in the sandbox and bare, in turns. Prints milliseconds of each as JSON. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@svc/platform/clock/clock';
-import { createExecDoor } from '@svc/platform/doors/child/exec-door';
+import { createExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
 
 const { pairs } = JSON.parse(process.argv[2]);
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-bench-sandbox-')));
@@ -13,7 +13,7 @@ mkdirSync(cwd, { recursive: true });
 execFileSync('git', ['init', '-q', cwd]);
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const settings = { sandbox: 'required' };
-const door = createExecDoor({
+const entryPoint = createExecAdapter({
   config: { get: (section) => (section === 'tools' ? settings : { mode: 'allowlist' }) },
   registerDir: join(home, 'data', 'children'),
   env: process.env,
@@ -25,7 +25,7 @@ const door = createExecDoor({
 const timed = async (sandbox, command, args) => {
   settings.sandbox = sandbox;
   const from = performance.now();
-  const { exitCode } = await door.exec(command, args, { cwd, agent: { hosts: [], mounts: [] } });
+  const { exitCode } = await entryPoint.exec(command, args, { cwd, agent: { hosts: [], mounts: [] } });
   if (exitCode !== 0) throw new Error(`${command} ended with ${exitCode}`);
   return performance.now() - from;
 };
@@ -43,8 +43,8 @@ const measured = async (command, ...args) => {
   return { bare, sandboxed };
 };
 
-const state = await door.sandbox();
+const state = await entryPoint.sandbox();
 const commands = state.isOn ? { true: await measured('true'), 'git status': await measured('git', 'status') } : {};
-await door.close();
+await entryPoint.close();
 rmSync(home, { recursive: true, force: true });
 process.stdout.write(`${JSON.stringify({ commands, ...(state.isOn ? {} : { cause: state.cause }) })}\n`);

@@ -3,7 +3,7 @@
  * with undici, stores the answer durably, and replies. Every insert of one turn of the event loop shares one commit.
  *
  * The body of the model call is what the product sends: the file holds one, of which only the messages are changed.
- * Each path has one talk, kept in memory, until a message names another session. Asked for a tool, it knows the time.
+ * Each path has one conversation, kept in memory, until a message names another session. Asked for a tool, it knows the time.
  *
  *   node floor-server.mjs <database file> <provider url> <file of a model call's body>     prints its port
  */
@@ -68,28 +68,29 @@ const think = async (messages) => {
   return readAnswer(await text(body));
 };
 
-const talks = new Map();
-const talkOf = (path, session) => {
-  if (talks.get(path)?.session !== session) talks.set(path, { session, messages: [] });
-  return talks.get(path).messages;
+const conversations = new Map();
+const conversationOf = (path, session) => {
+  if (conversations.get(path)?.session !== session) conversations.set(path, { session, messages: [] });
+  return conversations.get(path).messages;
 };
 
-const keep = (talk, message) => {
-  talk.push(message);
+const keep = (conversation, message) => {
+  conversation.push(message);
   return store(message.role, JSON.stringify(message));
 };
 
 const answer = async (request) => {
   const { message, session_id } = await json(request);
-  const talk = talkOf(request.url, session_id);
-  await keep(talk, { role: 'user', content: message });
-  let said = await think(talk);
+  const conversation = conversationOf(request.url, session_id);
+  await keep(conversation, { role: 'user', content: message });
+  let said = await think(conversation);
   while (said.calls.length > 0) {
-    await keep(talk, { role: 'assistant', content: null, tool_calls: said.calls });
-    for (const call of said.calls) await keep(talk, { role: 'tool', tool_call_id: call.id, content: JSON.stringify({ utc: new Date().toISOString(), unix_ms: Date.now(), weekday: 'Sunday' }) });
-    said = await think(talk);
+    await keep(conversation, { role: 'assistant', content: null, tool_calls: said.calls });
+    for (const call of said.calls)
+      await keep(conversation, { role: 'tool', tool_call_id: call.id, content: JSON.stringify({ utc: new Date().toISOString(), unix_ms: Date.now(), weekday: 'Sunday' }) });
+    said = await think(conversation);
   }
-  await keep(talk, { role: 'assistant', content: said.text });
+  await keep(conversation, { role: 'assistant', content: said.text });
   return JSON.stringify({ response: said.text });
 };
 

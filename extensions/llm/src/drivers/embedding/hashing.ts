@@ -1,5 +1,5 @@
 /**
- * Vectors of the stand-in: words and parts of words, hashed into so many places. Texts that share words are near each other;
+ * Vectors of the mock provider: words and parts of words, hashed into so many places. Texts that share words are near each other;
  * what they mean plays no part. The same text gives the same vector, here and everywhere.
  */
 import type { EmbedBatch, Embedded } from '../driver.js';
@@ -10,7 +10,7 @@ const WHAT_THEY_ARE = 'These vectors are hashes of words and parts of words, mad
 const PART_WEIGHT = 0.3;
 const PART_LETTERS = 3;
 
-export const hashingVectors = ({ texts, dimensions = USUAL_DIMENSIONS }: EmbedBatch): Embedded => ({ vectors: texts.map((text) => vectorOf(text, dimensions)), standIn: WHAT_THEY_ARE });
+export const hashingVectors = ({ texts, dimensions = USUAL_DIMENSIONS }: EmbedBatch): Embedded => ({ vectors: texts.map((text) => vectorOf(text, dimensions)), substitute: WHAT_THEY_ARE });
 
 const vectorOf = (text: string, dimensions: number): number[] => {
   const vector = new Array<number>(dimensions).fill(0);

@@ -1,6 +1,6 @@
 /**
  * Schemas of tools in the part of JSON Schema that Gemini takes: it refuses a whole request for one word it does not know.
- * What has a near equal there is written so; what has none is left out, because tools judge their arguments again themselves.
+ * What has a near equal there is written so; what has none is left out, because tools validate their arguments again themselves.
  */
 import { isTable } from '@svc/api';
 

@@ -11,7 +11,7 @@ import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../..
 import { classify, ModelFailure } from '../../call/model-failure.js';
 import { withoutSecrets } from '../../call/secret-words.js';
 import { type Adaptation, createAdaptations } from '../adaptation.js';
-import type { Driver, Hear } from '../driver.js';
+import type { Driver, Emit } from '../driver.js';
 import { eventJson, exchange, type ExchangeDeps } from '../exchange.js';
 import { geminiBody } from './gemini-body.js';
 import { geminiEmbed } from './gemini-embed.js';
@@ -48,13 +48,13 @@ interface Reading {
 export const createGeminiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    ask: (target, request, signal, hear) => adaptations.run(target, request, hear, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, hear)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
     leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => geminiEmbed(deps, target, batch, signal),
   };
 };
 
-const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, hear: Hear): Promise<void> => {
+const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, emit: Emit): Promise<void> => {
   const reading: Reading = { calls: [], reason: undefined, why: undefined, isBlocked: false, hasSpoken: false };
   const outgoing = {
     url: `${modelUrl(target)}:streamGenerateContent?alt=sse`,
@@ -62,35 +62,35 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     keyHeader: KEY_HEADER,
     body: geminiBody(target, request, adaptation),
   };
-  await exchange(deps, target, outgoing, signal, (data) => take(reading, eventJson(data), hear));
+  await exchange(deps, target, outgoing, signal, (data) => take(reading, eventJson(data), emit));
   if (reading.reason === undefined && !reading.isBlocked) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   const reason = stopReason(reading);
-  for (const call of reading.calls) hear(call);
-  hear({ type: 'stop', reason });
+  for (const call of reading.calls) emit(call);
+  emit({ type: 'stop', reason });
 };
 
 /** True when it was the last event: a reason with its usage. What comes after a reason alone is still read. */
-const take = (reading: Reading, event: WireEvent, hear: Hear): boolean => {
+const take = (reading: Reading, event: WireEvent, emit: Emit): boolean => {
   if (event.error !== undefined && event.error !== null) throw failureInStream(event.error);
   const [candidate] = event.candidates ?? [];
-  for (const part of candidate?.content?.parts ?? []) takePart(reading, part, hear);
+  for (const part of candidate?.content?.parts ?? []) takePart(reading, part, emit);
   if (candidate?.finishReason && candidate.finishReason !== 'FINISH_REASON_UNSPECIFIED') {
     reading.reason = candidate.finishReason;
     reading.why = candidate.finishMessage;
   }
   if (event.promptFeedback?.blockReason) reading.isBlocked = true;
-  if (event.usageMetadata) hear({ type: 'usage', ...tokens(event.usageMetadata) });
+  if (event.usageMetadata) emit({ type: 'usage', ...tokens(event.usageMetadata) });
   return (reading.reason !== undefined || reading.isBlocked) && event.usageMetadata !== undefined;
 };
 
-const takePart = (reading: Reading, { text, thought, thoughtSignature, functionCall }: WirePart, hear: Hear): void => {
+const takePart = (reading: Reading, { text, thought, thoughtSignature, functionCall }: WirePart, emit: Emit): void => {
   if (functionCall) {
     if (reading.calls.length >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
     const { id = '', name = '', args = {} } = functionCall;
     reading.calls.push({ type: 'call', id, name, argsText: JSON.stringify(args), ...(thoughtSignature ? { signature: thoughtSignature } : {}) });
   } else if (typeof text === 'string' && text !== '') {
     if (thought !== true) reading.hasSpoken = true;
-    hear({ type: thought === true ? 'thought' : 'text', text });
+    emit({ type: thought === true ? 'thought' : 'text', text });
   }
 };
 

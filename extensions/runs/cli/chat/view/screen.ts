@@ -85,7 +85,7 @@ export const createScreen = (deps: ScreenDeps, agent: AgentRow): Screen => {
       redraw();
     },
     choose: (question, choices) => choose(tui, c, below, editor, question, choices),
-    talksTo: (next) => {
+    chatsWith: (next) => {
       setHead(next);
       transcript.note(`you now chat with ${next.name} now`);
     },

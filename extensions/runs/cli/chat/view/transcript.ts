@@ -73,7 +73,7 @@ export const createTranscript = (c: Colours, theme: MarkdownTheme, redraw: () =>
       redraw();
     },
     note: (text) => line(c.dim(`  ${printable(text)}`)),
-    failed: (text, mend) => line(`${c.red('Error')}  ${printable(text)}${mend === undefined ? '' : `\n  fix   ${c.cyan(mend)}`}`),
+    failed: (text, fix) => line(`${c.red('Error')}  ${printable(text)}${fix === undefined ? '' : `\n  fix   ${c.cyan(fix)}`}`),
     answered: (figures) => {
       saying = undefined;
       if (figures !== undefined) line(c.dim(`  ${figures}`));

@@ -34,7 +34,7 @@ const doctor = async (cli: Cli, isFix = false): Outcome => {
   return isAllOk ? EXIT.ok : EXIT.failed;
 };
 
-/** What can be mended without a choice. Each change is said. */
+/** What can be fixed without a choice. Each change is said. */
 const fix = async (cli: Cli): Promise<Array<{ path: string; mode: string }>> => {
   const done: Array<{ path: string; mode: string }> = [];
   for (const exposed of await exposedPaths(cli.settings)) {
@@ -42,7 +42,7 @@ const fix = async (cli: Cli): Promise<Array<{ path: string; mode: string }>> => 
     try {
       await closeToOthers(exposed);
     } catch (error) {
-      throw new Failure(`${exposed.path} could not be changed.`, { code: 'cli_fix_failed', why: error instanceof Error ? error.message : String(error), mend: `sudo chmod ${mode} ${exposed.path}` });
+      throw new Failure(`${exposed.path} could not be changed.`, { code: 'cli_fix_failed', why: error instanceof Error ? error.message : String(error), fix: `sudo chmod ${mode} ${exposed.path}` });
     }
     done.push({ path: exposed.path, mode });
     if (!cli.json) cli.out.line(`${cli.out.green('fixed')} ${exposed.path}: mode ${exposed.mode.toString(8)} is ${mode} now`);

@@ -29,7 +29,7 @@ const logs = async (cli: Cli, flags: LogFlags): Outcome => {
   if (!/^\d{1,6}$/.test(flags.lines)) throw usageFailure(`--lines is "${flags.lines}"; it takes a number.`);
   const dir = cli.settings.logDir;
   if (flags.follow !== true && (await logFiles(dir)).length === 0) {
-    throw new Failure('There are no logs yet.', { code: 'cli_no_logs', why: `no daemon-*.log in ${dir}`, mend: 'svc start' });
+    throw new Failure('There are no logs yet.', { code: 'cli_no_logs', why: `no daemon-*.log in ${dir}`, fix: 'svc start' });
   }
   const wanted = (line: string): boolean => flags.request === undefined || line.includes(flags.request);
   const newest = flags.request === undefined ? await lastLines(dir, Number(flags.lines)) : await search(dir, wanted);
@@ -46,7 +46,7 @@ const foundAny = (lines: readonly string[], flags: LogFlags): typeof EXIT.ok => 
   throw new Failure(`No log line has the request id ${flags.request}.`, {
     code: 'cli_request_not_logged',
     why: 'it may be older than the 7 stored days, or it logged nothing',
-    mend: 'svc logs --lines 100',
+    fix: 'svc logs --lines 100',
   });
 };
 

@@ -40,7 +40,7 @@ export const start = async (cli: Cli, isForeground: boolean): Outcome => {
   const running = await runningUrl(cli);
   if (running !== undefined) return report(cli, running, 'svc is already running');
   const entry = path.join(cli.distDir, 'daemon', 'main.js');
-  if (!existsSync(entry)) throw new Failure('The daemon is not built.', { code: 'cli_not_built', why: `${entry} is missing`, mend: 'npm run build' });
+  if (!existsSync(entry)) throw new Failure('The daemon is not built.', { code: 'cli_not_built', why: `${entry} is missing`, fix: 'npm run build' });
   return isForeground ? foreground(cli, entry) : background(cli, entry);
 };
 
@@ -108,11 +108,11 @@ const ready = async (cli: Cli, child: ChildProcess, errorFile: string, steps: Pr
     const url = await runningUrl(cli);
     if (url !== undefined) return url;
     // When another `svc start` was faster, ours has left; the one that holds the home is about to answer.
-    if (ended !== undefined && !isHomeHeld(cli.settings.home)) throw new Failure('The daemon did not start.', { code: 'cli_start_failed', why: lastWords(errorFile) ?? ended, mend: 'svc doctor' });
+    if (ended !== undefined && !isHomeHeld(cli.settings.home)) throw new Failure('The daemon did not start.', { code: 'cli_start_failed', why: lastWords(errorFile) ?? ended, fix: 'svc doctor' });
     steps.tick();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Failure(`The daemon was not ready within ${READY_WAIT_MS / 1000} s.`, { code: 'cli_start_slow', why: 'it is still starting, or hangs', mend: 'svc logs --lines 20' });
+  throw new Failure(`The daemon was not ready within ${READY_WAIT_MS / 1000} s.`, { code: 'cli_start_slow', why: 'it is still starting, or hangs', fix: 'svc logs --lines 20' });
 };
 
 const isHomeHeld = (home: string): boolean => {

@@ -47,7 +47,7 @@ export const stopInOrder = async (cli: Cli): Promise<Stopped> => {
   while (pid !== undefined && isAlive(pid)) {
     if (Date.now() > deadline) {
       steps.end();
-      throw new Failure(`The daemon has not stopped within ${STOP_WAIT_MS / 1000} s.`, { code: 'cli_stop_slow', why: `process ${pid} is still finishing its work`, mend: 'svc logs --lines 20' });
+      throw new Failure(`The daemon has not stopped within ${STOP_WAIT_MS / 1000} s.`, { code: 'cli_stop_slow', why: `process ${pid} is still finishing its work`, fix: 'svc logs --lines 20' });
     }
     steps.tick();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

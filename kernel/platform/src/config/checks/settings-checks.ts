@@ -9,7 +9,7 @@ import { schemaOfPlace, settingsIn } from '../settings/setting-tree.js';
 const MAX_NAMED = 20;
 /** Others need root. */
 const FIRST_FREE_PORT = 1024;
-const MEND_FILE = 'svc config edit   or correct the line; a running daemon reads the file again when it is saved';
+const FIX_FILE = 'svc config edit   or correct the line; a running daemon reads the file again when it is saved';
 
 type Problem = Pick<ConfigProblem, 'file' | 'line' | 'key' | 'message' | 'severity'>;
 
@@ -19,7 +19,7 @@ export const configFileFinding = (file: string, { exists, isRead, problems }: { 
   if (!exists) return { check, result: 'pass', message: `${file} does not exist; the defaults hold.` };
   if (isRead) return { check, result: 'pass', message: `${file} is valid TOML.` };
   const why = problems.find(({ key, severity }) => key === '' && severity === 'error')?.message ?? `${basename(file)} cannot be read.`;
-  return { check, result: 'fail', message: why, fix: why.includes('not valid TOML') ? MEND_FILE : `put a readable text file in the place of ${file} (chmod u+r)` };
+  return { check, result: 'fail', message: why, fix: why.includes('not valid TOML') ? FIX_FILE : `put a readable text file in the place of ${file} (chmod u+r)` };
 };
 
 export const settingsFinding = (all: readonly Problem[]): DoctorFinding => {
@@ -32,7 +32,7 @@ export const settingsFinding = (all: readonly Problem[]): DoctorFinding => {
   // One that is not enforced must not hide behind the first.
   const named = problems.slice(0, MAX_NAMED).map(({ message }) => message);
   const rest = problems.length > MAX_NAMED ? ` (and ${problems.length - MAX_NAMED} more)` : '';
-  return { check, result: 'fail', message: `${named.join('; ')}${rest}`, fix: problems.some(({ line }) => line !== null) ? MEND_FILE : 'correct the variable, then start the daemon again' };
+  return { check, result: 'fail', message: `${named.join('; ')}${rest}`, fix: problems.some(({ line }) => line !== null) ? FIX_FILE : 'correct the variable, then start the daemon again' };
 };
 
 /** `address`: host and port as they are, or would be; undefined where what is set is none. */

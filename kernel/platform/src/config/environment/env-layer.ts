@@ -40,7 +40,7 @@ export const envValue = (text: string, schema: JsonSchema | undefined, parse: (t
     const parsed = parse(`value = ${text}`);
     return Object.keys(parsed).length === 1 ? parsed.value : text;
   } catch {
-    // Not TOML: then it is meant as it stands; the schema judges it.
+    // Not TOML: then it is meant as it stands; the schema validates it.
     return text;
   }
 };

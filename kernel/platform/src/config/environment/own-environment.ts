@@ -11,7 +11,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { isTextTable } from '@svc/api';
-import { isSecretVariable } from '../../doors/child/child-environment.js';
+import { isSecretVariable } from '../../adapters/child/child-environment.js';
 import { configErrors } from '../errors.js';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -8,7 +8,7 @@ import { errnoOf } from '../errno.js';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isTable } from '@svc/api';
-import { atomicWrite } from '../../doors/files/atomic-write.js';
+import { atomicWrite } from '../../adapters/files/atomic-write.js';
 import type { SectionClaims } from '../kernel-sections.js';
 import { withoutSecrets } from './stored-secrets.js';
 
@@ -42,7 +42,7 @@ export const readLastGood = async (path: string, onTrouble: (error: unknown) => 
     const parsed: unknown = JSON.parse(text);
     if (isTable(parsed) && typeof parsed.digest === 'string' && isTable(parsed.values)) {
       if (parsed.version === VERSION) return { digest: parsed.digest, values: parsed.values, absent: namesOf(parsed.absent), isWithheld: parsed.withheld === true, text };
-      // Without its digest it is judged, and written, anew.
+      // Without its digest it is validated, and written, anew.
       if (parsed.version === 1) return { digest: '', values: parsed.values, absent: [], isWithheld: false, text };
     }
     onTrouble(new Error('The file does not have the form of this version.'));

@@ -7,7 +7,7 @@
  */
 import { copyFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { atomicWrite } from '../../doors/files/atomic-write.js';
+import { atomicWrite } from '../../adapters/files/atomic-write.js';
 import { errnoOf } from '../errno.js';
 import { configErrors } from '../errors.js';
 import { readConfigFile } from './config-file.js';

@@ -7,7 +7,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isKeyHash, textThatIsSet } from '@svc/api';
-import { atomicWrite } from '../../doors/files/atomic-write.js';
+import { atomicWrite } from '../../adapters/files/atomic-write.js';
 import { readConfigFile } from './config-file.js';
 import { writeFailed } from './replace-file.js';
 import { configErrors } from '../errors.js';

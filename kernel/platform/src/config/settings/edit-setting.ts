@@ -29,8 +29,8 @@ export interface EditInput {
   /** Which extension would claim a section that nobody does. */
   readonly providers: Readonly<Record<string, string>>;
   readonly scrub: (text: string) => string;
-  /** The text as a start would judge it, without the environment. */
-  judge(text: string): Promise<Evaluation>;
+  /** The text as a start would validate it, without the environment. */
+  validate(text: string): Promise<Evaluation>;
   /** Why a daemon would not start with it, environment included; undefined where it would. */
   refusesStart(text: string): Promise<string | undefined>;
 }
@@ -155,7 +155,7 @@ const refuseValue = (work: Work, { path, value }: Edit): void => {
 
 /** Refuses a text that brings a problem which the present one does not have. */
 const refuseWorse = async (work: Work, target: readonly string[], edited: string): Promise<void> => {
-  const [before, after] = [await work.judge(work.text), await work.judge(edited)];
+  const [before, after] = [await work.validate(work.text), await work.validate(edited)];
   const known = new Set(before.problems.map(named));
   const found = after.problems.filter((problem) => !known.has(named(problem)));
   // Of several the one that is about this setting.

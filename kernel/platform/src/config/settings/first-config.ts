@@ -1,7 +1,7 @@
 /** The first config.toml: short, and saying where more is. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { atomicWrite } from '../../doors/files/atomic-write.js';
+import { atomicWrite } from '../../adapters/files/atomic-write.js';
 import { errnoOf } from '../errno.js';
 import { writeFailed } from '../file/replace-file.js';
 

@@ -12,7 +12,7 @@ import { type SettingPlace, schemaOfPlace, settingsIn } from './setting-tree.js'
 export interface ProvenanceInput {
   readonly claims: SectionClaims;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text that was judged; null where there was none, or none that could be read. */
+  /** The text that was validated; null where there was none, or none that could be read. */
   readonly text: string | null;
   readonly evaluation: Pick<Evaluation, 'fromEnv' | 'kept'>;
   /** By the name of a claim. */

@@ -17,7 +17,7 @@ export interface BodyRule {
   readonly graceMs: number;
   readonly bytesPerSecond: number;
   /** Sees each piece as it comes, and refuses the body by what it gives. */
-  readonly judge?: (chunk: Uint8Array) => SvcError | undefined;
+  readonly check?: (chunk: Uint8Array) => SvcError | undefined;
 }
 
 /** Throws `body_too_large` where the head announces it. */
@@ -28,7 +28,7 @@ export const assertAnnounced = (req: IncomingMessage, maxBytes: number): void =>
 };
 
 /** The whole body. */
-export const readBytes = (req: IncomingMessage, { maxBytes, graceMs, bytesPerSecond, judge }: BodyRule): Promise<Buffer> =>
+export const readBytes = (req: IncomingMessage, { maxBytes, graceMs, bytesPerSecond, check }: BodyRule): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     assertAnnounced(req, maxBytes);
     const chunks: Buffer[] = [];
@@ -42,7 +42,7 @@ export const readBytes = (req: IncomingMessage, { maxBytes, graceMs, bytesPerSec
     };
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      const refusal = size > maxBytes ? httpErrors.body_too_large(maxBytes) : judge?.(chunk);
+      const refusal = size > maxBytes ? httpErrors.body_too_large(maxBytes) : check?.(chunk);
       if (refusal) refuse(refusal);
       else chunks.push(chunk);
     };
@@ -93,7 +93,7 @@ export const assertJsonType = (req: IncomingMessage): void => {
   if (bare !== 'application/json' && !(bare.startsWith('application/') && bare.endsWith('+json'))) throw httpErrors.unsupported_media_type(bare.slice(0, 80));
 };
 
-/** The depth was judged as the bytes came (json-measure.ts). */
+/** The depth was validated as the bytes came (json-measure.ts). */
 export const parseJson = (bytes: Buffer): unknown => {
   const text = bytes.toString('utf8');
   let value: unknown;

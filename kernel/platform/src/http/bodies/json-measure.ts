@@ -6,7 +6,7 @@ import type { SvcError } from '@svc/api';
 import { httpErrors } from '../errors.js';
 
 export const MAX_JSON_DEPTH = 64;
-/** Lists, objects and their members. A long talk has some thousand. */
+/** Lists, objects and their members. A long conversation has some thousand. */
 export const MAX_JSON_VALUES = 100_000;
 
 const QUOTE = 0x22;

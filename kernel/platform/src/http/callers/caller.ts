@@ -16,16 +16,16 @@ import type { Addressed, Row } from '../routes/route-table.js';
 export const REFUSAL_COST = 1;
 const NO_ROUTE = 'none';
 
-/** What the doors ask: most of its answers are there at once. */
-export type DoorHook<H extends HookDecl> = Pick<KernelHook<H>, 'isEmpty' | 'atOnce'>;
+/** What the adapters ask: most of its answers are there at once. */
+export type CallerHook<H extends HookDecl> = Pick<KernelHook<H>, 'isEmpty' | 'atOnce'>;
 
 export interface CallerHooks {
-  readonly admit: DoorHook<typeof HttpAdmit>;
-  readonly authenticate: DoorHook<typeof HttpAuthenticate>;
-  readonly authorize: DoorHook<typeof HttpAuthorize>;
+  readonly admit: CallerHook<typeof HttpAdmit>;
+  readonly authenticate: CallerHook<typeof HttpAuthenticate>;
+  readonly authorize: CallerHook<typeof HttpAuthorize>;
 }
 
-/** What of a row judges its callers. */
+/** What of a row validates its callers. */
 export type Guarded = Row<Addressed & { permission: string }>;
 
 /** One for all of them, so nobody may change it. */

@@ -1,9 +1,9 @@
 /** The caller's address: the socket's, or what a trusted proxy says of it. */
 import type { IncomingMessage } from 'node:http';
-import { type IpRange, isInRange, parseAddress, parseRange } from '../../doors/ip-range.js';
+import { type IpRange, isInRange, parseAddress, parseRange } from '../../adapters/ip-range.js';
 import { isLoopbackName } from '../../config/loopback.js';
 
-/** `trusted` are addresses and ranges in CIDR form; the list is judged once, so it must not be changed. */
+/** `trusted` are addresses and ranges in CIDR form; the list is validated once, so it must not be changed. */
 export const clientAddress = (req: IncomingMessage, trusted: readonly string[]): string => {
   const peer = plain(req.socket.remoteAddress ?? '');
   const ranges = rangesOf(trusted);
@@ -26,9 +26,9 @@ export const isProxy = (peer: string, trusted: readonly string[]): boolean => tr
 
 /** Whether the client spoke https, by the word of a trusted proxy: the daemon itself speaks plain HTTP. Of several words the nearest proxy's counts. */
 export const cameOverHttps = (req: IncomingMessage, trusted: readonly string[]): boolean => {
-  const told = req.headers['x-forwarded-proto'];
-  if (told === undefined || !isProxy(req.socket.remoteAddress ?? '', trusted)) return false;
-  return String(told).split(',').at(-1)?.trim().toLowerCase() === 'https';
+  const reported = req.headers['x-forwarded-proto'];
+  if (reported === undefined || !isProxy(req.socket.remoteAddress ?? '', trusted)) return false;
+  return String(reported).split(',').at(-1)?.trim().toLowerCase() === 'https';
 };
 
 /** A program of this machine, called directly. */
@@ -36,15 +36,15 @@ export const isLoopbackCaller = (req: IncomingMessage): boolean =>
   isLoopbackName(req.socket.remoteAddress ?? '') && req.headers['x-forwarded-for'] === undefined && req.headers.forwarded === undefined && req.headers['x-real-ip'] === undefined;
 
 const NONE: readonly IpRange[] = [];
-const judged = new WeakMap<readonly string[], readonly IpRange[]>();
+const validated = new WeakMap<readonly string[], readonly IpRange[]>();
 
 const rangesOf = (trusted: readonly string[]): readonly IpRange[] => {
   if (trusted.length === 0) return NONE;
-  const known = judged.get(trusted);
+  const known = validated.get(trusted);
   if (known) return known;
   // What is no range was refused where the settings are read; here it would only trust nobody.
   const ranges = trusted.flatMap((text) => parseRange(text) ?? []);
-  judged.set(trusted, ranges);
+  validated.set(trusted, ranges);
   return ranges;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Callers that stay: streams, waits and sockets. Who they are was judged when they came; keys are
- * revoked and roles change while they are there, so they are judged again.
+ * Callers that stay: streams, waits and sockets. Who they are was validated when they came; keys are
+ * revoked and roles change while they are there, so they are validated again.
  *
  * J1  A caller whose key is no longer valid, or whose role no longer allows it, is ended at once.
  * J2  So is one that is somebody else by now, or sees less than it did: what it follows may not be its to see.
@@ -12,7 +12,7 @@ import { type CallerHooks, type Guarded, identifyAgain } from './caller.js';
 import { httpErrors } from '../errors.js';
 import type { HandlerRequest } from '../request.js';
 
-/** So many are judged in one turn of the event loop. */
+/** So many are validated in one turn of the event loop. */
 const AT_ONCE = 64;
 
 export interface Stay {
@@ -25,7 +25,7 @@ export interface Stay {
 export interface Standing {
   /** Returns what to call when the caller has left. */
   add(stay: Stay): () => void;
-  judge(): Promise<void>;
+  recheck(): Promise<void>;
   count(): number;
 }
 
@@ -36,7 +36,7 @@ export const createStanding = (hooks: CallerHooks): Standing => {
       staying.add(stay);
       return () => void staying.delete(stay);
     },
-    judge: () =>
+    recheck: () =>
       inTurns(staying, async (stay) => {
         const refusal = await refusalNow(hooks, stay);
         if (!refusal) return;
@@ -53,7 +53,7 @@ export const refusalOf = (error: unknown): SvcError | undefined => (isSvcError(e
 /** Whether what `before` was shown may be more than `now` may see. */
 export const seesLess = (before: Actor, now: Actor): boolean => now.id !== before.id || (!seesAll(now) && (seesAll(before) || now.ownerId !== before.ownerId));
 
-/** Judging is short, and all waits in it are: without a pause a thousand callers would be one long turn. */
+/** Validating is short, and all waits in it are: without a pause a thousand callers would be one long turn. */
 export const inTurns = async <T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> => {
   let done = 0;
   for (const one of [...all]) {

@@ -7,7 +7,7 @@
  * C4  When that is reached, a few connections from this machine still get one question each, about health.
  */
 import type { Socket } from 'node:net';
-import { networkOf } from '../../doors/ip-range.js';
+import { networkOf } from '../../adapters/ip-range.js';
 import { isLoopbackName } from '../../config/loopback.js';
 
 /** C4. */
@@ -29,7 +29,7 @@ export const createConnectionCaps = (limits: () => CapLimits, isProxy: (address:
   let open = 0;
   let reserved = 0;
   let refused = 0;
-  const judge = (address: string, isLocal: boolean): 'open' | 'reserve' | 'refused' => {
+  const recheck = (address: string, isLocal: boolean): 'open' | 'reserve' | 'refused' => {
     const { maxConnections, maxConnectionsPerAddress } = limits();
     if (!isLocal && !isProxy(address) && (perAddress.get(networkOf(address)) ?? 0) >= maxConnectionsPerAddress) return 'refused';
     if (open < maxConnections) return 'open';
@@ -38,7 +38,7 @@ export const createConnectionCaps = (limits: () => CapLimits, isProxy: (address:
   return {
     admit: (socket) => {
       const address = socket.remoteAddress ?? '';
-      const verdict = judge(address, isLoopbackName(address));
+      const verdict = recheck(address, isLoopbackName(address));
       if (verdict === 'refused') {
         refused++;
         return verdict;

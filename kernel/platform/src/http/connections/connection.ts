@@ -55,7 +55,7 @@ export interface ConnectionParts {
 
 export class SocketConnection implements Connection {
   readonly id: string;
-  /** Judged again with each message, and when keys or roles change. */
+  /** Validated again with each message, and when keys or roles change. */
   actor: Actor;
   readonly ip: string;
   readonly params: Readonly<Record<string, string>>;

@@ -51,27 +51,27 @@ export const createEarlyListener = ({ ids, limits, isProxy }: EarlyListenerOptio
     noDelay: true,
   });
   const caps = createConnectionCaps(limits, isProxy);
-  const doors = guardDoors(server, caps, ids);
+  const guard = guardConnections(server, caps, ids);
   const turns = createTurns((req, res) => {
     if (hasBody(req)) res.once('finish', () => leaveRest(req, limits().lingerMs));
     res.once('prefinish', () => endUnlessTaken(res, limits()));
-    if (doors.mayServe(req, res)) request(req, res);
+    if (guard.mayServe(req, res)) request(req, res);
   });
   server.on('request', (req, res) => {
-    if (!doors.isRefused(req.socket)) turns.request(req, res);
+    if (!guard.isRefused(req.socket)) turns.request(req, res);
   });
   server.on('upgrade', (req, socket, head) => {
     // Without a listener a reset of the peer would end the process.
     socket.on('error', () => socket.destroy());
-    if (doors.isRefused(socket)) return;
+    if (guard.isRefused(socket)) return;
     // Whatever came back would stand in the middle of the answer before it.
     if (turns.endAfterAnswer(socket)) socket.destroy();
     else if (req.headers.upgrade?.toLowerCase() !== 'websocket') serveWithoutUpgrade(server, req, socket, head);
-    else if (doors.isReserved(socket)) refuseUpgrade(socket, httpErrors.too_many_connections(), ids.uuid());
+    else if (guard.isReserved(socket)) refuseUpgrade(socket, httpErrors.too_many_connections(), ids.uuid());
     else upgrade(req, socket, head);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!doors.isRefused(socket)) answerClientError(error, socket, turns, ids.uuid());
+    if (!guard.isRefused(socket)) answerClientError(error, socket, turns, ids.uuid());
   });
   return {
     server,
@@ -92,12 +92,12 @@ export const createEarlyListener = ({ ids, limits, isProxy }: EarlyListenerOptio
   };
 };
 
-/** Judges each connection once, and remembers those that are not served like others. */
-function guardDoors(server: Server, caps: ConnectionCaps, ids: Ids) {
+/** Validates each connection once, and remembers those that are not served like others. */
+function guardConnections(server: Server, caps: ConnectionCaps, ids: Ids) {
   const known = new WeakSet<Duplex>();
   const reserved = new WeakSet<Duplex>();
   const refused = new WeakSet<Duplex>();
-  // Before node's own: a connection is judged before it is read.
+  // Before node's own: a connection is validated before it is read.
   server.prependListener('connection', (socket: Socket) => {
     // Handed back by an offer that was passed over.
     if (known.has(socket)) return;

@@ -57,7 +57,7 @@ export const createFrameMeter = (ws: WebSocket, socket: Socket, { share, turns, 
     if (isTooLarge) tooLarge();
     else if (held && share.isFlooding()) flooded();
   };
-  const standInLine = (): void => {
+  const waitInQueue = (): void => {
     isInLine = true;
     turns.wait(pump);
   };
@@ -69,7 +69,7 @@ export const createFrameMeter = (ws: WebSocket, socket: Socket, { share, turns, 
     }
     ws.pause();
     if (isHeldBack || isInLine || timer) return;
-    if (share.left() > 0) standInLine();
+    if (share.left() > 0) waitInQueue();
     else timer = setTimeout(pump, share.waitMs());
   };
   const stop = (): void => {

@@ -36,7 +36,7 @@ interface Following {
 export const createFollowers = (streams: StreamsAdmin, keepAliveMs: number): Followers => {
   const open = new Set<Following>();
   let timer: NodeJS.Timeout | undefined;
-  const beat = () => {
+  const tick = () => {
     for (const { res, isEvents } of open) {
       // A client that reads too slowly gets no comments on top.
       if (isEvents && !res.writableNeedDrain) res.write(KEEP_ALIVE);
@@ -54,7 +54,7 @@ export const createFollowers = (streams: StreamsAdmin, keepAliveMs: number): Fol
         timer = undefined;
       });
       open.add(following);
-      timer ??= setInterval(beat, keepAliveMs);
+      timer ??= setInterval(tick, keepAliveMs);
       return stop;
     },
     count: () => open.size,

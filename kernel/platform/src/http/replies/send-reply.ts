@@ -25,7 +25,7 @@ export interface SendingDeps {
   readonly limits: () => HttpLimits;
 }
 
-/** Topics and waits hold no generation: by now its hold is released. Who they are for is judged again when keys or roles change. */
+/** Topics and waits hold no generation: by now its hold is released. Who they are for is validated again when keys or roles change. */
 export function sendReply(deps: SendingDeps, row: Row<RouteDecl>, request: HandlerRequest, res: ServerResponse, head: Head, answer: Reply): AtOnce<void> {
   switch (answer.kind) {
     case 'json':

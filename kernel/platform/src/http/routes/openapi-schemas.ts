@@ -21,7 +21,7 @@ export const plainWith = (named: NamedSchemas): Plain => {
   return (schema) =>
     JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
       if (!isTable(value)) return value;
-      // What the handler judges itself is documented like what the validator does.
+      // What the handler validates itself is documented like what the validator does.
       const { $id: _dropped, 'x-format': format, 'x-name': name, ...rest } = value;
       const bare = format === undefined ? rest : { ...rest, format };
       return typeof name === 'string' ? refer(name, bare) : bare;

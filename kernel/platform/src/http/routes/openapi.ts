@@ -122,7 +122,7 @@ const SOME_UUID = '0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61';
 const pathParameters = (plain: Plain, schema: TObject | undefined, own: readonly string[], names: readonly string[]): Json[] =>
   names.map((name, index) => {
     const declared = schema?.properties[own[index] ?? name];
-    return { name, in: 'path', required: true, ...told(declared, true), schema: declared ? plain(declared) : { type: 'string' } };
+    return { name, in: 'path', required: true, ...reported(declared, true), schema: declared ? plain(declared) : { type: 'string' } };
   });
 
 const inputs = (plain: Plain, place: 'query' | 'header', schema: TObject | undefined): Json[] => {
@@ -132,13 +132,13 @@ const inputs = (plain: Plain, place: 'query' | 'header', schema: TObject | undef
     name,
     in: place,
     ...(isNeeded(name, declared) ? { required: true } : {}),
-    ...told(declared, isNeeded(name, declared)),
+    ...reported(declared, isNeeded(name, declared)),
     schema: plain(declared),
   }));
 };
 
 /** What stands beside the schema of a parameter. An example is filled in by pages, so one that may be left out has none. */
-const told = (declared: TSchema | undefined, isNeeded: boolean): Json => {
+const reported = (declared: TSchema | undefined, isNeeded: boolean): Json => {
   const example: unknown = Array.isArray(declared?.examples) ? declared.examples[0] : (declared?.format ?? declared?.['x-format']) === 'uuid' ? SOME_UUID : undefined;
   return { ...(declared?.description ? { description: declared.description } : {}), ...(isNeeded && example !== undefined ? { example } : {}) };
 };

@@ -10,7 +10,7 @@
  * This file loads neither koa nor its router: building a table costs the boot nothing; matching is in route-match.ts.
  */
 import type { AuthRule } from '@svc/api';
-import type { Contribution, Owner } from '@svc/core';
+import type { Contribution, Contributor } from '@svc/core';
 import { httpErrors } from '../errors.js';
 import { bucketOf, overlap, type PathPattern, parsePath, shadows } from './path-pattern.js';
 
@@ -26,7 +26,7 @@ export interface Addressed {
 }
 
 export interface Row<D extends Addressed> {
-  readonly owner: Owner;
+  readonly owner: Contributor;
   readonly decl: D;
   readonly method: string;
   readonly pattern: PathPattern;
@@ -106,7 +106,7 @@ const patternOf = (decl: Addressed): PathPattern => {
 /** A socket is opened by a GET. */
 export const methodOf = (decl: Addressed): string => decl.method ?? 'GET';
 
-const rowOf = <D extends Addressed>(owner: Owner, decl: D): Row<D> => ({ owner, decl, method: methodOf(decl), pattern: patternOf(decl), label: `${methodOf(decl)} ${decl.path}` });
+const rowOf = <D extends Addressed>(owner: Contributor, decl: D): Row<D> => ({ owner, decl, method: methodOf(decl), pattern: patternOf(decl), label: `${methodOf(decl)} ${decl.path}` });
 
 const sameRows = <D extends Addressed>(a: ReadonlyArray<Row<D>>, b: ReadonlyArray<Row<D>>): boolean => a.length === b.length && a.every((row, index) => row === b[index]);
 

@@ -3,7 +3,7 @@
  * One set of instances per generation: a shared one would keep the code of every reload for ever.
  */
 import type { RouteDecl, TSchema } from '@svc/api';
-import type { Owner } from '@svc/core';
+import type { Contributor } from '@svc/core';
 import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { loadAjv } from '../../schema/ajv.js';
 import { type Compile, compiledOnce } from '../../schema/compiled-once.js';
@@ -29,15 +29,15 @@ export interface RouteChecks {
   reply(status: number, body: unknown): void;
 }
 
-export type Validators = (owner: Owner, decl: RouteDecl) => RouteChecks | Promise<RouteChecks>;
+export type Validators = (owner: Contributor, decl: RouteDecl) => RouteChecks | Promise<RouteChecks>;
 
 export const createValidators = (): Validators => {
-  const perOwner = new WeakMap<Owner, Instances>();
+  const perOwner = new WeakMap<Contributor, Instances>();
   const perRoute = new WeakMap<RouteDecl, RouteChecks>();
   return (owner, decl) => perRoute.get(decl) ?? load(perOwner, perRoute, owner, decl);
 };
 
-async function load(perOwner: WeakMap<Owner, Instances>, perRoute: WeakMap<RouteDecl, RouteChecks>, owner: Owner, decl: RouteDecl): Promise<RouteChecks> {
+async function load(perOwner: WeakMap<Contributor, Instances>, perRoute: WeakMap<RouteDecl, RouteChecks>, owner: Contributor, decl: RouteDecl): Promise<RouteChecks> {
   const instances = perOwner.get(owner) ?? (await makeInstances(owner.isRemote === true));
   perOwner.set(owner, instances);
   const replies = new Map<number, Check>();
@@ -86,7 +86,7 @@ function checkReply({ reply: compile }: Instances, replies: Map<number, Check>, 
     check = compile(declared as TSchema); // the other form has a contentType
     replies.set(status, check);
   }
-  // What goes over the wire is judged: undefined fields are gone there, and no body at all is declared as null.
+  // What goes over the wire is validated: undefined fields are gone there, and no body at all is declared as null.
   if (check(JSON.parse(JSON.stringify(body) ?? 'null'))) return;
   throw new Error(`${decl.id} answered ${status} with another shape than it declares: ${describeFault(check.errors?.at(-1), { part: 'reply' })}`);
 }

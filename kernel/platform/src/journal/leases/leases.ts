@@ -1,14 +1,14 @@
 /** Keeping leases and giving them back (J4). */
 import type { LeasedRun } from '@svc/api';
 import { conflictOf } from '../../storage/contract/errors.js';
-import { hearInterrupts } from '../interrupts.js';
+import { listenForInterrupts } from '../interrupts.js';
 import { type JournalParts, loadLanes } from '../journal-parts.js';
 import { UNFINISHED } from '../rows/run-rows.js';
 
 /** Renews all leases of this process with one statement, three times per lease. */
 export const startHeartbeat = (parts: JournalParts): (() => void) => {
   let stop = (): void => undefined;
-  const beat = async (): Promise<void> => {
+  const tick = async (): Promise<void> => {
     try {
       await renew(parts);
     } catch (error) {
@@ -19,7 +19,7 @@ export const startHeartbeat = (parts: JournalParts): (() => void) => {
   };
   const arm = (): void => {
     stop = parts.clock.schedule(parts.leaseMs / 3, () => {
-      void beat();
+      void tick();
       arm();
     });
   };
@@ -30,7 +30,7 @@ export const startHeartbeat = (parts: JournalParts): (() => void) => {
 /** Finds what other processes queued, finished, lost or asked to stop, as far as no signal told of it. */
 const lookAround = async (parts: JournalParts): Promise<void> => {
   try {
-    await hearInterrupts(parts);
+    await listenForInterrupts(parts);
     await loadLanes(parts.db, parts.tables, parts.lanes);
   } catch (error) {
     parts.log.warn('What other processes did could not be read; the next beat tries again.', { error });

@@ -94,7 +94,7 @@ const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: stri
   return { where: conditions.map(([sql]) => sql).join(' AND '), args: conditions.flatMap(([, args]) => args) };
 };
 
-/** All that one person has is found by whose it is; fewer by what they are about, and then judged. */
+/** All that one person has is found by whose it is; fewer by what they are about, and then validated. */
 const ownedBy = (actor: Actor, isSmall: boolean): Condition => (isSmall || seesAll(actor) ? ['(? = 1 OR owner_id = ?)', ownerScope(actor)] : ['owner_id = ?', [actor.ownerId]]);
 
 /** Whoever sees everybody's reads them in the order of their arrival, and leaves out other kinds. */

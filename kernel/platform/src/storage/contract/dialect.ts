@@ -10,7 +10,7 @@ export interface Dialect {
   isSame(column: string, literal: string): string;
   /** SQL behind a statement that keeps how many rows it changed; '' where the engine tells by itself. */
   counting(unit: number, write: number): string;
-  /** SQL behind a statement that fails unless it changed `rows` rows; '' where the batch is judged before COMMIT. */
+  /** SQL behind a statement that fails unless it changed `rows` rows; '' where the batch is validated before COMMIT. */
   guarding(write: number, rows: number): string;
 }
 

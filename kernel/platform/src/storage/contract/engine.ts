@@ -1,6 +1,6 @@
 /** What a database engine does for the store code above it, whichever engine it is. */
 import type { CommitResult, Migration, Scalar } from '@svc/api';
-import type { KeptTables } from './kept-tables.js';
+import type { TableCopies } from './table-copies.js';
 import type { StatementOwner } from './statement-limits.js';
 import type { TableNames } from './table-names.js';
 import type { WordIndex } from './word-index.js';
@@ -31,7 +31,7 @@ export interface Engine {
   /** Takes away every table that begins with the owner's prefix, and what is known of its migrations. */
   drop(names: TableNames): Promise<void>;
   /** Copies of an owner's tables while a new version of it is tried. */
-  readonly kept: KeptTables;
+  readonly kept: TableCopies;
   appliedMigrations(): ReadonlyMap<string, ReadonlyMap<string, string>>;
   stats(): WriteStats;
   /** To be called every second. */

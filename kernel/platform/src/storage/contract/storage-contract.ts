@@ -29,19 +29,19 @@ export interface StorageOptions {
 
 export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'ping' | 'close'> {
   dbFor(owner: TableOwner): Db;
-  /** A sealed write that makes the fact known with the commit it joins. Whoever hands it out judges whether this owner may publish it. */
+  /** A sealed write that makes the fact known with the commit it joins. Whoever hands it out validates whether this owner may publish it. */
   event(ownerId: string, event: string, data: unknown): Write;
   /** Applies what is not applied yet, in order of name. What each does is hashed, so that one changed after it was applied is refused. */
   migrate(owner: TableOwner, migrations: readonly Migration[]): Promise<{ applied: string[] }>;
   /** Whether these, by name, would have something to do. */
   isPending(owner: TableOwner, migrations: readonly string[]): boolean;
   /** Copies all tables of the owner, until they are put back or forgotten. While one is kept, nobody should write to them whose rows are to stay. */
-  keepTables(owner: TableOwner, token: string): Promise<void>;
+  copyTables(owner: TableOwner, token: string): Promise<void>;
   /** Makes the owner's tables what they were when this token was given. False where nothing is kept under it. */
   restoreTables(owner: TableOwner, token: string): Promise<boolean>;
   forgetTables(ownerId: string): Promise<void>;
   /** Copies that are there, by owner and token. */
-  keptTables(): Promise<ReadonlyArray<{ readonly owner: string; readonly token: string }>>;
+  tableCopies(): Promise<ReadonlyArray<{ readonly owner: string; readonly token: string }>>;
   /** What the rows of an owner take, with their indexes. A server's indexes count only while its tables are small. */
   rowBytes(owner: TableOwner): Promise<number>;
   /** Takes away all tables of an extension that was removed, its rows and the memory of its migrations. There is no way back. */

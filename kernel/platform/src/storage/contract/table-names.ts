@@ -9,7 +9,7 @@ import { storageErrors } from './errors.js';
 export interface TableOwner {
   readonly id: string;
   readonly tables: readonly string[];
-  /** The kernel's and the journal's own: they may have a reserved id, and their SQL text is not judged. */
+  /** The kernel's and the journal's own: they may have a reserved id, and their SQL text is not validated. */
   readonly isPlatform?: boolean;
   /** It was not shipped with the daemon: its statements have less time and read less at once. */
   readonly isThirdParty?: boolean;

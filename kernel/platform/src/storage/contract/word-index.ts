@@ -25,7 +25,7 @@ const MAX_WORDS = 4_096;
 
 /** Throws `storage_bad_query`: a group without words would find every row. */
 export const checkGroups = (column: string, groups: readonly (readonly string[])[]): string[][] => {
-  // A list of its own: one that reads otherwise the second time would be judged as one and used as another.
+  // A list of its own: one that reads otherwise the second time would be validated as one and used as another.
   const own = Array.from(groups, (group) => Array.from(group));
   if (own.length === 0 || own.some((group) => group.length === 0)) throw storageErrors.bad_query(`no word is asked of ${column}`);
   if (own.length > MAX_GROUPS || own.flat().length > MAX_WORDS) throw storageErrors.bad_query(`more words are asked of ${column} than an index is asked at once`);

@@ -1,7 +1,7 @@
 /**
  * Turns the changes of one commit into SQL text, with what must be checked and counted.
  *
- * Each statement says how many rows it must change, or that they are to be counted. An engine judges that before
+ * Each statement says how many rows it must change, or that they are to be counted. An engine validates that before
  * COMMIT: by a guard behind the statement that fails the transaction, or by the counts that the server reports.
  */
 import type { Row } from '@svc/api';
@@ -18,7 +18,7 @@ export interface Event {
 /** One statement of a commit. */
 export interface Statement {
   readonly sql: string;
-  /** What is known of its rows: it must change `rows` of them, or (undefined) they are counted. Nothing to judge without it. */
+  /** What is known of its rows: it must change `rows` of them, or (undefined) they are counted. Nothing to validate without it. */
   readonly check: { /** Index of the change in its commit. */ readonly write: number; readonly rows: number | undefined } | undefined;
 }
 
@@ -108,7 +108,7 @@ const addOp = (draft: Draft, op: WriteOp, index: number, tools: Tools): void => 
   }
 };
 
-/** A statement that does what it says or fails: nothing to judge. */
+/** A statement that does what it says or fails: nothing to validate. */
 const addPlain = (draft: Draft, sql: string): void => {
   draft.sql += `${sql};`;
   draft.statements.push({ sql, check: undefined });

@@ -1,6 +1,6 @@
 /**
  * Carries out one batch of commits on PostgreSQL (Q3, Q4 of write-queue.ts): all statements in one trip, their counts
- * judged, then COMMIT. What fails is undone and run again, each commit behind its own savepoint.
+ * validated, then COMMIT. What fails is undone and run again, each commit behind its own savepoint.
  *
  * A transaction whose COMMIT was not yet sent took no effect when the connection is lost, and is run again. One whose
  * COMMIT was not answered is looked up; where the database does not say, its end is not known and it is never repeated.
@@ -77,7 +77,7 @@ const prepare = async (deps: BatchDeps, connection: PostgresConnection, taken: r
       deadline.end();
       if (deadline.ms() > limitMs / 2) deps.rules.watch(makersOf(batch));
     }
-    const kept = judgeAll(batch, results.slice(deps.writer.beginStatements));
+    const kept = validateAll(batch, results.slice(deps.writer.beginStatements));
     if (kept) return { kept, refused };
   } catch (error) {
     if (isLost(error)) throw error;
@@ -97,12 +97,12 @@ const notLate = (deps: BatchDeps, batch: readonly Waiting[], refused: Refused): 
   });
 
 /** Undefined when a statement did not change the rows that were expected of it. */
-const judgeAll = (batch: readonly Waiting[], results: readonly StatementResult[]): Prepared['kept'] | undefined => {
+const validateAll = (batch: readonly Waiting[], results: readonly StatementResult[]): Prepared['kept'] | undefined => {
   const kept: Array<Prepared['kept'][number]> = [];
   let at = 0;
   for (const waiting of batch) {
     const { statements } = waiting.unit;
-    const counts = judge(waiting.unit, results.slice(at, at + statements.length));
+    const counts = validate(waiting.unit, results.slice(at, at + statements.length));
     if (isSvcError(counts)) return undefined;
     kept.push({ waiting, counts });
     at += statements.length;
@@ -111,7 +111,7 @@ const judgeAll = (batch: readonly Waiting[], results: readonly StatementResult[]
 };
 
 /** Rows per write of what was to be counted, or the conflict. */
-const judge = (unit: Unit, results: readonly StatementResult[]): number[] | SvcError => {
+const validate = (unit: Unit, results: readonly StatementResult[]): number[] | SvcError => {
   const counts = unit.changes.map(() => 0);
   for (const [index, { check }] of unit.statements.entries()) {
     if (!check) continue;
@@ -156,7 +156,7 @@ const tryUnit = async (deps: BatchDeps, connection: PostgresConnection, unit: Un
     if (refusal) break;
   }
   await connection.query(refusal ? 'ROLLBACK TO unit;RELEASE unit' : 'RELEASE unit');
-  return refusal ?? judge(unit, results);
+  return refusal ?? validate(unit, results);
 };
 
 const tryStatement = async (deps: BatchDeps, connection: PostgresConnection, { sql, check }: Statement, results: StatementResult[]): Promise<SvcError | undefined> => {

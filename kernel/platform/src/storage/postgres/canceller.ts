@@ -30,7 +30,7 @@ export const createCanceller = (url: string, client: Cancelled): Canceller => {
       if (pid === undefined || under || performance.now() - lastAt < PATIENCE_MS) return;
       asked += 1;
       lastAt = performance.now();
-      under = tell(url, `SELECT ${asked > ASKED_FIRST ? 'pg_terminate_backend' : 'pg_cancel_backend'}(${pid})`).finally(() => {
+      under = notify(url, `SELECT ${asked > ASKED_FIRST ? 'pg_terminate_backend' : 'pg_cancel_backend'}(${pid})`).finally(() => {
         under = undefined;
       });
     },
@@ -43,7 +43,7 @@ export const createCanceller = (url: string, client: Cancelled): Canceller => {
 };
 
 /** Never rejects: it is asked again while the statement runs. */
-const tell = async (url: string, sql: string): Promise<void> => {
+const notify = async (url: string, sql: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS, application_name: 'svc cancel' });
   client.on('error', () => undefined); // its next call tells
   try {

@@ -83,7 +83,7 @@ export const dropTables = async (deps: MigrationDeps, names: TableNames): Promis
   deps.applied.delete(names.bookkeeping);
 };
 
-/** What is pending is judged anew under the lock: another daemon may have been faster. */
+/** What is pending is validated anew under the lock: another daemon may have been faster. */
 const applyNext = async (
   deps: MigrationDeps,
   connection: PostgresConnection,

@@ -14,7 +14,7 @@ import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
 import { createWriteQueue } from '../contract/write-queue.js';
 import { runBatch } from './batch-run.js';
-import { postgresKeptTables } from './kept-tables.js';
+import { postgresTableCopies } from './table-copies.js';
 import { keyColumnsFrom } from './key-columns.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { openPostgres, type PostgresConnection, writerSession } from './postgres-connection.js';
@@ -23,7 +23,7 @@ import { mapStatementError, reasonOf } from './postgres-errors.js';
 import { addressOf, type PostgresAddress } from './postgres-url.js';
 import { createWriter, type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
 import { createReaders } from './reader-pool.js';
-import { judgeServer } from './server-check.js';
+import { checkServer } from './server-check.js';
 import { postgresWords } from './word-index.js';
 
 const DEFAULT_READERS = 8;
@@ -64,7 +64,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
     onEvents: (events: Parameters<StorageOptions['onEvents']>[0]) => options.onEvents(events),
   };
   const queue = createWriteQueue({ counters, runBatch: (batch) => runBatch(deps, batch) });
-  const kept = await postgresKeptTables({ writer, queue, applied, clock }, first);
+  const kept = await postgresTableCopies({ writer, queue, applied, clock }, first);
   const identity = await identityOf(options.file, address, writer);
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
@@ -100,7 +100,7 @@ const openFirst = async (address: PostgresAddress, session: string): Promise<{ f
   let first: PostgresConnection | undefined;
   try {
     first = await openPostgres(address.url, session);
-    await judgeServer(first, address.place);
+    await checkServer(first, address.place);
     await first.query(SET_UP);
     return { first, applied: await readApplied(first) };
   } catch (error) {

@@ -28,12 +28,12 @@ const bareCause = (error: ServerError): Error => Object.assign(new Error(error.m
 
 export const mapStatementError = async (error: unknown, keyColumns: KeyColumns): Promise<SvcError> => {
   if (isSvcError(error)) return error;
-  const told = asServerError(error);
-  const cause = bareCause(told);
-  const code = told.code ?? '';
-  if (code === '23505') return uniqueConflict(told, await keyColumns(told.schema ?? '', told.constraint ?? ''), cause);
+  const reported = asServerError(error);
+  const cause = bareCause(reported);
+  const code = reported.code ?? '';
+  if (code === '23505') return uniqueConflict(reported, await keyColumns(reported.schema ?? '', reported.constraint ?? ''), cause);
   if (code === '23503') return conflict('it refers to a row that does not exist', { reason: 'foreign_key' }, cause);
-  if (code.startsWith('23')) return storageErrors.invalid_row(ruleOf(told)).with({ cause });
+  if (code.startsWith('23')) return storageErrors.invalid_row(ruleOf(reported)).with({ cause });
   // A value that its column cannot take: no number, no JSON, too large.
   if (code.startsWith('22')) return storageErrors.invalid_row('a value does not fit its column').with({ cause });
   if (code.startsWith('53') && code !== '53300') return storageErrors.full().with({ cause });
@@ -66,8 +66,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why there is no connection, in words; never the driver's, which may name the user. */
 export const reasonOf = (error: unknown): string => {
-  const told = asServerError(error);
-  const first = error instanceof AggregateError ? asServerError(error.errors[0]) : told;
+  const reported = asServerError(error);
+  const first = error instanceof AggregateError ? asServerError(error.errors[0]) : reported;
   const known = REASONS[first.code ?? ''];
   if (known !== undefined) return known;
   if (/timeout/i.test(first.message)) return 'it does not answer in time';
@@ -78,6 +78,6 @@ export const reasonOf = (error: unknown): string => {
 
 /** What passes by itself: worth another try. A wrong password does not. */
 export const isPassing = (error: unknown): boolean => {
-  const told = error instanceof AggregateError ? asServerError(error.errors[0]) : asServerError(error);
-  return !['28P01', '28000', '3D000', '42501', 'ENOTFOUND'].includes(told.code ?? '') && !/password must be a string|SASL|SCRAM/.test(told.message);
+  const reported = error instanceof AggregateError ? asServerError(error.errors[0]) : asServerError(error);
+  return !['28P01', '28000', '3D000', '42501', 'ENOTFOUND'].includes(reported.code ?? '') && !/password must be a string|SASL|SCRAM/.test(reported.message);
 };

@@ -2,7 +2,7 @@
  * The one writing connection, which is opened again when it was lost.
  *
  * W1  Each transaction begins by taking one lock of the database: commits of several daemons follow each other, as they
- *     do on SQLite, so that a condition judged in a commit still holds when it is committed, and none deadlock.
+ *     do on SQLite, so that a condition validated in a commit still holds when it is committed, and none deadlock.
  * W2  Each transaction notes its number in `kernel_batches`. Whether one took effect whose COMMIT was not answered is
  *     therefore known as soon as the database answers again: whoever has the lock and reads another number knows that
  *     it did not.
@@ -91,14 +91,14 @@ const batchIn = (result: StatementResult | undefined): number | undefined => {
 
 const reopen = async ({ address, log, patienceMs = PATIENCE_MS, session }: Pick<WriterOptions, 'address' | 'log' | 'patienceMs' | 'session'>, closing: AbortSignal): Promise<PostgresConnection> => {
   const deadline = performance.now() + patienceMs;
-  for (let told = false; ; told = true) {
+  for (let reported = false; ; reported = true) {
     try {
       const connection = await openPostgres(address.url, session());
       log.info('The database answers again.', { database: address.place });
       return connection;
     } catch (error) {
       const why = reasonOf(error);
-      if (!told) log.warn('The connection to the database was lost; it is opened again.', { database: address.place, why });
+      if (!reported) log.warn('The connection to the database was lost; it is opened again.', { database: address.place, why });
       if (closing.aborted || !isPassing(error) || performance.now() > deadline) throw storageErrors.unreachable(address.place, why);
       await new Promise<void>((resolve) => setTimeout(resolve, TRY_EVERY_MS));
     }

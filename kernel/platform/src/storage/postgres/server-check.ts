@@ -5,7 +5,7 @@ import type { PostgresConnection } from './postgres-connection.js';
 /** The oldest that is tested against what is used here. */
 const OLDEST = 130_000;
 
-export const judgeServer = async (connection: Pick<PostgresConnection, 'query'>, place: string): Promise<void> => {
+export const checkServer = async (connection: Pick<PostgresConnection, 'query'>, place: string): Promise<void> => {
   const [result] = await connection.query("SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding");
   const row = result?.rows[0];
   const version = Number(row?.version);

@@ -8,7 +8,7 @@ import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
 import type { Deadlines } from '../contract/deadlines.js';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
-import type { KeptTables } from '../contract/kept-tables.js';
+import type { TableCopies } from '../contract/table-copies.js';
 import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import { secondsOf, type StatementRules } from '../contract/statement-limits.js';
 import type { TableNames } from '../contract/table-names.js';
@@ -30,7 +30,7 @@ export interface MigrationDeps {
   deadlines: Deadlines;
   rules: StatementRules;
   applied: AppliedMigrations;
-  kept: Pick<KeptTables, 'has'>;
+  kept: Pick<TableCopies, 'has'>;
   clock: Clock;
   log: Logger;
 }

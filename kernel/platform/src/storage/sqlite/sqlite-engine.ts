@@ -10,7 +10,7 @@ import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
 import { identityRow } from './identity-row.js';
-import { sqliteKeptTables } from './kept-tables.js';
+import { sqliteTableCopies } from './table-copies.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
@@ -32,7 +32,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
   const deadlines = createDeadlines();
   const rules = createStatementRules(options.limits, options.onSlow);
   const queue = createSqliteQueue({ connection, deadlines, rules, clock, log, onEvents: (batch) => options.onEvents(batch) });
-  const kept = await sqliteKeptTables({ connection, queue, applied, clock });
+  const kept = await sqliteTableCopies({ connection, queue, applied, clock });
   const readers = createReaderPool({ file, size: options.readers ?? DEFAULT_READERS, deadlines, rules });
   const migrations = { file, connection, queue, deadlines, rules, applied, kept, clock, log };
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });

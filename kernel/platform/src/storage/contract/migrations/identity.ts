@@ -8,7 +8,7 @@
 import { errnoOf } from '../../../config/errno.js';
 import { readFile } from 'node:fs/promises';
 import { isTable } from '@svc/api';
-import { atomicWrite } from '../../../doors/files/atomic-write.js';
+import { atomicWrite } from '../../../adapters/files/atomic-write.js';
 import type { DriverRow } from '../engine.js';
 
 export const IDENTITY_TABLE = 'kernel_identity';

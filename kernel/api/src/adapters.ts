@@ -1,0 +1,171 @@
+/** The adapters: the only ways to cause an effect (principles P2), and the clock and ids that make time testable (P12). */
+import type { Plain } from './declare/plain.js';
+import type { WorkerDecl } from './declare/work.js';
+import type { TSchema } from './schema/schema.js';
+import type { Disposable } from './disposable.js';
+import type { AgentReach, SandboxState } from './adapters/child.js';
+
+export interface Logger {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** ISO 8601, UTC. */
+  iso(): string;
+  /** Milliseconds that only grow; for durations. */
+  mono(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Ids {
+  uuid(): string;
+  /** Lower-case hex of `bytes` random bytes. */
+  hex(bytes: number): string;
+  bytes(count: number): Uint8Array;
+  /** A number in [0, 1). */
+  random(): number;
+}
+
+export type FetchPurpose = 'model' | 'tool' | 'webhook';
+
+/** Names a secret: a stored one first, else the environment variable. The value never leaves the adapter that uses it. */
+export interface SecretRef {
+  secret: string;
+  env?: string;
+}
+
+export interface FetchInit {
+  purpose: FetchPurpose;
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** What comes piece by piece is sent with back pressure, once: an answer that would have it sent again elsewhere (307, 308) is an error. */
+  body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  signal?: AbortSignal;
+  /** Whole exchange; at most, and by default, `[web.fetch] timeout_secs`. `model` calls set their own. */
+  timeoutMs?: number;
+  /** No byte for this long ends the exchange. */
+  idleTimeoutMs?: number;
+  /** Body bytes at most; never more than `[web.fetch] max_response_bytes`, which is the default. None for `model`. */
+  maxBytes?: number;
+  /** For `tool`: patterns of hosts the agent may reach (host-pattern.ts). Checked again at each redirect. */
+  allowHosts?: readonly string[];
+  /** Adds headers from secrets that only this adapter resolves, e.g. `{ authorization: { secret: 'provider.openai', env: 'OPENAI_API_KEY', prefix: 'Bearer ' } }`. */
+  secretHeaders?: Readonly<Record<string, SecretRef & { prefix?: string }>>;
+}
+
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The address that answered, after redirects. */
+  readonly url: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  /**
+   * The body by calls instead of a loop: `take` is given each piece in the turn in which it comes, which costs no promise.
+   * Resolves at the end of the body. What `take` throws ends the exchange, and rejects.
+   */
+  each(take: (piece: Uint8Array) => void): Promise<void>;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+  /** Drops the rest of the body. */
+  cancel(): void;
+}
+
+export interface ExecOptions {
+  cwd: string;
+  /** Values added to a scrubbed environment. */
+  env?: Readonly<Record<string, string>>;
+  /** Of the variables that `[exec_policy] allowed_env_vars` lets through, only these. */
+  envNames?: readonly string[];
+  stdin?: string;
+  /** Default 30 s; never more than `[exec_policy] timeout_secs` where that is set. */
+  timeoutMs?: number;
+  /** Nothing written for this long ends the process. */
+  idleTimeoutMs?: number;
+  /** Default 100 KiB; never more than `[exec_policy] max_output_bytes` where that is set. */
+  maxOutputBytes?: number;
+  /** Refuses arguments that name the daemon's own files: for commands that a model wrote. */
+  guardsOwnFiles?: boolean;
+  signal?: AbortSignal;
+  /** Names the effect in the child register, so that a survivor of a crash is ended before its run goes on. */
+  ownerKey?: string;
+  /** Set for what an agent starts: it runs in the sandbox of commands where `[tools] sandbox` says so and one works, and sees `cwd` and this. */
+  agent?: AgentReach;
+}
+
+export interface ExecResult {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+  /** Which bound of the sandbox it went beyond, and was ended for. */
+  readonly exceeded?: string;
+  /** Of a command of an agent: what kept it apart. */
+  readonly sandbox?: SandboxState;
+}
+
+export interface DirEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'dir' | 'other';
+  readonly sizeBytes: number;
+  readonly modifiedAt: string;
+}
+
+/** A folder by handle. Paths are relative, never leave it, and never follow a link out of it. */
+export interface Dir {
+  /** Absolute path, for messages and for `exec`. */
+  readonly path: string;
+  read(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  readText(path: string, options?: { maxBytes?: number }): Promise<string>;
+  /** Temp file, fsync, rename, directory fsync; mode kept, or `mode` (e.g. 0o600). Makes missing folders. `noLinks`: refuses a path through a linked folder, also one that stays inside, for whoever validated the path by its name. */
+  write(path: string, data: string | Uint8Array, options?: { mode?: number; noLinks?: boolean }): Promise<void>;
+  /** Piece by piece: bytes from `start` up to, not including, `end`. `maxBytes` limits what is given, and has no default. Nothing is open before the first piece is asked for, nor after the loop is left. */
+  readStream(path: string, options?: { start?: number; end?: number; maxBytes?: number }): AsyncIterable<Uint8Array>;
+  /** As `write`, from a source as it comes; resolves with the number of bytes. More than `maxBytes`, or a source that throws: nothing is left. */
+  writeStream(path: string, source: AsyncIterable<Uint8Array>, options: { maxBytes: number; mode?: number }): Promise<number>;
+  list(path?: string, options?: { recursive?: boolean; limit?: number }): Promise<DirEntry[]>;
+  stat(path: string): Promise<DirEntry | undefined>;
+  remove(path: string, options?: { noLinks?: boolean }): Promise<boolean>;
+  /** A folder below this one. */
+  dir(path: string): Dir;
+}
+
+/** Files that were built with an extension and lie beside its code: read, and never written. */
+export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
+
+export interface Files {
+  /** What the build put there: `assets` of package.json. Empty where it names none. */
+  readonly assets: Assets;
+  /** This extension's own data, kept. */
+  readonly data: Dir;
+  /** This extension's own cache, may vanish. */
+  readonly cache: Dir;
+  /** A shared root by name, with the grant `files:<name>`. */
+  root(name: 'workspaces' | 'uploads' | 'templates'): Dir;
+}
+
+/** Which addresses `fetch` reaches with the purpose `model`: needs the grant `egress:origins`. */
+export interface Egress {
+  /** From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`. */
+  allow(baseUrl: string): Disposable;
+}
+
+export interface Secrets {
+  /** Where the secret has a value: kept in the vault, in the environment, or nowhere. */
+  where(ref: SecretRef): Promise<'stored' | 'environment' | undefined>;
+  put(name: string, value: string): Promise<void>;
+  delete(name: string): Promise<boolean>;
+  list(prefix: string): Promise<string[]>;
+}
+
+export interface Workers {
+  /** Runs a pure worker function of this extension in the pool. Input and output are structured-cloneable. */
+  run<I extends TSchema, O extends TSchema>(worker: WorkerDecl<I, O>, input: Plain<I>, options?: { signal?: AbortSignal }): Promise<Plain<O>>;
+}

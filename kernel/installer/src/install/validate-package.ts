@@ -1,0 +1,77 @@
+/** An unpacked package, validated in the order in which the checks mean something: manifest, API range, signature and trust. */
+import { allFilesIn, digestOf, type FileHashes, hashFiles } from '../package/package-files.js';
+import { type PackageContent, readPackage } from '../package/read-package.js';
+import { installErrors } from '../errors.js';
+import { validateKey } from '../signing/validate-trust.js';
+import { readRotations } from '../signing/rotation.js';
+import { type Signature, verifyFiles } from '../signing/signature.js';
+import { type Isolation, pinnedKeys, type TrustedKey } from '../signing/trust.js';
+import { validateApiRange } from './validate-place.js';
+import type { StagedKey } from './staged.js';
+
+export interface Policy {
+  /** `signed`: by a key that somebody trusts; `any`: unsigned ones too; `none`: nobody's. */
+  readonly thirdParty: 'signed' | 'any' | 'none';
+  readonly isolation: 'auto' | 'isolated' | 'walled';
+  /** Why there are no walls on this machine; undefined where they work. */
+  readonly wallFault?: string | undefined;
+  readonly registry: string | undefined;
+  readonly index: string | undefined;
+}
+
+export interface ValidatedPackage extends PackageContent {
+  readonly digest: string;
+  readonly key: StagedKey | undefined;
+}
+
+export interface TrustContext {
+  readonly keys: readonly TrustedKey[];
+  readonly thirdParty: Policy['thirdParty'];
+  /** Whether the version that is installed was signed. */
+  wasSigned(id: string): boolean;
+}
+
+/** Rejects with the named error of the first check that fails. */
+export const validatePackage = async (dir: string, apiVersion: string, trust: TrustContext): Promise<ValidatedPackage> => {
+  const content = await readPackage(dir);
+  validateApiRange(content.manifest, apiVersion);
+  const hashes = await hashFiles(dir, await allFilesIn(dir));
+  const signature = await verifiedSignature(dir, hashes, content);
+  return { ...content, digest: digestOf(hashes), key: await validateTrust(dir, content.manifest.id, signature, trust) };
+};
+
+export const verifiedSignature = (dir: string, hashes: FileHashes, { manifest, package: { version } }: PackageContent): Promise<Signature | undefined> =>
+  verifyFiles(dir, hashes, { id: manifest.id, version, api: manifest.api });
+
+const validateTrust = async (dir: string, id: string, signature: Signature | undefined, { keys, thirdParty, wasSigned }: TrustContext): Promise<StagedKey | undefined> => {
+  if (thirdParty === 'none') throw installErrors.not_allowed();
+  if (!signature) {
+    if (pinnedKeys(keys, id).length > 0) throw installErrors.unsigned(id, 'here it belongs to a key');
+    if (wasSigned(id)) throw installErrors.unsigned(id, 'the version that is installed is');
+    if (thirdParty === 'signed') throw installErrors.unsigned(id, 'this daemon takes signed extensions alone');
+    return undefined;
+  }
+  const standing = await validateKey(signature, keys, await readRotations(dir));
+  return { keyId: signature.keyId, publicKey: signature.publicKey, standing, name: keys.find((key) => key.public === signature.publicKey)?.name ?? '' };
+};
+
+export interface IsolationChoice {
+  readonly isolation: Isolation;
+  /** Who or what decided that, as a sentence without its full stop. */
+  readonly why: string;
+}
+
+/** How it runs: as its key says, else as the settings say. Settings that ask for walls have them for all but code that runs in the daemon. */
+export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], policy: Pick<Policy, 'isolation' | 'wallFault'>): IsolationChoice => {
+  const asked = keys.find((key) => key.id === keyId && key.revoked === undefined)?.isolation;
+  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml says so for the key ${keyId}` });
+  if (asked === 'in-process') return byKey(asked);
+  if (policy.isolation === 'walled') return { isolation: 'walled', why: SETTING };
+  if (asked !== undefined) return byKey(asked);
+  if (policy.isolation === 'isolated') return { isolation: 'isolated', why: SETTING };
+  return policy.wallFault === undefined
+    ? { isolation: 'walled', why: 'bubblewrap works on this machine' }
+    : { isolation: 'isolated', why: `bubblewrap does not work on this machine: ${policy.wallFault}` };
+};
+
+const SETTING = 'the setting isolation of [extensions] says so';

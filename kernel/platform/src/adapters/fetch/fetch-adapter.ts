@@ -1,0 +1,259 @@
+/**
+ * The one way out to the network.
+ *
+ * N1  `model`: the base URLs that were allowed (model-origins.ts) and nothing else, over a pool that keeps connections. No address check, no body timeout but the caller's.
+ * N2  `tool`, `webhook`: name resolved, every address checked, the connection pinned to what was checked; each redirect again.
+ * N3  Secrets are put into headers here and nowhere else; no message holds one, nor a query string.
+ * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
+ */
+import { Readable } from 'node:stream';
+import { type FetchInit, type FetchResponse, isHostGranted, isSvcError, type SecretRef, targetOf } from '@svc/api';
+import type { Agent, Dispatcher } from 'undici';
+import type { TimerClock } from '../../clock/clock.js';
+import type { ScopedLogger } from '../../log/log.js';
+import { canonicalHost } from '../address-policy.js';
+import { fetchErrors, secretErrors } from '../errors.js';
+import { assertNotOwnPort, publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
+import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
+import { asFetchError, toResponse } from './fetch-response.js';
+import { type Head, Incoming } from './incoming.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 30_000;
+const MODEL_IDLE_TIMEOUT_MS = 300_000;
+const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_REDIRECTS = 10;
+const MAX_MODEL_URLS = 200;
+const POOL = { connections: 256, pipelining: 1, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000, headersTimeout: 0, bodyTimeout: 0 };
+const OWN_TO_AN_ORIGIN = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key'];
+
+export type ResolveSecret = (ref: SecretRef) => Promise<string | undefined>;
+
+export interface FetchAdapterDeps {
+  config: { get(section: string): unknown };
+  secrets: { resolve: ResolveSecret };
+  clock: TimerClock;
+  log: ScopedLogger;
+  /** Whether a model provider is configured there. */
+  isModelUrl: (url: URL) => boolean;
+  /** Where this daemon listens, once it does. */
+  ownPort?: () => number | undefined;
+  /** Name resolution; default the system's. */
+  resolveHost?: ResolveHost;
+}
+
+export interface FetchAdapter {
+  /** `resolve` narrows the secrets to those granted to one extension; `within` the hosts, beside the call's own `allowHosts`. */
+  fetch(url: string, init: FetchInit, resolve?: ResolveSecret, within?: readonly string[]): Promise<FetchResponse>;
+  close(): Promise<void>;
+}
+
+interface AdapterState {
+  readonly deps: FetchAdapterDeps;
+  undici: Promise<typeof import('undici')> | undefined;
+  pool: Agent | undefined;
+  /** Where models were asked, by their text: few, and each asked again and again. */
+  readonly modelUrls: Map<string, URL>;
+  closed: boolean;
+}
+
+export const createFetchAdapter = (deps: FetchAdapterDeps): FetchAdapter => {
+  const state: AdapterState = { deps, undici: undefined, pool: undefined, modelUrls: new Map(), closed: false };
+  return {
+    fetch: (url, init, resolve, within) => {
+      if (state.closed) return Promise.reject(fetchErrors.closed());
+      return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve, within);
+    },
+    close: async () => {
+      state.closed = true;
+      await state.pool?.destroy();
+    },
+  };
+};
+
+const load = (state: AdapterState): Promise<typeof import('undici')> => {
+  state.undici ??= import('undici');
+  return state.undici;
+};
+
+const fetchModel = async (state: AdapterState, text: string, init: FetchInit, resolve?: ResolveSecret): Promise<FetchResponse> => {
+  const url = modelUrl(state, text);
+  if (!state.deps.isModelUrl(url)) throw fetchErrors.not_a_model(url.host);
+  const { port } = targetOf(url);
+  if (port === String(state.deps.ownPort?.()))
+    await assertNotOwnPort({ host: canonicalHost(url.hostname), port, shown: url.host }, state.deps.ownPort?.(), state.deps.resolveHost, init.signal ?? AbortSignal.timeout(CONNECT_TIMEOUT_MS));
+  const headers = await requestHeaders(state, init, resolve);
+  const undici = await load(state);
+  state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });
+  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? MODEL_IDLE_TIMEOUT_MS, signal: init.signal });
+  const { incoming, head } = await send(state.pool, url, { method: methodOf(init), headers, body: init.body }, guard, () => guard.done());
+  return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes });
+};
+
+const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, resolve?: ResolveSecret, within?: readonly string[]): Promise<FetchResponse> => {
+  const limits = webLimits(state.deps.config.get('web'));
+  let url = parseUrl(text);
+  let hop = { method: methodOf(init), body: init.body, headers: await requestHeaders(state, init, resolve) };
+  hop.headers['accept-encoding'] ??= 'identity'; // the cap counts the bytes that arrive, so nothing is inflated here
+  const undici = await load(state);
+  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: atMost(limits.timeoutMs, init.timeoutMs), idleTimeoutMs: init.idleTimeoutMs, signal: init.signal });
+  try {
+    for (let redirects = 0; ; redirects++) {
+      if (redirects > MAX_REDIRECTS) throw fetchErrors.too_many_redirects(url.host, MAX_REDIRECTS);
+      const addresses = await checkedAddresses(state, url, { purpose: init.purpose, lists: [init.allowHosts, within] }, limits.allowed, guard);
+      const agent = new undici.Agent({ ...POOL, connections: 1, connect: connector(undici, addresses) });
+      let isLast = true;
+      const { incoming, head } = await send(agent, url, hop, guard, () => {
+        void agent.destroy();
+        if (isLast) guard.done();
+      });
+      const next = redirectOf(head, url);
+      if (!next) return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: atMost(limits.maxBytes, init.maxBytes) });
+      isLast = false;
+      incoming.stop(fetchErrors.cancelled(url.host)); // nobody reads what stands beside a redirect
+      hop = followed(hop, head.status, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
+      if (isStreamed(hop.body)) throw fetchErrors.bad_request(url.host, 'it is to be sent again elsewhere, and its body came piece by piece');
+      url = next;
+    }
+  } catch (error) {
+    guard.done();
+    throw error;
+  }
+};
+
+/** Resolves with the head of the answer. `over` is told when nothing more will come of this exchange. */
+const send = async (dispatcher: Dispatcher, url: URL, { method, headers, body }: Hop, guard: ExchangeGuard, over: () => void): Promise<{ incoming: Incoming; head: Head }> => {
+  const incoming = new Incoming({ touch: guard.touch, over });
+  guard.onEnd((why) => incoming.stop(why));
+  try {
+    // The method is checked by undici itself; its type lists only the common ones.
+    dispatcher.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method: method as Dispatcher.HttpMethod, headers, body: bodyOf(body, guard) }, incoming);
+    return { incoming, head: await incoming.head };
+  } catch (error) {
+    throw asFetchError(error, url.host, guard, CONNECT_TIMEOUT_MS);
+  }
+};
+
+/** Each piece that is taken counts as a sign of life. What is sent in vain is closed by the stream's own end. */
+const bodyOf = (body: FetchInit['body'], guard: ExchangeGuard): string | Uint8Array | Readable | null => {
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return body ?? null;
+  return Readable.from(touching(body, guard), { objectMode: false });
+};
+
+async function* touching(body: AsyncIterable<Uint8Array>, guard: ExchangeGuard): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    guard.touch();
+    yield piece;
+  }
+}
+
+/** Sockets without delay: each streamed piece leaves at once. With `pinned`, the name is not looked up again. */
+const connector = (undici: typeof import('undici'), pinned?: readonly ResolvedAddress[]): ReturnType<typeof undici.buildConnector> => {
+  const pin = pinned && { lookup: pinnedLookup(pinned) };
+  const connect = undici.buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...pin });
+  return (options, callback) =>
+    connect(options, (...result) => {
+      result[1]?.setNoDelay(true);
+      callback(...result);
+    });
+};
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | Array<{ address: string; family: number }>, family?: number) => void;
+
+const pinnedLookup =
+  (pinned: readonly ResolvedAddress[]) =>
+  (_host: string, options: { all?: boolean | undefined }, callback: LookupCallback): void => {
+    const first = pinned[0];
+    if (options.all || !first) callback(null, [...pinned]);
+    else callback(null, first.address, first.family);
+  };
+
+const isStreamed = (body: FetchInit['body']): boolean => body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
+
+const parseUrl = (text: string): URL => {
+  if (!URL.canParse(text)) throw fetchErrors.bad_url('it is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
+  if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it holds a user name or password');
+  return url;
+};
+
+const modelUrl = (state: AdapterState, text: string): URL => {
+  const known = state.modelUrls.get(text);
+  if (known) return known;
+  const url = parseUrl(text);
+  if (state.modelUrls.size >= MAX_MODEL_URLS) state.modelUrls.clear();
+  state.modelUrls.set(text, url);
+  return url;
+};
+
+const methodOf = (init: FetchInit): string => (init.method ?? 'GET').toUpperCase();
+
+const requestHeaders = async (state: AdapterState, init: FetchInit, resolve: ResolveSecret = state.deps.secrets.resolve): Promise<Record<string, string>> => {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(init.headers ?? {})) headers[name.toLowerCase()] = value;
+  headers['user-agent'] ??= 'svc';
+  for (const [name, ref] of Object.entries(init.secretHeaders ?? {})) {
+    const value = await resolve(ref);
+    if (value === undefined) throw secretErrors.missing(ref.secret, ref.env);
+    headers[name.toLowerCase()] = `${ref.prefix ?? ''}${value}`;
+  }
+  return headers;
+};
+
+/** A caller may ask for less than the operator allows, never for more. */
+const atMost = (limit: number, asked: number | undefined): number => Math.min(limit, asked ?? limit);
+
+interface WebLimits {
+  allowed: readonly string[];
+  maxBytes: number;
+  timeoutMs: number;
+}
+
+/** The section was validated at load; here it is only read. */
+const webLimits = (section: unknown): WebLimits => {
+  const { fetch = {} } = (section ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[]; max_response_bytes?: number; timeout_secs?: number } };
+  return {
+    allowed: fetch.ssrf_allowed_hosts ?? [],
+    maxBytes: fetch.max_response_bytes ?? MAX_BYTES,
+    timeoutMs: fetch.timeout_secs === undefined ? TIMEOUT_MS : fetch.timeout_secs * 1_000,
+  };
+};
+
+/** Every list that is given has to grant the host. */
+interface Reach {
+  readonly purpose: FetchInit['purpose'];
+  readonly lists: ReadonlyArray<readonly string[] | undefined>;
+}
+
+const checkedAddresses = (state: AdapterState, url: URL, { purpose, lists }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
+  const { port } = targetOf(url);
+  const target = { host: canonicalHost(url.hostname), port, shown: url.host };
+  if (lists.some((list) => list && !isHostGranted(list, target.host, port))) throw fetchErrors.host_not_allowed(url.host);
+  return publicAddresses(target, { granted: lists.find((list) => list) ?? [], allowed, ownPort: state.deps.ownPort?.() }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
+    if (isSvcError(error) && error.code === 'fetch_refused_address') state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose });
+    throw error;
+  });
+};
+
+const redirectOf = ({ status, headers }: Head, from: URL): URL | undefined => {
+  const { location } = headers;
+  if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
+  if (!URL.canParse(location, from.href)) throw fetchErrors.bad_url(`${from.host} redirects to something that is not a URL`);
+  return parseUrl(new URL(location, from).href);
+};
+
+interface Hop {
+  method: string;
+  body: FetchInit['body'];
+  headers: Record<string, string>;
+}
+
+/** What goes on to the next address: never credentials to another origin; a body only where the status keeps it. */
+const followed = (hop: Hop, status: number, isOtherOrigin: boolean, secretHeaders: readonly string[]): Hop => {
+  const becomesGet = (status === 303 && hop.method !== 'HEAD') || ((status === 301 || status === 302) && hop.method === 'POST');
+  const headers = { ...hop.headers };
+  const dropped = [...(isOtherOrigin ? [...OWN_TO_AN_ORIGIN, ...secretHeaders.map((name) => name.toLowerCase())] : []), ...(becomesGet ? ['content-type', 'content-length'] : []), 'host'];
+  for (const name of dropped) delete headers[name];
+  return becomesGet ? { method: 'GET', body: undefined, headers } : { ...hop, headers };
+};
