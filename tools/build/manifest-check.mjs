@@ -39,7 +39,8 @@ export const checkedManifest = (target, validate, api) => {
   reasons.push(...grantReasons(manifest, api).map((fault) => `/grants: ${fault}`), ...capabilityReasons(manifest, api));
   if (manifest.id !== target.id) reasons.push(`/id is "${manifest.id}", the folder is "${target.id}"`);
   for (const [name, source] of Object.entries(workerSources(target, manifest))) if (!existsSync(inRoot(source))) reasons.push(`/workers/${name} needs ${source}, which is not there`);
-  for (const panel of manifest.panels ?? []) if (panel.collection === undefined && !existsSync(inRoot(panelSource(target, panel)))) reasons.push(`/panels: "${panel.id}" needs ${panelSource(target, panel)}, which is not there`);
+  for (const panel of manifest.panels ?? [])
+    if (panel.collection === undefined && !existsSync(inRoot(panelSource(target, panel)))) reasons.push(`/panels: "${panel.id}" needs ${panelSource(target, panel)}, which is not there`);
   if (reasons.length) throw new Error(reasons.map((reason) => `${file} ${reason}`).join('\n'));
   return manifest;
 };

@@ -34,7 +34,12 @@ export const Goals = defineCollection({
       description: { label: { en: 'Description', zh: '说明' } },
       status: {
         label: { en: 'Status', zh: '状态' },
-        values: { pending: { en: 'pending', zh: '待办' }, in_progress: { en: 'in progress', zh: '进行中' }, completed: { en: 'completed', zh: '已完成' }, cancelled: { en: 'cancelled', zh: '已取消' } },
+        values: {
+          pending: { en: 'pending', zh: '待办' },
+          in_progress: { en: 'in progress', zh: '进行中' },
+          completed: { en: 'completed', zh: '已完成' },
+          cancelled: { en: 'cancelled', zh: '已取消' },
+        },
       },
       progress: { label: { en: 'Progress', zh: '进度' }, hint: { en: 'Percent', zh: '百分比' } },
       parent_id: { label: { en: 'Parent goal', zh: '上级目标' }, hint: { en: 'Id of the goal above it', zh: '上级目标的 ID' } },

@@ -47,7 +47,8 @@ const viewsOf = (installed: InstalledFiles): PanelView[] =>
   });
 
 /** P4. What others packed says it, so it is held to the routes that are theirs. */
-const ownCollection = ({ contributions: { collections, routes } }: InstalledFiles, path: string): CollectionView | undefined => collections?.find((view) => view.path === path && routes.includes(`GET ${path}`));
+const ownCollection = ({ contributions: { collections, routes } }: InstalledFiles, path: string): CollectionView | undefined =>
+  collections?.find((view) => view.path === path && routes.includes(`GET ${path}`));
 
 const buildOf = ({ lifecycle }: PanelParts, { id, version }: InstalledFiles): string => `${version}.${lifecycle.statuses().find((status) => status.id === id)?.generation ?? 0}`;
 
