@@ -207,8 +207,8 @@ describe('a burglar at the doors', function () {
     expect(view.panels().map(({ extension, id }) => `${extension} ${id}`))
       .to.include('webchat chat')
       .and.not.include('burglar loot');
-    const [{ extension, script = '' } = { extension: '' }] = view.panels();
-    expect(await view.panelFiles(extension)?.stat(script)).to.include({ kind: 'file' });
+    const [{ extension, script } = { extension: '', script: '' }] = view.panels();
+    expect(await view.panelFiles(extension)?.stat(script ?? '')).to.include({ kind: 'file' });
     expect(Object.keys(view.panelFiles(extension) ?? {}).sort()).to.deep.equal(['read', 'readStream', 'readText', 'stat']);
     expect(view.panelFiles('burglar')).to.equal(undefined);
     const above = view.panelFiles(extension)?.readText('../index.js') ?? Promise.resolve('');

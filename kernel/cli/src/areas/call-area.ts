@@ -15,8 +15,8 @@ export const callArea = async (cli: Cli, { method, operation, path, takesKey }: 
 
 /** Undefined where the area is on, or nobody can tell: then what the daemon said is said. */
 const offFailure = async (daemon: DaemonClient, area: string, error: unknown): Promise<Failure | undefined> => {
-  // The daemon's answer to a path that nobody has.
-  if (!(error instanceof Failure) || error.status !== 404 || error.code !== 'not_found') return undefined;
+  // The daemon's answers to a path of an area that does not run, and to one that nobody has.
+  if (!(error instanceof Failure) || !['extension_off', 'not_found'].includes(error.code)) return undefined;
   try {
     const { reason, state } = await daemon.call('getExtension', { name: area });
     if (state === 'active') return undefined;

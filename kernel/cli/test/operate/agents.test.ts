@@ -190,7 +190,7 @@ describe('svc agent with the real daemon', function () {
 
     it('loses no change that somebody else made meanwhile', async () => {
       const ran = await edit('subject', `"${process.execPath}" "${MAIN}" agent set subject description theirs >/dev/null\nsed -i 's/^\\[model\\]/[model]\\ntemperature = 0.1/' "$1"`);
-      expect([ran.code, ran.stderr]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.includes('meanwhile') && text.includes('your text is in'));
+      expect([ran.code, ran.stderr]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.includes('someone else has changed') && text.includes('your text is in'));
       expect(await json('show', 'subject')).to.include({ revision: 1, description: 'theirs' });
     });
 

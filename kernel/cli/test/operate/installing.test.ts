@@ -105,7 +105,7 @@ describe('svc ext install', function () {
       const shown = plain(ran.stdout);
       for (const words of [
         'acme-weather 1.0.0  Tells the weather.',
-        'not trusted here',
+        'not trusted yet',
         'isolated: in its own process',
         'not kept',
         'env:WEATHER_KEY',

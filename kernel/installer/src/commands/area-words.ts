@@ -24,5 +24,5 @@ export const areaWordsOf = (id: string, description: string, contributions: Decl
     return { ...declared, word, summary, area: id, commands, ...(module === undefined ? {} : { module: `${id}/${module}` }) };
   });
 
-/** As a line of the help: one sentence, without its full stop. */
-const shortened = (description: string): string => (/^.*?(?=\.(?:\s|$))/.exec(description)?.[0] ?? description).trim();
+/** As a line of the help: the first sentence, or what stands before its colon. */
+const shortened = (description: string): string => (/^.*?(?=[.:;](?:\s|$))/.exec(description)?.[0] ?? description).trim();
