@@ -129,7 +129,7 @@ describe('a start', function () {
   });
 
   it('in a home whose name is longer than a name can be says so', async () => {
-    await refused({ SVC_HOME: join(home, 'n'.repeat(300)), SVC_PORT: await freePort() }, /the file system does not take that[\s\S]*shorter/);
+    await refused({ SVC_HOME: join(home, 'n'.repeat(300)), SVC_PORT: await freePort() }, /has \d+ characters[\s\S]*shorter/);
   });
 
   it('in a home that is a file says so', async () => {

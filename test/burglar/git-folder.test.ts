@@ -15,7 +15,7 @@ import { createWorkspaces } from '../../extensions/tools/src/builtin/workspace.j
 
 const run = promisify(execFile);
 const AGENT = 'a';
-const PATHS = ['.git/config', '.git/config', '.GIT/config', 'sub/.git/config', '.git/info/attributes', '.git', '.git./config', '.g\u200cit/config', '.git\\config'];
+const PATHS = ['.git/config', './.git/config', '.GIT/config', 'sub/.git/config', '.git/info/attributes', '.git', '.git./config', '.g\u200cit/config', '.git\\config'];
 
 describe('an agent that may write files and run git', () => {
   let root: string;

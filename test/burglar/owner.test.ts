@@ -159,7 +159,7 @@ describe('an isolated extension that gets a socket', function () {
     expect((await kernel.http.get('/api/agents')).status).to.equal(200);
   });
 
-  it('finds the adapter shut after a restart too, when it was removed meanwhile and a process of it lives on', async () => {
+  it('finds no access after a restart too, when it was removed meanwhile and a process of it lives on', async () => {
     const home = await newHome();
     await writeFile(join(home, 'config.toml'), WITH_THIEF);
     const before = await bootTestKernel({ home, thirdParties: [await thiefIn('isolated')] });

@@ -73,7 +73,7 @@ describe('an extension from elsewhere that calls services', function () {
 
   const inner: Readonly<Record<string, readonly [service: string, method: string, args: () => readonly unknown[]]>> = {
     'runs a command with rights that it names itself': ['tools', 'execute', () => [toolCall(EVERYTHING)]],
-    'has a call judged by rights that it names itself': ['tools', 'judge', () => [toolCall(EVERYTHING)]],
+    'has a call decided by rights that it names itself': ['tools', 'decide', () => [toolCall(EVERYTHING)]],
     'makes an agent with a shell': ['agents', 'spawn', () => ['<actor>', { manifestToml: 'name = "loot"\n[capabilities]\nshell = ["*"]\n' }]],
     'makes an agent of a table': ['agents', 'spawn', () => ['<actor>', { manifest: { name: 'loot', capabilities: { shell: ['*'] } } }]],
     'gives an agent a shell': ['agents', 'edit', () => ['<actor>', agentId, { manifest: { capabilities: { shell: ['*'] } } }]],
@@ -94,7 +94,7 @@ describe('an extension from elsewhere that calls services', function () {
     });
 
   it('changes nothing for a viewer, whose own calls may not', async () => {
-    const draft = { agentId, parts: [{ type: 'text', text: 'hello' }], adapter: 'rest' };
+    const draft = { agentId, parts: [{ type: 'text', text: 'hello' }], door: 'rest' };
     expect(await ask('runs', 'submit', ['<actor>', draft], VIEWER)).to.equal('service_role_refused');
     expect(await ask('runs', 'submit', ['<actor>', draft])).to.contain('"runId"');
   });

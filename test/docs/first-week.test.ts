@@ -33,7 +33,7 @@ describe('the first week', () => {
     expect(await run('npx svc start')).to.contain('npx svc chat');
     expect(await run('npx svc message assistant "write hello to notes.txt then read it"'))
       .to.contain('hello')
-      .and.contain('stand-in');
+      .and.contain('mock provider');
     await run(`npx svc providers set-url openai ${model.url}/v1\necho sk-first-week-0001 | npx svc providers set-key openai --stdin\nnpx svc providers default openai gpt-5-mini`);
     expect(await run('npx svc message assistant "who are you?"')).to.contain('[gpt-5-mini] read');
     expect(await run('grep -rl sk-first-week-0001 home || true')).to.equal('');

@@ -81,7 +81,7 @@ describe('an extension in a process of its own', function () {
       const once = async () => (await http.post('/api/acme/note', { text: 'water' }, { 'idempotency-key': 'k1' })).body;
       const [first, again] = [await once(), await once()];
       expect(again).to.deep.equal(first);
-      const { rows, received } = (await http.expect(200, 'POST', '/api/acme/list', {})).body;
+      const { rows, heard: received } = (await http.expect(200, 'POST', '/api/acme/list', {})).body;
       expect(rows).to.deep.equal([first]);
       expect(received).to.deep.equal([first.id]);
     });
@@ -109,7 +109,7 @@ describe('an extension in a process of its own', function () {
     expect((await http.expect(200, 'POST', '/api/acme/size', {})).body).to.deep.equal({ size: 9 });
     const until = Date.now() + 5_000;
     let ticks = 0;
-    while (ticks === 0 && Date.now() < until) ({ ticks } = (await http.expect(200, 'POST', '/api/acme/beats', {})).body);
+    while (ticks === 0 && Date.now() < until) ({ beats: ticks } = (await http.expect(200, 'POST', '/api/acme/beats', {})).body);
     expect(ticks).to.be.greaterThan(0);
   });
 

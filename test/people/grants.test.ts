@@ -172,7 +172,7 @@ describe('what people may grant', () => {
     expect(results[2]).to.match(/outside quotes/);
     const slow = await made(owner, 'slow', '[resources]\nmax_tool_calls_per_minute = 2\n');
     const list = (path: string) => ({ name: 'file_list', args: { path } });
-    const rated = (await use(owner, slow, list('.'), { name: 'system_time', args: {} }, list('.//'))).results;
+    const rated = (await use(owner, slow, list('.'), { name: 'system_time', args: {} }, list('./'))).results;
     expect(rated.slice(0, 2).join('')).to.not.match(/within a minute/);
     expect(rated[2]).to.match(/2 tool calls within a minute, all that \[resources\] max_tool_calls_per_minute allows/);
   });

@@ -81,7 +81,7 @@ describe('a person whose key is taken away', () => {
     expect(await chat.closed()).to.equal(4403);
   });
 
-  it('who was owner of an open daemon is a third party as soon as a key is set', async () => {
+  it('who was owner of an open daemon is nobody as soon as a key is set', async () => {
     await stopModelKernels();
     kernel = await bootTestKernel({ config: `${OPEN_RATE}${modelConfig(model.url)}` });
     const [agent] = (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents;

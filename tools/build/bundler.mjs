@@ -68,7 +68,7 @@ const withoutWebOfUndici = {
 const packagesApart = (names) => ({
   name: 'packages-apart',
   setup(build) {
-    build.onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path: name }) => ({ path: `.//${name}.cjs`, external: true }));
+    build.onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path: name }) => ({ path: `./${name}.cjs`, external: true }));
   },
 });
 
@@ -119,7 +119,7 @@ const moduleOptions = (target, entry) => ({
   format: 'esm',
   splitting: true,
   chunkNames: '[name]-[hash]',
-  external: [...LEFT_OUTSIDE, ...(target.alone ?? []).map((other) => `.//${path.basename(other, '.ts')}.js`)],
+  external: [...LEFT_OUTSIDE, ...(target.alone ?? []).map((other) => `./${path.basename(other, '.ts')}.js`)],
   plugins: PROGRAM_PLUGINS,
   banner: { js: REQUIRE },
 });

@@ -25,7 +25,7 @@ const importsStay = (outdir, imported) => ({
       const [importer, source] = [fromRoot(args.importer), fromRoot(found.path)];
       imported(importer, source);
       const relative = path.posix.relative(path.posix.dirname(outputOf(outdir, importer)), outputOf(outdir, source));
-      return { path: relative.startsWith('.') ? relative : `.//${relative}`, external: true };
+      return { path: relative.startsWith('.') ? relative : `./${relative}`, external: true };
     });
   },
 });

@@ -28,7 +28,7 @@ export const fillCli = async (folder) => {
   const fromHost = extensions.flatMap((target) => (readManifest(target).hostDependencies ?? []).map((name) => [name, rangeOf(name, [target.dir])]));
   return {
     type: 'module',
-    bin: { svc: `.//${BIN}` },
+    bin: { svc: `./${BIN}` },
     exports: { './dist/release.json': './dist/release.json', './package.json': './package.json' },
     files: ['dist', BIN],
     dependencies: Object.fromEntries([...OUTSIDE.map((name) => [name, rangeOf(name, ['kernel/platform'])]), ...fromHost, ['@svc/api', versionOf('api')]].sort()),

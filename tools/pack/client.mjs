@@ -23,6 +23,6 @@ export const fillClient = async (folder) => {
     logLevel: 'silent',
   });
   await writeTypes('kernel/client/tsconfig.pack.json', outdir);
-  const exports = Object.fromEntries(ENTRIES.map((name) => [name === 'index' ? '.' : `.//${name}`, { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` }]));
+  const exports = Object.fromEntries(ENTRIES.map((name) => [name === 'index' ? '.' : `./${name}`, { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` }]));
   return { type: 'module', sideEffects: false, exports: { ...exports, './package.json': './package.json' }, files: ['dist'], dependencies };
 };

@@ -151,7 +151,7 @@ describe('the door', () => {
       '6 0 * a → 0 / a': 'survived',
     });
     const table = renderShares([{ area: 'effect', results, equivalent: 0 }]);
-    expect(table).to.match(/^door +7 +5 +71 % +0$/m);
+    expect(table).to.match(/^effect +7 +5 +71 % +0$/m);
     expect(table).to.contain('src/door.mjs:5  n > 3 → n >= 3  (no test comes here)');
     expect(readFileSync(join(root, 'src/door.mjs'), 'utf8')).to.equal(SOURCE);
   });

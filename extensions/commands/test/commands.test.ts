@@ -58,6 +58,6 @@ describe('slash commands', () => {
     const { status, body } = await say(kernel, agent, '/new');
 
     expect(status).to.equal(200);
-    expect(body.response).to.contain('stand-in');
+    expect(body.response).to.contain('mock provider');
   });
 });

@@ -75,7 +75,7 @@ describe('an identity file', () => {
     const patch = ['*** Begin Patch', '*** Add File: free.md', '+free', '*** Update File: free.md', '*** Move to: .identity/SOUL.md', '@@', '-free', '+obey', '*** End Patch'].join('\n');
     const calls = [
       { name: 'file_write', args: { path: 'SOUL.md', content: 'obey' } },
-      { name: 'file_write', args: { path: '.identity/AGENTS.md', content: 'obey' } },
+      { name: 'file_write', args: { path: './.identity/AGENTS.md', content: 'obey' } },
       { name: 'file_write', args: { path: '.Identity/soul.md', content: 'obey' } },
       { name: 'apply_patch', args: { patch } },
     ];

@@ -62,6 +62,7 @@ export const Goals = defineCollection({
       },
       errors: [404],
     },
+    update: { examples: { progress: { progress: 40 }, 'it is done': { status: 'completed', progress: 100 }, 'no agent works on it any more': { agent_id: null } } },
     remove: { description: 'All goals below it are deleted with it.' },
   },
   missing: goalErrors.not_found,

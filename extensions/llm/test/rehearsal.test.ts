@@ -34,7 +34,7 @@ describe('the rehearsal mock provider', () => {
   it('says what it is, what it understood and how to get a real model', async () => {
     const events = await rehearse([user('Tell me about the moon')]);
     const text = textOf(events);
-    expect(text).to.contain('stand-in').and.to.contain('Tell me about the moon').and.to.contain('svc providers set-key');
+    expect(text).to.contain('mock provider').and.to.contain('Tell me about the moon').and.to.contain('svc providers set-key');
     expect(events.filter((event) => event.type === 'text').length).to.be.greaterThan(5);
     expect(events.at(-1)).to.deep.equal({ type: 'stop', reason: 'end' });
   });
@@ -54,7 +54,7 @@ describe('the rehearsal mock provider', () => {
     });
     expect(calls).to.deep.equal(['file_write', 'file_read']);
     expect(files.get('notes.txt')).to.equal('hello world');
-    expect(text).to.contain('hello world').and.to.contain('stand-in');
+    expect(text).to.contain('hello world').and.to.contain('mock provider');
   });
 
   it('gives each call of a session an id of its own', async () => {

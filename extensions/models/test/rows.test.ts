@@ -158,7 +158,7 @@ describeOnEngines('names that people give to models', function () {
     ['a display name with control characters', { display_name: 'a\u001b[31m' }, 'models_bad_model'],
     ['an unknown provider, naming the nearest', { provider: 'opennai' }, 'models_unknown_provider'],
     ['a provider of dots', { provider: '../x' }, 'models_unknown_provider'],
-    ['a model of the stand-in', { provider: 'builtin' }, 'models_bad_model'],
+    ['a model of the mock provider', { provider: 'builtin' }, 'models_bad_model'],
     ['a model of images', { modality: 'image' }, 'models_bad_model'],
     ['a tier that is none', { tier: 'golden' }, 'invalid_request'],
   ] as const)

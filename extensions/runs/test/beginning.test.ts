@@ -31,6 +31,7 @@ describe('a run whose agent cannot be read', () => {
       clock,
       closing: new AbortController().signal,
       isLeaving: () => isLeaving,
+      actors: { of: (ownerId: string) => ({ id: ownerId, role: 'user', ownerId }) },
       log: { warn: () => undefined, error: () => undefined },
       agents: {
         get: () => {

@@ -10,7 +10,7 @@ describe('a message', () => {
 
     const { body } = await http.expect(200, 'POST', `/api/agents/${list.agents[0].id}/message`, { message: 'write hello to notes.txt then read it' });
 
-    expect(body.response).to.contain('stand-in');
+    expect(body.response).to.contain('mock provider');
     expect(body.iterations).to.equal(3);
   });
 

@@ -185,7 +185,7 @@ describe('what looking for lines may cost', () => {
     const find = (left: number) => () => createLineSearch(lines, { left }).find(['9'], 0, 'exact');
     expect(find(515)()).to.equal(9);
     expect(find(514)).to.throw(/needs too many comparisons/);
-    expect(() => applyHunks('x'.repeat(800), [], { left: 99 })).to.throw(/more comparisons/);
+    expect(() => applyHunks('x'.repeat(800), [], { left: 99 })).to.throw(/comparisons/);
     expect(applyHunks('x'.repeat(800), [], { left: 100 })).to.deep.equal({ text: 'x'.repeat(800) });
   });
 });

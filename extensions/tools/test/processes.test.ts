@@ -130,7 +130,7 @@ describeDaemonOnEngines('a process of an agent', function () {
     const started = await Promise.all(Array.from({ length: 7 }, () => call('process_start', { command: 'sleep 300' })));
     const refused = started.filter(({ status }) => status !== 200);
     expect(
-      refused.map(({ text }) => /5 processes that run/.test(text)),
+      refused.map(({ text }) => /5 running processes/.test(text)),
       refused.map(({ text }) => text).join('\n'),
     ).to.deep.equal([true, true]);
     const ids = started.filter(({ status }) => status === 200).map(({ text }) => idIn(text));

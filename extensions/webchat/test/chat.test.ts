@@ -183,7 +183,7 @@ describe('conversations on the page', function () {
     await say('one');
     const first = await model.asked();
     await say('two');
-    await page.getByText('Waiting for its turn').waitFor();
+    await page.getByText('Queued …').waitFor();
     first.answer({ text: 'First.' });
     await answer('Second.');
     await page.getByText('Second.', { exact: true }).waitFor();
@@ -238,7 +238,7 @@ describe('conversations on the page', function () {
       data.setData('text/plain', 'x'.repeat(20_000_000));
       document.activeElement?.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
     });
-    await page.getByRole('alert').getByText('At most').waitFor();
+    await page.getByRole('alert').getByText('The limit is').waitFor();
     await page.getByRole('button', { name: 'Remove pasted.txt' }).click();
     const held: Array<() => unknown> = [];
     await page.route('**/upload', (route) => void held.push(() => route.continue()));

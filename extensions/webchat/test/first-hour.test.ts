@@ -100,7 +100,7 @@ describe('the first hour of conversations', function () {
     await answered('hello', 'Hello.');
     await say('/btw what is the time?');
     (await model.asked()).answer({ text: 'Noon, I think.' });
-    await page.getByText('Asked beside the conversation').waitFor();
+    await page.getByText('Sent outside the conversation').waitFor();
     await page.waitForTimeout(300);
     expect(await page.getByText('Noon, I think.').count()).to.equal(1);
   });

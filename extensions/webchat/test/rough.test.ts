@@ -58,7 +58,7 @@ describe('conversations in bad weather', function () {
       }
     });
     await composer(page).fill('no room for this');
-    await page.getByText('This browser has no room to keep what is typed here', { exact: false }).waitFor();
+    await page.getByText('This browser has no storage left', { exact: false }).waitFor();
     expect(await composer(page).inputValue()).to.equal('no room for this');
     // What else is kept in a browser is done without.
     await page.getByRole('button', { name: 'Theme', exact: true }).click();

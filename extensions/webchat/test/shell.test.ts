@@ -136,7 +136,7 @@ describe('the page', function () {
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.documentElement.dataset['theme'])).to.equal('dark');
     await page.keyboard.press('Control+k');
-    await page.getByRole('dialog').getByRole('combobox').fill('talk assistant');
+    await page.getByRole('dialog').getByRole('combobox').fill('chat assistant');
     await page.getByRole('option', { name: 'Chat with assistant' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/chat\/[0-9a-f-]{36}/);

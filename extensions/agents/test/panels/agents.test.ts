@@ -166,7 +166,7 @@ describe('the panel of agents', function () {
     await page.getByText('This file does not exist yet').waitFor();
     await page.getByRole('textbox', { name: /SOUL/ }).fill('Calm.');
     await save(page);
-    await page.getByText('SOUL.md was saved.').waitFor();
+    await page.getByText('SOUL.md was saved and applies').waitFor();
     const path = `/api/agents/${id}/files/.identity%2FSOUL.md`;
     expect((await kernel.http.expect(200, 'GET', path)).body.content).to.equal('Calm.');
     await expectWellMade(page, 'agents identity');

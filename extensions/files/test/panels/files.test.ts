@@ -127,8 +127,8 @@ describe('the panel of files', function () {
     expect(await picture.evaluate((img: HTMLImageElement) => img.decode().then(() => img.naturalWidth))).to.equal(1);
     await expectWellMade(page, 'files picture');
     for (const [name, why] of [
-      ['broken.png', 'not a picture that a browser can draw'],
-      ['paper.pdf', 'It is a PDF'],
+      ['broken.png', 'cannot display this image'],
+      ['paper.pdf', 'PDFs cannot be displayed'],
       ['raw.bin', 'are no text'],
     ] as const) {
       await page.goto(`${kernel.url}/#/files/${agent}/${name}`);
@@ -182,7 +182,7 @@ describe('the panel of files', function () {
     await (await files).setFiles(chosen);
     await page.getByRole('button', { name: 'Cancel' }).click();
     const list = page.getByRole('region', { name: 'Uploads' });
-    await list.getByText('at most').waitFor();
+    await list.getByText('the limit here is').waitFor();
     expect(await list.getByRole('listitem').allTextContents()).to.satisfy((texts: string[]) => /skipped/.test(texts[0] ?? '') && /uploaded/.test(texts[1] ?? '') && /huge/.test(texts[2] ?? ''));
     await expectWellMade(page, 'files uploads');
     expect([await contentOf('box/there.txt'), await contentOf('box/dot.png')]).to.deep.equal(['first', PNG.toString('base64')]);
@@ -218,7 +218,7 @@ describe('the panel of files', function () {
       Promise.all(Array.from({ length: 100 }, (_, index) => kernel.http.expect(200, 'PUT', at(`many/${from + index}.txt`, owl), { content: 'x' })));
     for (let from = 0; from < 1_100; from += 100) await many(from);
     const page = await open(`/${owl}`);
-    await page.getByText('There are more files than').waitFor();
+    await page.getByText('Only the first').waitFor();
     const { files } = (await kernel.http.expect(200, 'GET', `/api/agents/${owl}/files`)).body;
     const listed = new Set(files.map(({ name }: { name: string }) => name));
     const left = Array.from({ length: 1_100 }, (_, index) => `many/${index}.txt`).find((name) => !listed.has(name)) ?? '';

@@ -59,7 +59,7 @@ describeOnEngines('sessions over HTTP', (_engine) => {
     expect(paged).to.deep.equal(ids);
     expect((await svc.bob.http.expect(200, 'GET', '/api/sessions')).body.total).to.equal(1);
     expect((await svc.owner.expect(200, 'GET', `/api/sessions?agent_id=${svc.alice.agent.id}`)).body.total).to.equal(5);
-    expect((await svc.carol.expect(200, 'GET', '/api/sessions')).body).to.deep.equal({ sessions: [], items: [], total: 0, offset: 0, limit: 50 });
+    expect((await svc.carol.expect(200, 'GET', '/api/sessions')).body).to.deep.equal({ sessions: [], items: [], total: 0, offset: 0, limit: 50, next: null });
     expect(await listed('?offset=5')).to.include({ total: 5 });
     expect((await listed('?offset=5')).sessions).to.deep.equal([]);
   });

@@ -44,13 +44,21 @@ export const openCollection = <F extends TObject>(ctx: ExtensionContext, collect
   };
 };
 
+const ABOUT: Readonly<Record<Verb, string>> = {
+  list: 'In pages: by `limit` and `offset`, or by `after` with `next` of the page before, which neither repeats nor hides an item while others come and go. Owners and admins see those of everybody.',
+  create: 'With an `Idempotency-Key` the same request creates one item.',
+  get: 'Answers with an `ETag`. Send it as `If-Match` with a change, to be refused when somebody else was quicker.',
+  update: 'Changes the fields that the body names and leaves the others. With the `ETag` of GET in `If-Match` the change is refused with 412 when somebody else was quicker.',
+  remove: 'Deletes it for good. With the `ETag` of GET in `If-Match` it is refused with 412 when somebody else changed it since.',
+};
+
 /** What a route says by itself, unless the declaration says otherwise; none where the declaration leaves it out. */
 const served = (spec: AnyCollectionSpec, verb: Verb, summary: string, make: (head: { id: string; summary: string; errors: number[] }) => RouteDecl): RouteDecl[] => {
   const operation = operationOf(spec, verb);
   if (operation === undefined) return [];
   const { errors = [], ...said } = operation;
   const usual = verb === 'list' ? [] : verb === 'create' ? [409] : [404];
-  return [{ ...make({ id: operationId(spec, verb), summary, errors: [...usual, ...errors] }), ...said }];
+  return [{ description: ABOUT[verb], ...make({ id: operationId(spec, verb), summary, errors: [...usual, ...errors] }), ...said }];
 };
 
 const etag = ({ revision }: { readonly revision: number }) => ({ etag: `"${revision}"` });

@@ -12,7 +12,7 @@ import { defineEvent, type EventDecl } from '../declare/event.js';
 import { defineTable, type TableDecl } from '../declare/table.js';
 import { OneOf, type TObject, type TSchema, Type, Uuid } from '../schema/schema.js';
 import { commandsOf } from './commands.js';
-import { changeOf, columnsOf, draftOf, type Item, isText, itemOf } from './fields.js';
+import { changeOf, columnsOf, draftOf, type Item, isText, itemOf, optionsOf } from './fields.js';
 import { defineList, type ListDecl } from './list.js';
 import { type AnyCollectionSpec, camelCase, type CollectionSpec, manyOf, operationOf, snakeCase } from './spec.js';
 import { viewOf } from './view.js';
@@ -83,6 +83,7 @@ const listOf = ({ fields, list = {} }: AnyCollectionSpec, item: TSchema, many: s
 const filterOf = ({ properties }: TObject, field: string): TSchema => {
   const schema = properties[field];
   if (schema === undefined) throw new Error(`a list cannot be narrowed by ${field}, which is no field`);
-  const { default: _, ...rest } = schema;
+  // What else the field may be, such as null, nobody filters by.
+  const [{ default: _, ...rest } = schema] = optionsOf(schema);
   return { ...rest, description: `Only those with this ${field}` };
 };

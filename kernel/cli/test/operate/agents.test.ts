@@ -105,7 +105,7 @@ describe('svc agent with the real daemon', function () {
       const at = file('clerk.toml', MANIFEST);
       expect(await json('apply', at, '--dry-run')).to.deep.equal({ status: 'would_create', name: 'clerk', diff: '' });
       expect((await agent('apply', at)).stdout).to.contain('clerk is ready');
-      expect((await agent('apply', at)).stdout).to.equal('✓ clerk is so already\n');
+      expect((await agent('apply', at)).stdout).to.equal('✓ clerk is unchanged\n');
 
       file('clerk.toml', MANIFEST.replace('0.2', '0.7').replace('"file_read"', '"file_read", "file_list"'));
       const dry = await agent('apply', at, '--dry-run');

@@ -42,7 +42,7 @@ describe('svc models and providers with the real daemon', function () {
     });
 
     it('use makes it the default, and says what keeps it from answering', async () => {
-      expect((await models('use', 'rehearsal')).stdout).to.equal('✓ builtin / rehearsal answers for `default` from now on.\n');
+      expect((await models('use', 'rehearsal')).stdout).to.equal('✓ builtin / rehearsal is now the default.\n');
       expect((await bench.run(['status'])).stdout).to.contain('builtin / rehearsal');
     });
 

@@ -1315,7 +1315,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List goals */
+        /**
+         * List goals
+         * @description In pages: by `limit` and `offset`, or by `after` with `next` of the page before, which neither repeats nor hides an item while others come and go. Owners and admins see those of everybody.
+         */
         get: operations["listGoals"];
         put?: never;
         /**
@@ -1356,9 +1359,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a goal */
+        /**
+         * Get a goal
+         * @description Answers with an `ETag`. Send it as `If-Match` with a change, to be refused when somebody else was quicker.
+         */
         get: operations["getGoal"];
-        /** Update a goal */
+        /**
+         * Update a goal
+         * @description Changes the fields that the body names and leaves the others. With the `ETag` of GET in `If-Match` the change is refused with 412 when somebody else was quicker.
+         */
         put: operations["updateGoal"];
         post?: never;
         /**
@@ -8522,9 +8531,9 @@ export interface operations {
                 /** @description Only those with this status */
                 status?: "pending" | "in_progress" | "completed" | "cancelled";
                 /** @description Only those with this agent_id */
-                agent_id?: string | "" | null;
+                agent_id?: string;
                 /** @description Only those with this parent_id */
-                parent_id?: string | "" | null;
+                parent_id?: string;
             };
             header?: never;
             path?: never;

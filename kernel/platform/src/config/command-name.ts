@@ -16,6 +16,7 @@ export const COMMAND_NAMES: readonly string[] = [
   'agent',
   'sessions',
   'files',
+  'goals',
   'tool',
   'models',
   'providers',

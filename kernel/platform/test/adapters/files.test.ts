@@ -87,12 +87,12 @@ describe('adapters: files', () => {
         () => 'done',
         (error: { code: string }) => error.code,
       );
-    for (const path of ['linked/a.txt', 'linked/new.txt', 'linked/deep/new.txt', '../doors/linked/a.txt']) {
+    for (const path of ['linked/a.txt', 'linked/new.txt', 'linked/deep/new.txt', './linked//a.txt']) {
       expect(await codeOf(dir.write(path, 'b', { noLinks: true })), path).to.equal('file_linked_folder');
       expect(await codeOf(dir.remove(path, { noLinks: true })), path).to.equal('file_linked_folder');
     }
     expect(await codeOf(dir.dir('linked').write('x.txt', 'b', { noLinks: true }))).to.equal('done');
-    expect(await codeOf(dir.write('../doors/real/a.txt', 'b', { noLinks: true }))).to.equal('done');
+    expect(await codeOf(dir.write('./real//a.txt', 'b', { noLinks: true }))).to.equal('done');
     expect(await codeOf(dir.write('new/deep/a.txt', 'b', { noLinks: true }))).to.equal('done');
     expect(await codeOf(dir.write('linked/a.txt', 'c'))).to.equal('done');
     expect(await codeOf(dir.remove('linked', { noLinks: true }))).to.equal('done');

@@ -80,7 +80,7 @@ describe('what a claim says', () => {
     const has = (values: Record<string, unknown>, env: Record<string, string> = {}): boolean => hasCallerKey(claims, (name) => values[name], env);
     expect(keySections(claims)).to.deep.equal(['/door_key', 'guests']);
     for (const blank of [{}, { '/door_key': ' ' }, { guests: [] }, { guests: [{ name: 'a', key: '' }] }, { pacer: { steps: 3 } }]) expect(has(blank), JSON.stringify(blank)).to.equal(false);
-    expect([has({ '/door_key': 'k' }), has({ guests: [{ name: 'a', key: 'k' }] }), has({}, { ADAPTER_KEY: 'k' }), has({}, { ADAPTER_KEY: ' ' })]).to.deep.equal([true, true, true, false]);
+    expect([has({ '/door_key': 'k' }), has({ guests: [{ name: 'a', key: 'k' }] }), has({}, { DOOR_KEY: 'k' }), has({}, { DOOR_KEY: ' ' })]).to.deep.equal([true, true, true, false]);
   });
 });
 

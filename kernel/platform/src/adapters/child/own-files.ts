@@ -64,5 +64,5 @@ const realOf = async (path: string): Promise<string> => {
 
 const isWithin = (folder: string, path: string): boolean => {
   const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith('../../doors/') && !isAbsolute(way));
+  return way === '' || (way !== '..' && !way.startsWith('../') && !isAbsolute(way));
 };
