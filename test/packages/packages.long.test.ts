@@ -94,7 +94,7 @@ describe('notes, elsewhere', () => {
   it('keeps a note', async () => {
     const kernel = await bootTestKernel({ extensions: ['notes'] });
     await kernel.http.expect(201, 'POST', '/api/notes', { topic: 'home', text: 'water the plants' });
-    assert.equal((await kernel.http.expect(200, 'GET', '/api/notes')).body.rows.length, 1);
+    assert.equal((await kernel.http.expect(200, 'GET', '/api/notes')).body.notes.length, 1);
   });
 });
 `,
