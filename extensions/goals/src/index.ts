@@ -1,6 +1,6 @@
 import { Agents } from '@svc/ext-agents/contract';
 import { RunContext } from '@svc/ext-runs/contract';
-import { defineExtension, openCollection, type OpenCollection, StoragePurge } from '@svc/api';
+import { cacheRows, defineExtension, openCollection, type OpenCollection, StoragePurge, whenKnown } from '@svc/api';
 import { Goals } from './contract.js';
 import * as contract from './contract.js';
 import { promptOf } from './prompt.js';
@@ -16,10 +16,15 @@ export default defineExtension({
     const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, goalRules({ ctx, agents, rows: () => goals }));
     ctx.routes.add(...goals.routes, ...goalRoutes(goals));
     ctx.tools.add(goalUpdate(goals));
-    ctx.hooks.tap(RunContext, async (system, { actor, agent }) => {
-      const said = await promptOf(ctx.db.as(actor), agent.id);
-      return said === undefined ? system : [system, said].filter((text) => text !== '').join('\n\n');
-    });
+    // Most agents have no goal: a message of theirs costs no read.
+    const prompts = cacheRows<string>(ctx.clock);
+    ctx.events.on(Goals.changed, () => prompts.clear());
+    ctx.hooks.tap(RunContext, (system, { agent }) =>
+      whenKnown(
+        prompts.read(agent.id, () => promptOf(ctx.db.as(ctx.actors.of(agent.ownerId)), agent.id)),
+        (said) => [system, said].filter((text) => text !== '').join('\n\n'),
+      ),
+    );
     // A goal stays when its agent goes, and waits for another one.
     ctx.hooks.tap(StoragePurge, async ({ agentId }) => {
       if (agentId === undefined) return;

@@ -7,8 +7,8 @@ const MAX_DESCRIPTION = 300;
 
 type Line = Pick<Goal, 'id' | 'title' | 'description' | 'status' | 'progress' | 'due_at'>;
 
-/** Undefined where nothing is to be done. */
-export const promptOf = async (reader: Pick<Reader, 'select'>, agentId: string): Promise<string | undefined> => {
+/** Empty where nothing is to be done. */
+export const promptOf = async (reader: Pick<Reader, 'select'>, agentId: string): Promise<string> => {
   const goals = await reader.select<Line>({
     from: Goals.table.name,
     columns: ['id', 'title', 'description', 'status', 'progress', 'due_at'],
@@ -16,7 +16,7 @@ export const promptOf = async (reader: Pick<Reader, 'select'>, agentId: string):
     order: [{ column: 'created_at' }],
     limit: MAX_GOALS,
   });
-  return goals.length === 0 ? undefined : ['## Your goals', ...goals.map(lineOf)].join('\n');
+  return goals.length === 0 ? '' : ['## Your goals', ...goals.map(lineOf)].join('\n');
 };
 
 const lineOf = ({ id, title, description, status, progress, due_at: due }: Line): string => {
