@@ -129,7 +129,7 @@ describe('the panel of files', function () {
     for (const [name, why] of [
       ['broken.png', 'cannot display this image'],
       ['paper.pdf', 'PDFs cannot be displayed'],
-      ['raw.bin', 'are no text'],
+      ['raw.bin', 'is neither text nor an image'],
     ] as const) {
       await page.goto(`${kernel.url}/#/files/${agent}/${name}`);
       await page.getByText(why).waitFor();
@@ -194,7 +194,7 @@ describe('the panel of files', function () {
     });
     await page.locator('.folder').dispatchEvent('drop', { dataTransfer: dropped });
     await page.getByRole('button', { name: 'Replace' }).click();
-    await list.getByText('there.txt is there').waitFor();
+    await list.getByText('there.txt uploaded').waitFor();
     expect(await contentOf('box/there.txt')).to.equal('third');
   });
 
