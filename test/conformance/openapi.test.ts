@@ -18,8 +18,8 @@ const plainPath = (path: string): string => path.replace(/\{\*?[^}]+\}/g, '{}');
 const boot = (preset: string): Promise<TestKernel> => bootTestKernel({ config: `[extensions]\npreset = "${preset}"\n${OPEN_RATE}` });
 
 /** Places in answers where any value may stand, and why. */
-/** Without one of these the daemon is closed. */
-const REQUIRED_SECURITY = ['auth', 'ratelimit', 'capabilities'];
+/** Without one of the first three the daemon is closed; the last one answers with the document. */
+const STAYING_ON = ['auth', 'ratelimit', 'capabilities', 'system'];
 
 const formsOf = (schema: Document): Document[] => schema.anyOf ?? [schema];
 
@@ -231,7 +231,7 @@ describe('openapi.json', () => {
 
   it('holds no trace of an area that is off, nor does the table, and everything is back when it is on again', async () => {
     const kernel = await boot('full');
-    const off = kernel.daemon.kernel.extensions().filter((one) => one.state === 'active' && !one.essential && !REQUIRED_SECURITY.includes(one.id));
+    const off = kernel.daemon.kernel.extensions().filter((one) => one.state === 'active' && !one.essential && !STAYING_ON.includes(one.id));
     expect(off.map((one) => one.id)).to.include.members(['webchat', 'openai-compat', 'files', 'commands', 'loop-guard']);
     const before = (await kernel.http.expect(200, 'GET', '/api/openapi.json')).body;
     for (const { id } of off) {
