@@ -31,7 +31,7 @@ describe('a run whose agent cannot be read', () => {
       clock,
       closing: new AbortController().signal,
       isLeaving: () => isLeaving,
-      actors: { of: (ownerId: string) => ({ id: ownerId, role: 'user', ownerId }) },
+      actors: { system: (purpose: string, ownerId: string) => ({ id: `system:runs:${purpose}`, role: 'system', ownerId }) },
       log: { warn: () => undefined, error: () => undefined },
       agents: {
         get: () => {
