@@ -26,3 +26,4 @@ export * from './installed/trials.js';
 export * from './service-registry.js';
 export * from './hooks/strike-registry.js';
 export * from './hooks/tap-order.js';
+export * from './unhandled-errors.js';

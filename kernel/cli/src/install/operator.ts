@@ -56,7 +56,7 @@ const remote = (cli: Cli): Operator => ({
 
 const local = (cli: Cli): Operator => {
   const run = async <T>(work: (installer: import('@svc/installer/install').Installer) => Promise<T>): Promise<T> => {
-    const { withLocalInstaller } = await import('@svc/daemon/third-party/local-installer');
+    const { withLocalInstaller } = await import('@svc/daemon/offline/local-installer');
     return withLocalInstaller({ env: cli.settings.env, releaseFile: path.join(cli.distDir, 'release.json') }, work).catch((error: unknown) => {
       throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.hint, details: error.details, status: error.status }) : error;
     });
