@@ -1,12 +1,15 @@
-/** No file may reach itself through imports inside its package, of types neither; a ring is named by all its files. */
+/** No file may reach itself through imports inside its package, of types neither; a cycle is named by all its files. */
 import path from 'node:path';
 
 const RULE = 'cycle';
 
+/** What a relative import of compiled code was written as. */
+const writtenAs = (source, target) => (/\.tsx?$/.test(source.file) && target.endsWith('.js') ? ['.ts', '.tsx'].map((ending) => target.replace(/\.js$/, ending)) : [target]);
+
 const edgesOf = (source, known) =>
   source.imports
     .filter((entry) => /^\.\.?\//.test(entry.to))
-    .map((entry) => path.posix.join(path.posix.dirname(source.file), entry.to).replace(/\.js$/, source.file.endsWith('.ts') ? '.ts' : '.js'))
+    .flatMap((entry) => writtenAs(source, path.posix.join(path.posix.dirname(source.file), entry.to)))
     .filter((target) => known.has(target));
 
 /** Strongly connected groups of more than one file (Tarjan's algorithm). */

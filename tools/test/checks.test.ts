@@ -109,6 +109,12 @@ describe('the other checks', () => {
     expect(checkCycles([a, b])).to.deep.equal([]);
   });
 
+  it('find a cycle of files of a page', () => {
+    const field = readSource('kernel/kit/src/form/field.tsx', "import { List } from './list.js';\n");
+    const list = readSource('kernel/kit/src/form/list.tsx', "import { Field } from './field.js';\n");
+    expect(messages(checkCycles([field, list]))).to.deep.equal(['imports itself through kernel/kit/src/form/list.tsx']);
+  });
+
   it('find an error code that two areas claim', () => {
     const one = readSource('extensions/a/src/errors.ts', "export const e = defineErrors('tool', {\n  set_gone: { status: 404, retry: false, message: (id: string) => id },\n});\n");
     const two = readSource('extensions/b/src/errors.ts', "export const e = defineErrors('tool_set', {\n  gone: { status: 404, retry: false, message: () => 'x' },\n});\n");
