@@ -1,5 +1,5 @@
 /**
- * Effects happen behind the adapters only (principles: one adapter for each effect, testable time).
+ * Effects happen behind the adapters only: each has one place where it is limited, counted and replaced in tests.
  *
  * Everything outside the rows below takes clock, timers, ids, files, network and processes from what it is handed.
  */
