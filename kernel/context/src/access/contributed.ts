@@ -2,7 +2,7 @@
 import type { AnyTool, Disposable, ExtensionContext, ToolCall } from '@svc/api';
 import { type ActorRegistry, type ContractValidator, type ContributionRegistry, type Contributor, plainCopy } from '@svc/core';
 import type { PlatformParts } from '../parts.js';
-import { still } from './declared.js';
+import { still } from './grants-policy.js';
 
 interface ContributedParts extends Pick<PlatformParts, 'http'> {
   readonly tools: ContributionRegistry<AnyTool>;

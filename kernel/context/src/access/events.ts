@@ -1,7 +1,7 @@
 /** Events at the access check: said and heard are those that the manifest names. */
 import { type EventDecl, type Events, type GrantName, type Manifest, PageChanged, type Write } from '@svc/api';
 import type { EventHub, Contributor } from '@svc/core';
-import { requireDeclared, still } from './declared.js';
+import { requireDeclared, still } from './grants-policy.js';
 
 /** `seal` makes the write of an event, as its owner's. */
 export const eventsAccess = (hub: EventHub, owner: Contributor, manifest: Manifest, seal: (event: string, data: unknown) => Write, need: (grant: GrantName) => void): Events => {

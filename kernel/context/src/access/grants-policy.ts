@@ -1,4 +1,4 @@
-/** What one extension was granted: asked by every member of its context where the grant is used. */
+/** What one extension was granted and what it declared: asked by every member of its context where it is used. */
 import { type Grant, grantFaults, grantsOf, type GrantName, isGranted, type Manifest } from '@svc/api';
 import { contextErrors } from '../errors.js';
 
@@ -27,3 +27,14 @@ export const createGrants = (id: string, manifest: Pick<Manifest, 'grants' | 'ho
     of: (kind) => grants.flatMap((grant) => (grant.kind === kind && grant.parameter !== undefined ? [grant.parameter] : [])),
   };
 };
+
+/** Throws `daemon_not_declared`, naming the field of extension.json and what to add there. */
+export const requireDeclared = (manifest: Manifest, field: string, names: readonly string[], name: string): void => {
+  if (names.some((one) => one === name || (one.endsWith(':*') && name.startsWith(one.slice(0, -1))))) return;
+  throw contextErrors.not_declared(manifest.id, name, field);
+};
+
+/** A declaration as it is read once: one that reads otherwise the second time would be validated by one name and used by another. */
+export const still = <D extends object>(decl: D): D => Object.freeze({ ...decl });
+
+export const keysOfRecord = (record: Readonly<Record<string, unknown>> | undefined): string[] => Object.keys(record ?? {});

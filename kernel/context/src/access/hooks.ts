@@ -1,8 +1,7 @@
 /** Hooks at the access check: tapped and defined are those that the manifest names; called are one's own, and by grant those declared callable. */
 import { grantOfHook, type Hooks, type Manifest } from '@svc/api';
 import type { HookRegistry, Contributor } from '@svc/core';
-import { requireDeclared, still } from './declared.js';
-import type { Grants } from './grants-policy.js';
+import { requireDeclared, still, type Grants } from './grants-policy.js';
 
 export const hooksAccess = (registry: HookRegistry, owner: Contributor, manifest: Manifest, grants: Pick<Grants, 'need'>): Hooks => {
   const tapped = (manifest.hooks ?? []).map(({ name }) => name);

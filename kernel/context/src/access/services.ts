@@ -2,8 +2,7 @@
 import type { Manifest, ServiceDecl, Services } from '@svc/api';
 import type { Contributor, ServiceRegistry } from '@svc/core';
 import { contextErrors } from '../errors.js';
-import { keysOfRecord, requireDeclared, still } from './declared.js';
-import type { Grants } from './grants-policy.js';
+import { keysOfRecord, requireDeclared, still, type Grants } from './grants-policy.js';
 
 export const servicesAccess = (registry: ServiceRegistry, owner: Contributor, manifest: Manifest, grants: Pick<Grants, 'has'>): Services => {
   const isTrusted = grants.has('actors');

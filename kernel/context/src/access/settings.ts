@@ -2,7 +2,7 @@
 import type { ConfigHandle, Manifest, Plain, TSchema } from '@svc/api';
 import { type Contributor, runAs } from '@svc/core';
 import type { Config } from '@svc/platform/config/config';
-import { requireDeclared } from './declared.js';
+import { requireDeclared } from './grants-policy.js';
 
 /** As the platform names a claim: a section, `/key`, or `api.setting`. */
 export const claimedBy = (manifest: Manifest): string[] => (manifest.config ?? []).map((claim) => ('section' in claim ? claim.section : 'key' in claim ? claim.key : claim.setting));

@@ -4,7 +4,7 @@ import { type ContractValidator, ContributionRegistry, type Contributor, plainCo
 import { type Projection, answerProjection, streamProjection } from '@svc/platform/streams/projections';
 import type { Topics } from '@svc/platform/streams/streams';
 import { contextErrors } from '../errors.js';
-import { still } from './declared.js';
+import { still } from './grants-policy.js';
 
 export const createProjectionRegistry = (): ContributionRegistry<Projection> =>
   new ContributionRegistry<Projection>('projection', {

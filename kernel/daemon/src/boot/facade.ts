@@ -6,7 +6,7 @@ import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { isDatabaseKept } from '@svc/platform/config/start-settings';
 import { createHttp, type Http, type HttpOptions } from '@svc/platform/http/http-server';
 import { limitsOf } from '@svc/platform/http/limits';
-import { createOffRoutes } from '@svc/platform/http/routes/off-routes';
+import { createOffRoutes } from '@svc/platform/http/not-served';
 import { createProjections } from '@svc/platform/streams/projections';
 import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import type { Ground } from './ground.js';

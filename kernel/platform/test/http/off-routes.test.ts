@@ -2,7 +2,7 @@
 import type { Installed } from '@svc/core';
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { createOffRoutes } from '../../src/http/routes/off-routes.js';
+import { createOffRoutes } from '../../src/http/not-served.js';
 
 const installed = (id: string, routes: readonly string[], sockets: readonly string[] = []) => ({ id, contributions: { routes, sockets } }) as unknown as Installed;
 
