@@ -156,7 +156,7 @@ describe('the check of tables in SQL', () => {
   it('lets own tables, names that WITH gives, comments and the kernel through', () => {
     const text = 'const a = `WITH t AS (SELECT id FROM #{own}) SELECT * FROM t JOIN loop_guard__seen ON 1 = 1`;\n// FROM agents__agents\nconst agents__agents = 1;\n';
     expect(findingsOf(text)).to.deep.equal([]);
-    expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/relay/durable-relay.ts')).to.deep.equal([]);
+    expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/platform/src/relay/durable-relay.ts')).to.deep.equal([]);
   });
 });
 
