@@ -9,7 +9,7 @@ import { createInstalledStore } from '@svc/core';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { kernelMigrations, kernelTables } from '../../src/storage/kernel-tables.js';
-import { createDurableRelay } from '../../src/relay/durable-relay.js';
+import { createDurableRelay, durableEventsOf } from '../../src/relay/durable-relay.js';
 import { createRelayLease } from '../../src/relay/relay-lease.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -108,5 +108,18 @@ describe('a durable listener', () => {
     await until(() => received.length > 0);
 
     expect(received).to.deep.equal(['stubborn']);
+  });
+});
+
+describe('events that are kept', () => {
+  it('are those of what is installed now, for whom each manifest says', () => {
+    const listening = (id: string, durable: string[]) => fixtureExtension({ id, manifest: { events: { listens: durable, durable } }, definition: { activate: () => undefined } });
+    const installed = createInstalledStore([listening('scribe', ['agent.spawned'])]);
+    const events = durableEventsOf(installed);
+    expect([events.isStored('agent.spawned'), events.isStored('run.ended')]).to.deep.equal([true, false]);
+    expect([events.isDurable('scribe', 'agent.spawned'), events.isDurable('other', 'agent.spawned')]).to.deep.equal([true, false]);
+
+    installed.put(listening('other', ['run.ended']));
+    expect([events.isStored('run.ended'), events.isDurable('other', 'run.ended'), events.isDurable('scribe', 'run.ended')]).to.deep.equal([true, true, false]);
   });
 });
