@@ -1,4 +1,4 @@
-import { Agents } from '@svc/ext-agents/contract';
+import { AgentTemplate, Agents } from '@svc/ext-agents/contract';
 import { DoctorCheck, type DoctorFinding, defineExtension } from '@svc/api';
 import { Templates } from './contract.js';
 import * as contract from './contract.js';
@@ -12,6 +12,7 @@ export default defineExtension({
   activate(ctx) {
     const agents = ctx.services.require(Agents);
     const library = createLibrary(ctx.files.root('templates'), async (text) => (await agents.read(text)).manifest);
+    ctx.hooks.tap(AgentTemplate, ({ name }) => library.find(name));
     ctx.services.provide(Templates, { find: (name) => library.find(name) });
     ctx.routes.add(...templateRoutes(library));
     ctx.hooks.tap(DoctorCheck, async () => findingsOf((await library.list()).skipped));
