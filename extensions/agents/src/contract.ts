@@ -1,7 +1,8 @@
 /** What agents declares to other areas: who the agents are. */
 import { Actor, Capabilities, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, Uuid, defineEvent, defineGather, defineService, defineVeto, method } from '@svc/api';
 
-export { AgentColumns, AgentHalt, AgentTemplate, ResolveModel } from './decorating.js';
+export { AgentColumns, AgentHalt, ResolveModel } from './decorating.js';
+export { type Template, Templates, type TemplatesService } from './templates.js';
 export { belongsToGit } from './git-folder.js';
 export { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from './identity-files.js';
 

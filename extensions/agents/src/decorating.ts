@@ -17,7 +17,9 @@ const AgentId = Type.String();
 const Columns = Type.Object({
   canThink: Type.Optional(Type.Record(AgentId, Nullable(Type.Boolean()), { description: 'Whether its model supports thinking; null if its provider is unknown' })),
   spentMicros: Type.Optional(Type.Record(AgentId, Type.Number(), { description: 'Micro-dollars of its model calls; an agent that is left out has spent nothing' })),
-  sessions: Type.Optional(Type.Record(AgentId, Type.Object({ all: Type.Integer(), recent: Type.Integer() }), { description: 'Sessions with at least one message; an agent that is left out has none' })),
+  sessions: Type.Optional(
+    Type.Record(AgentId, Type.Object({ all: Type.Integer(), recent: Type.Integer() }), { description: 'Sessions with at least one message; an agent that is left out has none' }),
+  ),
 });
 
 /** What an area knows of the agents that a list shows. */
@@ -35,14 +37,6 @@ export type AgentColumns = Plain<typeof Columns>;
 
 /** The provider and model that answer for a choice: `default`, aliases and prefixes resolved. A tap throws where the model cannot be asked. */
 export const ResolveModel = defineAsk('agent.model', '1.0.0', { policy: 'closed', budgetMs: BUDGET_MS, subject: Choice, answer: Choice });
-
-/** The text of the agent.toml that a template of this name has. */
-export const AgentTemplate = defineAsk('agent.template', '1.0.0', {
-  policy: 'closed',
-  budgetMs: BUDGET_MS,
-  subject: Type.Object({ name: Type.String() }),
-  answer: Type.Object({ manifestToml: Type.String() }),
-});
 
 /** An agent is being suspended: whatever works for it is stopped. Each tap answers how many runs it stopped. */
 export const AgentHalt = defineGather('agent.halt', '1.0.0', {

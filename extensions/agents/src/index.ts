@@ -3,7 +3,7 @@ import { Providers } from '@svc/ext-providers/contract';
 import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, cacheRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
-import { type Agent, AgentChanged, AgentColumns, AgentHalt, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, AgentTemplate, Agents, ResolveModel, type SpawnRequest } from './contract.js';
+import { type Agent, AgentChanged, AgentColumns, AgentHalt, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, ResolveModel, type SpawnRequest, Templates } from './contract.js';
 import * as contract from './contract.js';
 import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
@@ -51,7 +51,7 @@ export default defineExtension({
       review,
       providers: about.providers,
       models: about.models,
-      template: ctx.hooks.define(AgentTemplate),
+      templates: ctx.services.optional(Templates),
       modelsOf,
       lastActive,
       purge: (agentId) => ctx.purge({ agentId }),

@@ -11,7 +11,7 @@ import { type Actor, type Clock, type DeclaredCapabilities, type Events, type Ho
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { modelRemarks } from './changing/model-remarks.js';
-import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type AgentTemplate, type SpawnRequest } from './contract.js';
+import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest, type TemplatesService } from './contract.js';
 import { agentErrors } from './errors.js';
 import type { ManifestGround } from './manifest/validate-manifest.js';
 import { type ReadManifest, readManifest, readTaken } from './manifest/manifest-reader.js';
@@ -34,7 +34,7 @@ export interface SpawnDeps {
   readonly review: HookHandle<typeof AgentReview>;
   readonly providers: OptionalHandle<ProvidersService>;
   readonly models: OptionalHandle<ModelsService>;
-  readonly template: HookHandle<typeof AgentTemplate>;
+  readonly templates: OptionalHandle<TemplatesService>;
 }
 
 export interface Spawned {
@@ -141,9 +141,9 @@ const manifestOf = async (deps: SpawnDeps, request: SpawnRequest): Promise<ReadM
 };
 
 /** Throws `template_not_found`, also while there are no templates at all. */
-const templateText = async ({ template }: SpawnDeps, name: string): Promise<string> => {
-  const found = await template.call({ name });
-  if (!found) throw agentErrors.template_not_found(name, !template.isEmpty());
+const templateText = async ({ templates }: SpawnDeps, name: string): Promise<string> => {
+  const found = await templates.value?.find(name);
+  if (!found) throw agentErrors.template_not_found(name, templates.value !== undefined);
   return found.manifestToml;
 };
 

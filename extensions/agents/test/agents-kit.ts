@@ -72,7 +72,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
     review,
     providers,
     models: providers,
-    template: { isEmpty: () => true, call: async () => undefined },
+    templates: providers,
     lastActive: { touch: () => undefined },
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,

@@ -9,7 +9,10 @@ export const decorateAgents =
   ({ actor, agents, since }) => {
     const ids = agents.map(({ id }) => id);
     const thinking = allKnown(agents.map(({ provider, model }) => llm.canThink({ provider, model })));
-    return whenKnown(allKnown([llm.spending(actor, ids, since), thinking]), ([spentMicros, canThink]) => ({ spentMicros, canThink: Object.fromEntries(ids.map((id, index) => [id, canThink[index] ?? null])) }));
+    return whenKnown(allKnown([llm.spending(actor, ids, since), thinking]), ([spentMicros, canThink]) => ({
+      spentMicros,
+      canThink: Object.fromEntries(ids.map((id, index) => [id, canThink[index] ?? null])),
+    }));
   };
 
 export const decorateModels =

@@ -69,7 +69,8 @@ export const summariesOf = (deps: SummaryDeps, actor: Actor, agents: readonly Ag
       // A page that shows one agent asks again and again.
       readOneCached(deps.children, actor, ids, [], () => deps.store.children(actor, ids)),
     ]),
-    ([{ models, columns }, records = [], usable = [], children]) => allKnown(agents.map((agent, index) => summaryOf(deps, agent, models[index] ?? agent.manifest.model, { records, usable, columns, children }))),
+    ([{ models, columns }, records = [], usable = [], children]) =>
+      allKnown(agents.map((agent, index) => summaryOf(deps, agent, models[index] ?? agent.manifest.model, { records, usable, columns, children }))),
   );
 };
 

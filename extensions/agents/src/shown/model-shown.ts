@@ -37,11 +37,13 @@ const isOpen = (name: string): boolean => name === '' || name === 'default' || n
 const resolvedBy = (deps: ModelShownDeps, choice: ModelChoice): AtOnce<ModelChoice> => {
   const resolved = deps.resolve.atOnce(choice);
   if (!isThenable(resolved)) return resolved ?? guessed(deps, choice);
-  return resolved.then((found) => found ?? guessed(deps, choice)).catch((error: unknown) => {
-    // A missing key, say: that it cannot answer stands in `ready` and `auth_status`.
-    if (!isSvcError(error)) throw error;
-    return guessed(deps, choice);
-  });
+  return resolved
+    .then((found) => found ?? guessed(deps, choice))
+    .catch((error: unknown) => {
+      // A missing key, say: that it cannot answer stands in `ready` and `auth_status`.
+      if (!isSvcError(error)) throw error;
+      return guessed(deps, choice);
+    });
 };
 
 const guessed = async ({ providers, models }: ModelShownDeps, choice: ModelChoice): Promise<ModelChoice> => {
