@@ -7,10 +7,13 @@ import { isOfCommandLine } from './sources.mjs';
 
 const RULE = 'cycle';
 
+/** What a relative import of compiled code was written as. */
+const writtenAs = (source, target) => (/\.tsx?$/.test(source.file) && target.endsWith('.js') ? ['.ts', '.tsx'].map((ending) => target.replace(/\.js$/, ending)) : [target]);
+
 const edgesOf = (source, known) =>
   source.imports
     .filter((entry) => /^\.\.?\//.test(entry.to))
-    .map((entry) => path.posix.join(path.posix.dirname(source.file), entry.to).replace(/\.js$/, source.file.endsWith('.ts') ? '.ts' : '.js'))
+    .flatMap((entry) => writtenAs(source, path.posix.join(path.posix.dirname(source.file), entry.to)))
     .filter((target) => known.has(target));
 
 /** Strongly connected groups of more than one file (Tarjan's algorithm). */

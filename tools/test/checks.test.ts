@@ -109,6 +109,12 @@ describe('the other checks', () => {
     expect(checkCycles([a, b])).to.deep.equal([]);
   });
 
+  it('find a cycle of files of a page', () => {
+    const field = readSource('kernel/kit/src/form/field.tsx', "import { List } from './list.js';\n");
+    const list = readSource('kernel/kit/src/form/list.tsx', "import { Field } from './field.js';\n");
+    expect(messages(checkCycles([field, list]))).to.deep.equal(['imports itself through kernel/kit/src/form/list.tsx']);
+  });
+
   it('find an error code that two areas claim', () => {
     const one = readSource('extensions/a/src/errors.ts', "export const e = defineErrors('tool', {\n  set_gone: { status: 404, retry: false, message: (id: string) => id },\n});\n");
     const two = readSource('extensions/b/src/errors.ts', "export const e = defineErrors('tool_set', {\n  gone: { status: 404, retry: false, message: () => 'x' },\n});\n");
@@ -150,7 +156,7 @@ describe('the check of tables in SQL', () => {
   it('lets own tables, names that WITH gives, comments and the kernel through', () => {
     const text = 'const a = `WITH t AS (SELECT id FROM #{own}) SELECT * FROM t JOIN loop_guard__seen ON 1 = 1`;\n// FROM agents__agents\nconst agents__agents = 1;\n';
     expect(findingsOf(text)).to.deep.equal([]);
-    expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/relay/durable-relay.ts')).to.deep.equal([]);
+    expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/platform/src/relay/durable-relay.ts')).to.deep.equal([]);
   });
 });
 

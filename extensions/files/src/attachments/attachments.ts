@@ -9,7 +9,7 @@ import { type Actor, type Dir, type DirEntry, isSvcError } from '@svc/api';
 import type { Attachment, UploadsService } from '@svc/ext-runs/contract';
 import type { Part } from '@svc/ext-sessions/contract';
 import { isPicture, isText } from '../uploads/content-type.js';
-import type { UploadRow } from '../uploads/rows.js';
+import type { UploadRow } from '../tables.js';
 import type { UploadStore } from '../uploads/service.js';
 import { displayName } from '../workspace/names.js';
 import { MAX_TEXT_CHARS, type Place, pdfText, plainText, type TextDeps } from './document-text.js';
