@@ -306,6 +306,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
     tables: wiring.tables,
     hooks: wiring.hooks,
     dbOf: (id, tables) => storage.dbFor({ id, tables, isPlatform: true }),
+    journal,
     clock,
     log: log.logger('kernel'),
     apiVersion: API_VERSION,
