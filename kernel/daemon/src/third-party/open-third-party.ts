@@ -1,6 +1,5 @@
 /** The extensions of others at the start: read, validated, and put beside those of the release. */
 import { dirname, join } from 'node:path';
-import * as api from '@svc/api';
 import type { InstalledStore, Lifecycle } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
@@ -54,7 +53,6 @@ export const openThirdParties = async ({
   const program = join(dirname(releaseFile), 'isolation/program.cjs');
   const thirdParties = createThirdParties({
     program,
-    api,
     limits: () => processLimits(config),
     actors: wiring.actors,
     now: clock.now,
@@ -68,6 +66,7 @@ export const openThirdParties = async ({
     dir: join(home.dataDir, 'extensions'),
     apiVersion: API_VERSION,
     program,
+    closedHooks: wiring.hooks.closedToOthers,
     policy: () => installPolicy(config),
     installed: installed.all,
     toInstalled: thirdParties.installed,
