@@ -141,6 +141,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       actor: actorFor(deps, actor, agent),
       lane,
       subject: agent.id,
+      session: sessionId,
       input,
       ...(draft.key === undefined ? {} : { key: draft.key }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
@@ -213,6 +214,8 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   const opened = await deps.journal.open({
     kind: COMMAND_KIND,
     actor,
+    subject: agent.id,
+    session: sessionId,
     input: { agentId: agent.id, sessionId, command: answer.command },
     ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft, actor) }),
   });

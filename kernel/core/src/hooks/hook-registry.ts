@@ -177,6 +177,9 @@ export class HookRegistry {
     };
   }
 
+  /** Names of the hooks there are now that code in another process cannot tap. */
+  readonly closedToOthers = (): ReadonlySet<string> => new Set([...this.#slots.values()].flatMap(({ hook }) => (hook.remote === true ? [] : [hook.name])));
+
   /** While the owner of a hook is off nobody knows; its taps sleep then. */
   #mayTap(owner: Contributor, hook: HookDecl): boolean {
     const slot = this.slot(hook);
