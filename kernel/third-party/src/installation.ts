@@ -7,7 +7,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExtensionStatus, InstallRequest, Installation, RefusedExtension } from '@svc/api';
+import type { ExtensionStatus, InstallRequest, Installation, Manifest, RefusedExtension } from '@svc/api';
 import { isSvcError } from '@svc/api';
 import type { Lifecycle } from '@svc/core';
 import type { GivenConsent, Installer, InstallerOptions, Policy, StoredPackage } from '@svc/installer/install';
@@ -25,6 +25,8 @@ export interface InstallationDeps {
   /** Absolute path of the program that the processes of extensions run. */
   readonly program: string;
   policy(): Policy;
+  /** Names of hooks that code in another process cannot listen to. */
+  closedHooks(): ReadonlySet<string>;
   installed(): ReturnType<InstallerOptions['installed']>;
   toInstalled(thirdParty: ThirdParty): InstalledFiles;
   readonly clock: { iso(): string };
@@ -127,7 +129,15 @@ export const createInstallation = (deps: InstallationDeps): InstallationParts =>
       return pending ? { version: pending.version, newGrants: pending.newGrants } : undefined;
     },
     refused: () => refused,
-    publishers: () => (installer?.keys() ?? []).map(({ id, name, allow, isolation, revoked }) => ({ keyId: id, name, extensions: allow, isolation: isolation ?? null, revoked: revoked ?? null })),
+    publishers: () =>
+      (installer?.keys() ?? []).map(({ id, name, allow, isolation, revoked, wasInProcess = false }) => ({
+        keyId: id,
+        name,
+        extensions: allow,
+        isolation: isolation ?? null,
+        wasInProcess,
+        revoked: revoked ?? null,
+      })),
     followTrust: async () => {
       const files = installer;
       const stamp = files ? await stampOf(join(deps.dir, 'trust.toml')) : undefined;
@@ -162,18 +172,28 @@ const revokedAmong = async (dir: string, installer: Installer): Promise<Readonly
   return installer.records().flatMap(({ id, keyId }) => (keyId !== null && revoked.has(keyId) ? [{ id, keyId }] : []));
 };
 
-const openInstaller = async ({ apiVersion, clock, dir, installed, policy }: InstallationDeps): Promise<Installer> => {
+const openInstaller = async ({ apiVersion, clock, closedHooks, dir, installed, log, policy }: InstallationDeps): Promise<Installer> => {
   const { createInstaller } = await import('@svc/installer/install');
   const fault = await wallFault();
-  return createInstaller({
+  const installer = await createInstaller({
     dir,
     apiVersion,
     installed,
     policy: () => ({ ...policy(), wallFault: fault }),
     clock,
-    isolationFaults,
+    isolationFaults: (candidate) => [...isolationFaults(candidate), ...hookFaults(candidate.manifest, closedHooks())],
   });
+  // One that is no TOML is told by whoever needs it.
+  const keys = await Promise.resolve()
+    .then(installer.keys)
+    .catch(() => []);
+  for (const { id, name } of keys.filter(({ wasInProcess }) => wasInProcess))
+    log.warn('trust.toml asks for isolation = "in-process", which is gone: what the key signed runs in a process of its own', { key: id, name });
+  return installer;
 };
+
+const hookFaults = ({ hooks = [] }: Manifest, closed: ReadonlySet<string>): string[] =>
+  hooks.filter(({ name }) => closed.has(name)).map(({ name }) => `it listens to the hook ${name}, which is not open to other processes`);
 
 /** As the installer takes it. */
 const consentOf = ({ digest, grants = [], isShown, trustKey }: Pick<InstallRequest, 'digest' | 'grants' | 'isShown' | 'trustKey'>): GivenConsent => ({

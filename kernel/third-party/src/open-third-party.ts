@@ -1,7 +1,7 @@
 /** The extensions of others at the start: read, validated, and put beside those of the release. */
 import { dirname, join } from 'node:path';
 import * as api from '@svc/api';
-import type { ActorRegistry, InstalledFiles, InstalledStore, Lifecycle, UnhandledHandler } from '@svc/core';
+import type { ActorRegistry, HookRegistry, InstalledFiles, InstalledStore, Lifecycle, UnhandledHandler } from '@svc/core';
 import type { ExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { createTimers } from '@svc/platform/clock/timers';
@@ -23,6 +23,7 @@ export interface ThirdPartiesInputs extends PurgeParts {
   readonly log: Log;
   readonly unhandled: Pick<UnhandledHandler, 'report'>;
   readonly actors: ActorRegistry;
+  readonly hooks: Pick<HookRegistry, 'closedToOthers'>;
   readonly ownerKey: KeyNeed;
   readonly storage: PurgeParts['storage'] & TrialStorage;
   readonly execAdapter: Pick<ExecAdapter, 'record'>;
@@ -40,11 +41,10 @@ export interface OpenThirdParties {
 }
 
 export const openThirdParties = async (inputs: ThirdPartiesInputs): Promise<OpenThirdParties> => {
-  const { actors, clock, config, execAdapter, given, home, installed, isUp, lifecycle, log, ownerKey, releaseFile, storage, unhandled } = inputs;
+  const { actors, clock, config, execAdapter, given, home, hooks, installed, isUp, lifecycle, log, ownerKey, releaseFile, storage, unhandled } = inputs;
   const program = join(dirname(releaseFile), 'isolation/program.cjs');
   const thirdParties = createThirdParties({
     program,
-    api,
     limits: () => processLimits(config),
     actors,
     now: clock.now,
@@ -58,6 +58,7 @@ export const openThirdParties = async (inputs: ThirdPartiesInputs): Promise<Open
     dir: join(home.dataDir, 'extensions'),
     apiVersion: api.API_VERSION,
     program,
+    closedHooks: hooks.closedToOthers,
     policy: () => installPolicy(config),
     installed: installed.all,
     toInstalled: thirdParties.installed,

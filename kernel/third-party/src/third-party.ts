@@ -1,13 +1,12 @@
 /**
- * Extensions that came from elsewhere, as the daemon runs them: in a process of their own, or, where the operator trusts
- * their key so far, in this one.
+ * Extensions that came from elsewhere, as the daemon runs them: each in a process of its own.
  *
  * T1  What runs has no more grants than a person agreed to, whatever its manifest asks for.
  * T2  A process that ends too often takes its extension out of service, and no other.
  */
 import { join } from 'node:path';
 import type { ExtensionOrigin, ExtensionProcess, Manifest } from '@svc/api';
-import { type ActorRegistry, type Lifecycle, loadDefinition, type Contributor } from '@svc/core';
+import type { ActorRegistry, Lifecycle, Contributor } from '@svc/core';
 import { type AllContributions, namesOf } from '@svc/installer/contributions';
 import { type CrashRegistry, createCrashRegistry, type ProcessLimits, remoteDefinition, type Usage } from '@svc/isolation';
 import type { InstalledFiles } from '@svc/core';
@@ -31,8 +30,6 @@ export interface ThirdParty {
 export interface ThirdPartiesDeps {
   /** Absolute path of the program that their processes run. */
   readonly program: string;
-  /** The one instance of @svc/api of this process. */
-  readonly api: unknown;
   limits(): ProcessLimits;
   readonly actors: Pick<ActorRegistry, 'isHanded'>;
   readonly now: () => number;
@@ -62,7 +59,7 @@ export const createThirdParties = (deps: ThirdPartiesDeps): ThirdParties => {
   const remote = new Set<string>();
   return {
     installed: (thirdParty) => {
-      if (thirdParty.origin.isolation !== 'in-process') remote.add(thirdParty.id);
+      remote.add(thirdParty.id);
       return toInstalled(thirdParty, deps, crashes, () => tracked(processes, thirdParty.id));
     },
     processOf: (id) => (remote.has(id) ? { pid: processes.get(id)?.pid ?? null, memoryBytes: processes.get(id)?.usage?.rssBytes ?? null, crashes: crashes.count(id) } : undefined),
@@ -86,7 +83,6 @@ const toInstalled = (thirdParty: ThirdParty, deps: ThirdPartiesDeps, crashes: Cr
   const { contributions, description, folder, id, origin, version } = thirdParty;
   const manifest = agreed(thirdParty);
   const bundle = join(folder, BUNDLE);
-  const isRemote = origin.isolation !== 'in-process';
   return {
     id,
     version,
@@ -101,13 +97,11 @@ const toInstalled = (thirdParty: ThirdParty, deps: ThirdPartiesDeps, crashes: Cr
     ...(manifest.panels?.length
       ? { panels: { folder: join(folder, 'dist/panels'), files: Object.fromEntries(manifest.panels.map(({ id }) => [id, { script: `${id}.js`, style: `${id}.css` }])) } }
       : {}),
-    ...(isRemote ? { isRemote } : {}),
+    isRemote: true,
     load: async () => {
       // Each time: what lies on the disk may have been changed since it was validated.
       const sha256 = await thirdParty.verify?.();
-      return origin.isolation === 'in-process'
-        ? loadDefinition(bundle, { api: deps.api, hostDependencies: [] })
-        : remoteDefinition({ id, version, manifest, contributions, bundle, ...(sha256 === undefined ? {} : { sha256 }) }, hostOf(thirdParty, origin.isolation, deps, crashes, track()));
+      return remoteDefinition({ id, version, manifest, contributions, bundle, ...(sha256 === undefined ? {} : { sha256 }) }, hostOf(thirdParty, origin.isolation, deps, crashes, track()));
     },
   };
 };

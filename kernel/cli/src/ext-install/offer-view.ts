@@ -25,7 +25,6 @@ const signedBy = ({ key, trust }: PackageOffer): string => {
 const RUNS = {
   isolated: 'isolated: in its own process, without files, programs and secrets that were not granted',
   walled: 'walled: in its own process, blocked from files and network by the operating system',
-  'in-process': 'inside the daemon',
 } as const;
 
 export const offerLines = (offer: PackageOffer, out: Terminal): string[] => {

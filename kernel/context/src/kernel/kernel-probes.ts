@@ -30,6 +30,7 @@ export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeP
     ...(await databaseFindings(parts)),
     extensionsFinding(view()),
     isolationFinding(view()),
+    trustFinding(view()),
   ]);
   hooks.tap(owner, KernelGreet, async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
@@ -81,6 +82,19 @@ function isolationFinding(view: KernelView): DoctorFinding {
     result: 'warn',
     message: `${list}: nothing keeps it from opening network connections of its own.`,
     fix: 'Install bubblewrap (Linux) and set [extensions] isolation = "auto" or "walled".',
+  };
+}
+
+function trustFinding(view: KernelView): DoctorFinding {
+  const check = 'TrustCheck';
+  const old = view.installation.publishers().filter(({ wasInProcess }) => wasInProcess);
+  if (old.length === 0) return { check, result: 'pass', message: 'trust.toml asks for nothing that no longer exists.' };
+  const keys = old.map(({ keyId, name }) => (name === '' ? keyId : `${keyId} (${name})`)).join(', ');
+  return {
+    check,
+    result: 'warn',
+    message: `trust.toml sets isolation = "in-process" for ${keys}. That setting no longer exists: extensions from these keys now run in a process of their own, as [extensions] isolation says.`,
+    fix: `Remove the line from trust.toml, or choose: svc ext trust add KEY --allow ID --isolation isolated`,
   };
 }
 

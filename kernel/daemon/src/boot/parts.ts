@@ -59,6 +59,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
   const thirdParties = await openThirdParties({
     ...{ clock, config, home, installed, log, ownerKey, storage },
     actors: wiring.actors,
+    hooks: wiring.hooks,
     unhandled: wiring.unhandled,
     execAdapter: adapters.execAdapter,
     secrets: adapters.secrets,
@@ -74,6 +75,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     tables: wiring.tables,
     hooks: wiring.hooks,
     dbOf: (id, tables) => storage.dbFor({ id, tables, isPlatform: true }),
+    journal,
     clock,
     log: log.logger('kernel'),
     apiVersion: api.API_VERSION,

@@ -6,11 +6,13 @@
  *     Rows go before the tap, and those that running work wrote until the tap ended it go after it.
  * E3  An area that is off, or fails, erases before any generation of it is seen. One that failed while it runs is asked again.
  * E4  Complete is what has all receipts, and nothing else.
+ * E5  The journal takes part like an area, after all others: the work of areas ends before its runs go (decision 0081).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, defineErrors, type Logger, type Manifest, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
 import { type ContributionRegistry, type HookRegistry, type InstalledStore, type Contributor, resolve } from '@svc/core';
 import type { TimerClock } from '../clock/clock.js';
+import type { PlatformJournal } from '../journal/journal.js';
 import type { OpenPurge, PurgeRegistry, Waiting } from './purge-registry.js';
 import { removeRows } from './row-removal.js';
 
@@ -42,10 +44,14 @@ export interface PurgeDeps {
   readonly hooks: HookRegistry;
   /** The rows of an area, for the kernel. */
   dbOf(area: string, tables: readonly string[]): Db;
+  readonly journal: Pick<PlatformJournal, 'erase'>;
   readonly clock: Pick<TimerClock, 'schedule'>;
   readonly log: Logger;
   readonly apiVersion: string;
 }
+
+/** The name under which the journal has its receipts. */
+export const JOURNAL = 'journal';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
@@ -63,6 +69,8 @@ interface State {
 
 export const createPurges = (deps: PurgeDeps): Purges => {
   const state: State = { turns: new Map(), retries: new Map(), owing: new Set(), inTap: new AsyncLocalStorage(), isClosed: false };
+  // What was open when the daemon ended, before anybody claims runs.
+  void settleActive(deps, state, JOURNAL);
   return {
     purge: (subject) => begin(deps, state, subject),
     settleCandidate: (owner) => inTurn(state, owner.id, () => settle(deps, state, owner)),
@@ -81,7 +89,7 @@ export const createPurges = (deps: PurgeDeps): Purges => {
 
 const begin = async (deps: PurgeDeps, state: State, subject: PurgeSubject): Promise<Purged> => {
   const checked = checkedSubject(subject);
-  const areas = areasThatHold(deps);
+  const areas = [...areasThatHold(deps), JOURNAL];
   for (const area of areas) state.owing.add(area);
   const purge = await deps.registry.begin(checked, areas);
   const erasing = (async () => {
@@ -113,12 +121,12 @@ const mayHold = ({ tables = [], hooks = [] }: Manifest): boolean => tables.lengt
 
 const settleActive = (deps: PurgeDeps, state: State, area: string): Promise<void> =>
   inTurn(state, area, async () => {
+    if (state.isClosed) return;
     const owner = visible(deps, area);
     // One that is being prepared has perhaps looked already: it is asked when it is seen.
-    if (!owner) state.owing.add(area);
-    if (!owner || state.isClosed) return;
+    if (!owner && area !== JOURNAL) return void state.owing.add(area);
     try {
-      await settle(deps, state, owner);
+      await (owner ? settle(deps, state, owner) : settleJournal(deps));
       state.retries.delete(area);
     } catch (cause) {
       const ms = Math.min((state.retries.get(area)?.ms ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
@@ -138,6 +146,17 @@ const settle = async (deps: PurgeDeps, state: State, owner: Contributor): Promis
     await erase(deps, state, owner, purge);
     if (await deps.registry.receive(purge, owner.id)) deps.log.info('a purge is complete: every area has erased it', { purge: purge.id, ...purge.subject });
   }
+};
+
+/** Each that is open is asked, so that one whose run goes on keeps no other. Throws where runs are left. */
+const settleJournal = async ({ journal, log, registry }: PurgeDeps): Promise<void> => {
+  let left = 0;
+  for (const purge of await registry.openOf(JOURNAL)) {
+    const held = await journal.erase(purge.subject);
+    left += held;
+    if (held === 0 && (await registry.receive(purge, JOURNAL))) log.info('a purge is complete: every area has erased it', { purge: purge.id, ...purge.subject });
+  }
+  if (left > 0) throw new Error(`${left} runs are being stopped; their rows are deleted when they have ended`);
 };
 
 const erase = async (deps: PurgeDeps, state: State, owner: Contributor, { subject }: OpenPurge): Promise<void> => {

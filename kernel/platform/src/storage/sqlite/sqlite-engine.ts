@@ -70,6 +70,8 @@ const SET_UP = [
   'PRAGMA synchronous=FULL',
   'PRAGMA foreign_keys=ON',
   'PRAGMA temp_store=MEMORY',
+  // What is deleted is overwritten in the file: a purge leaves nothing to whoever reads its bytes (decision 0081).
+  'PRAGMA secure_delete=ON',
   // The WAL file shrinks back to this after a checkpoint.
   'PRAGMA journal_size_limit=67108864',
   `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,

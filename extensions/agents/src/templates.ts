@@ -1,4 +1,4 @@
-/** What templates declares to other areas: manifests to begin an agent from, by name. */
+/** What agents needs of whoever holds templates: it declares the service, and an area that knows agents provides it. */
 import { OneOf, type Plain, type Service, Type, defineService, method } from '@svc/api';
 
 export const Template = Type.Object({
