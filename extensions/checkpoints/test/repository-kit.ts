@@ -32,7 +32,15 @@ export const openRepository = () => {
     },
     /** As the service asks before a tool writes `paths`, or runs a program. */
     take: (paths: string[], more: { command?: string; scope?: 'written' | 'workspace'; is_first?: boolean; message?: string } = {}) =>
-      operate({ op: 'take', ...now(), paths, command: more.command ?? null, scope: more.scope ?? 'written', message: more.message ?? 'before a test\n\ntool: test\n', is_first: more.is_first ?? false }) as Promise<Taken>,
+      operate({
+        op: 'take',
+        ...now(),
+        paths,
+        command: more.command ?? null,
+        scope: more.scope ?? 'written',
+        message: more.message ?? 'before a test\n\ntool: test\n',
+        is_first: more.is_first ?? false,
+      }) as Promise<Taken>,
     follow: (paths: string[], command: string | null = null) => operate({ op: 'follow', ...now(), paths, command, tool: 'test' }),
     restore: (commit: string) => operate({ op: 'restore', ...now(), commit, message: 'before restore\n' }) as Promise<Restored>,
     refused: (commit: string) => operate({ op: 'restore', ...now(), commit, message: '' }) as Promise<Failed>,

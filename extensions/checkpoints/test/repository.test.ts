@@ -43,7 +43,7 @@ describe('a snapshot repository', () => {
     repo.write('link', 'no link any more');
     repo.write('later.txt', 'stays');
     const { restored, skipped, unchanged } = await repo.restore(commit.slice(0, 8));
-    expect([restored.sort(), skipped, unchanged]).to.deep.equal([['deep/down/text.txt', 'link', 'run.sh'], [], 0]);
+    expect([[...restored].sort(), skipped, unchanged]).to.deep.equal([['deep/down/text.txt', 'link', 'run.sh'], [], 0]);
     expect(readFileSync(repo.path('deep/down/text.txt'), 'utf8')).to.equal('before');
     expect(readlinkSync(repo.path('link'))).to.equal('deep/down/text.txt');
     expect((statSync(repo.path('run.sh')).mode & 0o777).toString(8)).to.equal('700');
