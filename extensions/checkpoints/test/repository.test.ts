@@ -117,12 +117,12 @@ describe('a snapshot repository', () => {
     const before = await repo.take([], { command: 'call-1' });
     repo.write('ours.txt', 'two');
     repo.write('theirs.txt', 'changed');
-    repo.write('made.txt', 'made');
+    repo.write('constructor', 'made');
     rmSync(repo.path('gone.txt'));
     rmSync(repo.path('large.bin'));
     expect(await repo.follow([], 'call-1')).to.deep.equal({ created: 1, changed: 2, removed: 2 });
     const after = await repo.take([], { command: 'call-2' });
-    expect(repo.git('ls-tree', '-r', '--name-only', after.commit).split('\n')).to.deep.equal(['made.txt', 'ours.txt', 'theirs.txt']);
+    expect(repo.git('ls-tree', '-r', '--name-only', after.commit).split('\n')).to.deep.equal(['constructor', 'ours.txt', 'theirs.txt']);
     const result = await repo.restore(before.commit);
     expect(readFileSync(repo.path('ours.txt'), 'utf8')).to.equal('one');
     expect(result.not_kept.map(({ path, why }) => `${path} ${why}`).sort()).to.deep.equal(['gone.txt not_tracked', 'large.bin too_large', 'theirs.txt not_tracked']);

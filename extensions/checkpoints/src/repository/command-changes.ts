@@ -19,11 +19,18 @@ export interface Changes {
   readonly removed: readonly string[];
 }
 
-export const comparedLooks = (before: Look, after: Look): Changes => ({
-  created: Object.keys(after).filter((path) => before[path] === undefined),
-  changed: Object.keys(after).filter((path) => before[path] !== undefined && before[path] !== after[path]),
-  removed: Object.keys(before).filter((path) => after[path] === undefined),
-});
+export const comparedLooks = (before: Look, after: Look): Changes => {
+  const created: string[] = [];
+  const changed: string[] = [];
+  const removed: string[] = [];
+  for (const path in after) {
+    const earlier = before[path];
+    if (earlier === undefined) created.push(path);
+    else if (earlier !== after[path]) changed.push(path);
+  }
+  for (const path in before) if (after[path] === undefined) removed.push(path);
+  return { created, changed, removed };
+};
 
 const ownFolder = (gitdir: string): string => join(gitdir, 'svc');
 const lookFile = (gitdir: string): string => join(ownFolder(gitdir), 'look.json');
@@ -40,7 +47,8 @@ export const lastLook = (gitdir: string, command?: string): Look | undefined => 
   if (!existsSync(file)) return undefined;
   // Its own file, written whole.
   const stored = JSON.parse(readFileSync(file, 'utf8')) as StoredLook;
-  return command === undefined || stored.command === command ? stored.look : undefined;
+  // A file may be called `constructor`.
+  return command === undefined || stored.command === command ? Object.setPrototypeOf(stored.look, null) : undefined;
 };
 
 export const storeLook = (gitdir: string, command: string, look: Look): void => {

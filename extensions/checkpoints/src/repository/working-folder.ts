@@ -37,6 +37,7 @@ const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 const READ_FLAGS = constants.O_RDONLY | NOFOLLOW | (constants.O_NONBLOCK ?? 0);
 const FOLDER_FLAGS = constants.O_RDONLY | NOFOLLOW | (constants.O_DIRECTORY ?? 0);
 const isLinux = process.platform === 'linux';
+const UNLESS_GONE = { throwIfNoEntry: false } as const;
 
 export const errnoOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined);
 
@@ -140,7 +141,7 @@ const writeFile = (path: string, mode: Mode, data: Uint8Array, bits: number): vo
   }
 };
 
-/** What a file looked like: what changes when somebody writes it. */
+/** Size, time of change and inode of each file. A program can set the time of writing, and not this one: it also moves with the mode. */
 export type Look = Readonly<Record<string, string>>;
 
 /** Every file and link below the folder but excluded ones; undefined when there are more than are looked at. Other file systems that are mounted below are left out. */
@@ -161,8 +162,8 @@ export const lookAt = (folder: string): Look | undefined => {
         continue;
       }
       if (entry.name === '.git' || !(entry.isFile() || entry.isSymbolicLink())) continue;
-      const info = lstatSync(join(folder, path), { throwIfNoEntry: false });
-      if (info && info.dev === top.dev) found[path] = `${info.size}:${info.mtimeMs}:${info.ctimeMs}:${info.ino}:${info.mode}`;
+      const info = lstatSync(`${folder}/${path}`, UNLESS_GONE);
+      if (info && info.dev === top.dev) found[path] = `${info.size}:${info.ctimeMs}:${info.ino}`;
     }
   }
   return found;
