@@ -35,6 +35,7 @@ export const checkpointRoutes = (checkpoints: Checkpoints): RouteDecl[] => [
     summary: 'List checkpoints of an agent',
     description: 'Newest first. A checkpoint holds the files of the working folder that svc has written, as they were before a tool call.',
     cost: 2,
+    errors: [409],
     query: Type.Object({ ...AgentQuery, limit: Type.Optional(Type.Integer({ minimum: 1, default: 50, description: 'At most 500' })), offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })) }),
     responses: { 200: Type.Object({ checkpoints: Type.Array(Checkpoint), items: Type.Array(Checkpoint), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer(), working_dir: Folder }) },
     handler: async ({ actor, query }) => {

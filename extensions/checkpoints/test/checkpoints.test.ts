@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
+import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 
 const KEYS = { owner: 'checkpoints-root-key', alice: 'checkpoints-alice-key', bob: 'checkpoints-bob-key' };
@@ -112,10 +112,9 @@ describe('checkpoints', function () {
     writeFileSync(repositoryOf(agent), 'a file where the repository should be');
     await call(agent, 'file_write', { path: 'a.txt', content: 'written' });
     expect(readFileSync(join(folderOf(agent), 'a.txt'), 'utf8')).to.equal('written');
-    expect((await list(agent)).total).to.equal(0);
-    const logs = join(world.kernel.home, 'logs');
-    const warned = (): boolean => readdirSync(logs).some((file) => readFileSync(join(logs, file), 'utf8').includes('a snapshot was not taken'));
-    await until(warned);
+    expect((await alice.get(`/api/checkpoints?agent_id=${agent}`)).body.code).to.equal('checkpoints_broken');
+    const log = await world.kernel.as(KEYS.owner).events('GET', '/api/logs/stream?lines=500', undefined, {}, ({ data }) => data.message.startsWith('a snapshot was not taken'));
+    expect(log.at(-1)?.data.fields).to.include({ agent: agent, tool: 'file_write' });
     rmSync(repositoryOf(agent));
     await call(agent, 'file_write', { path: 'a.txt', content: 'again' });
     expect((await list(agent)).total).to.equal(1);

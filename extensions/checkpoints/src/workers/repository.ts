@@ -13,6 +13,9 @@ const operate = async (input: OperationInput): Promise<object> => {
   const place = placeOf(input.folder);
   if (typeof place === 'object') return place;
   const real = { ...input, folder: place };
+  // isomorphic-git would follow a file or a link to another repository.
+  const repository = lstatSync(input.gitdir, { throwIfNoEntry: false });
+  if (repository && !repository.isDirectory()) return { failed: 'broken', detail: `${input.gitdir} is no folder` } satisfies Failed;
   try {
     return await carryOut(real);
   } catch (error) {
