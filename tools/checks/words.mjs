@@ -2,7 +2,7 @@
  * Words that were replaced, and what to write instead: in identifiers, in comments, and in texts that people read.
  *
  * The glossary in CONTRIBUTING.md has the terms. Columns, fields of the wire and words of a page's table are lower snake case and
- * stay as they are.
+ * are unchanged.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -141,7 +141,7 @@ describe('agent manifest', () => {
       [7, 'model.temperature', 'a number from 0 to 2'],
     ]);
     expect(await messageOf(readFixture('misspelt'))).to.match(
-      /^The agent manifest cannot be used \(line 3\): descripton is not a key of a manifest\. Did you mean "description"\? Also \(line 4\): temperature /,
+      /^The agent manifest cannot be used \(line 3\): descripton is not a key of agent.toml\. Did you mean "description"\? Also \(line 4\): temperature /,
     );
   });
 
@@ -160,7 +160,7 @@ describe('agent manifest', () => {
     for (const key of ['max_turns', 'temp', 'role', 'team', 'tokens', 'favourite_colour']) {
       const { warnings } = await readJson({ [key]: 1 });
       expect(warnings, key).to.have.length(1);
-      expect(warnings[0], key).to.contain('was left out');
+      expect(warnings[0], key).to.contain('was ignored');
     }
   });
 
@@ -234,7 +234,7 @@ describe('agent manifest', () => {
   });
 
   it('refuses whole numbers that cannot be kept exactly, and tables without end', async () => {
-    expect(await messageOf(readText('[model]\nmax_tokens = 99999999999999999999'))).to.match(/too large to be kept exactly/);
+    expect(await messageOf(readText('[model]\nmax_tokens = 99999999999999999999'))).to.match(/too large to be stored exactly/);
     expect(await messageOf(readText(`${'a.'.repeat(30)}a = 1`))).to.match(/more than 20 deep/);
   });
 
@@ -245,7 +245,7 @@ describe('agent manifest', () => {
     for (const manifest of [many('descripton'), { capabilities: many('netwrok') }]) {
       const problems = await problemsOf(readJson(manifest));
       expect(problems.length).to.be.within(1, 21);
-      expect(problems.at(-1)?.message).to.match(/^9000 keys are not keys of a manifest/);
+      expect(problems.at(-1)?.message).to.match(/^9000 unknown keys/);
     }
   });
 

@@ -17,7 +17,7 @@ const REPORTED: Readonly<Record<string, readonly string[]>> = {
   'native-router': ['Line 6: module "builtin:router" is not here: its questions are answered by the model'],
   'pipeline-step': ['fallback_models.0.api_key_env "GROQ_API_KEY" is not read', 'exec_policy "full" adds nothing'],
   'foreign-variable': ['"OPENAI_API_KEY" is not read: anthropic is asked with the key kept for it', '"GEMINI_API_KEY" is not read: openai is asked with the key kept for it'],
-  'extra-limits': ['resources.max_turns is not a key of a manifest and was left out'],
+  'extra-limits': ['resources.max_turns is not a key of agent.toml and was ignored'],
 };
 
 describe('a public manifest', () => {

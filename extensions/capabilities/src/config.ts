@@ -15,6 +15,6 @@ export const CapabilitiesSection = defineConfig(
       user: roleGrants(['agent_message', 'agent_spawn', 'file_system', 'network'], 'people of the role user'),
       viewer: roleGrants([], 'people of the role viewer'),
     },
-    { additionalProperties: false, default: {}, 'x-security': true, 'x-by-hand': 'it says what admins and others may grant, which none of them may widen' },
+    { additionalProperties: false, default: {}, 'x-security': true, 'x-by-hand': 'it defines what admins and others may grant, so none of them may change it' },
   ),
 );

@@ -1,6 +1,6 @@
 /** What is shown of an extension, and of a change before it happens. */
 
-/** Of an extension that was installed beside those of the daemon. */
+/** Only for installed extensions. */
 export interface ExtensionOrigin {
   /** As the person named it who installed it; without secrets. */
   readonly source: string;

@@ -50,7 +50,7 @@ export const SocketUpgrade = defineVeto('socket.upgrade', V, {
 export const ToolRequest = Type.Object({
   tool: ToolFacts,
   args: Type.Record(Type.String(), Type.Unknown()),
-  needs: Type.Array(Need, { description: 'What this call needs of the capabilities' }),
+  needs: Type.Array(Need, { description: 'The capabilities that this call needs' }),
   call: CallFacts,
   digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
   earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
@@ -118,7 +118,7 @@ const MetricHead = {
   name: Type.String(),
   help: Type.String({ description: 'For a person who reads it on a dashboard' }),
   labels: Type.Optional(Type.Record(Type.String(), Type.String())),
-  personal: Type.Optional(Type.Boolean({ description: 'Tells of agents or people: shown to those who see all' })),
+  personal: Type.Optional(Type.Boolean({ description: 'Mentions agents or people: shown only to owners and admins' })),
 };
 export const Histogram = Type.Object({
   ...MetricHead,

@@ -395,10 +395,10 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
   const own = kernelContributor();
   for (const id of storedChoices.cutOff()) {
     log.logger('kernel').error('the daemon ended while an extension was being switched on; it is left off', { extension: id });
-    lifecycle.leaveOff(id, `the daemon ended while it was being switched on, so it is off. svc ext enable ${id} tries again`);
+    lifecycle.leaveOff(id, `the daemon stopped while it was being switched on, so it is off. svc ext enable ${id} tries again`);
   }
   const switched = storedChoices.watch(lifecycle);
-  own.lifetime.add('watch of what is switched off by file', () => switched.dispose());
+  own.lifetime.add('watch of the file of switched-off extensions', () => switched.dispose());
   own.lifetime.add('purges', () => parts.purges.close());
   tapProbes(
     own,
@@ -438,7 +438,7 @@ async function becomeReady(ground: Ground, { address, parts, lifecycle, choices,
   relay.poke();
   const kernelLog = log.logger('kernel');
   // Their runs wait for the end of their own; nobody waits for the rest.
-  const survivors = parts.execAdapter.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
+  const survivors = parts.execAdapter.endSurvivors().catch((cause: unknown) => kernelLog.warn('processes of an earlier daemon could not be searched for', { cause }));
   own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
   const { host, port } = address;
   // Whole or not at all: commands read it while it is written.

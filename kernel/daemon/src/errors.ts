@@ -69,13 +69,13 @@ export const daemonErrors = defineErrors('daemon', {
     status: 403,
     retry: false,
     message: (id: string, name: string, field: string) => `${id} may not use "${name}": its extension.json does not name it under "${field}".`,
-    hint: 'Add it there, build again and reload the extension.',
+    hint: 'Add it there, then build and reload the extension.',
   },
   foreign_name: { status: 403, retry: false, message: (id: string, name: string) => `${id} cannot register "${name}": its names must start with "${id}.".`, hint: 'Rename it.' },
   bad_purge: {
     status: 400,
     retry: false,
-    message: (named: string) => `A purge names one owner, agent or session; ${named === '' ? 'none' : named} was given.`,
+    message: (named: string) => `A purge must name one owner, agent or session, not ${named === '' ? 'none' : named} was given.`,
     hint: 'Give exactly one non-empty value of ownerId, agentId and sessionId.',
   },
   not_granted: {
@@ -85,7 +85,7 @@ export const daemonErrors = defineErrors('daemon', {
     hint: 'Request the grant in the manifest, with a reason. It is read when the extension is loaded.',
   },
   timer_twice: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}" already.`, hint: 'Give the second one another name, or dispose of the first.' },
-  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} calls a timer "${name}"; names of timers are kebab-case, such as forget-keys.` },
+  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}"; timer names must be kebab-case, such as forget-keys.` },
   bad_grants: { status: 500, retry: false, message: (id: string, faults: string) => `The grants in the extension.json of ${id} cannot be used: ${faults}.` },
   kind_not_own: {
     status: 403,
@@ -99,7 +99,7 @@ export const daemonErrors = defineErrors('daemon', {
     status: 403,
     retry: false,
     message: (id: string) => `${id} is a third-party extension, and no actor is made for it.`,
-    hint: 'Hand on the actor of the request, the call of a tool, or whoever called you. Own rows that belong to nobody are read with ctx.db.system.',
+    hint: 'Pass on the actor of the request, the tool call or your caller. Read rows without an owner with ctx.db.system.',
   },
   owner_key: {
     status: 503,

@@ -19,7 +19,7 @@ interface Row {
   readonly marks: readonly string[];
 }
 
-const HEAD = ['key', 'type', 'default', 'mark', 'what it does'];
+const HEAD = ['key', 'type', 'default', 'notes', 'what it does'];
 
 export const settingsReference = async (http: TestHttp): Promise<string> => {
   const schema = (await http.get('/api/config/schema')).body as KeySchema;

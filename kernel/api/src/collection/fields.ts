@@ -6,7 +6,7 @@ import type { ColumnKind, ColumnSpec, Row, Scalar } from '../storage.js';
 /** What every item has beside its fields. */
 export const ItemHead = {
   id: Type.String({ description: 'Chosen by the server' }),
-  owner_id: Type.String({ description: 'Whose it is' }),
+  owner_id: Type.String({ description: 'Owner' }),
   revision: Type.Integer({ description: 'One more with each change' }),
   created_at: Type.String({ description: 'ISO 8601' }),
   updated_at: Type.String({ description: 'ISO 8601' }),

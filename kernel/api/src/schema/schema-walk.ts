@@ -31,7 +31,7 @@ export interface JsonSchema {
   readonly 'x-security'?: boolean;
   /** A key by which callers are let in: while none is set, the daemon is open (api-keys.ts). */
   readonly 'x-caller-key'?: boolean;
-  /** Beside `x-caller-key`: the daemon sets it by itself, to the hash of the key that it made; what stands in the file is not looked at. */
+  /** Beside `x-caller-key`: the daemon sets it automatically, to the hash of the key that it made; what stands in the file is not looked at. */
   readonly 'x-owner-key'?: boolean;
   /** The variable that stands above the setting. */
   readonly 'x-env'?: string;

@@ -7,4 +7,4 @@ import type { InstallationParts } from './installation.js';
 const POLL_EVERY_MS = 2_000;
 
 export const watchTrust = ({ clock, installation, log }: { readonly clock: TimerClock; readonly installation: Pick<InstallationParts, 'followTrust'>; readonly log: Logger }): Disposable =>
-  createTimers({ clock, onError: (cause) => log.error('trust.toml could not be read: what it revokes is not followed', { cause }) }).every(POLL_EVERY_MS, installation.followTrust);
+  createTimers({ clock, onError: (cause) => log.error('trust.toml could not be read: revocations in it have no effect', { cause }) }).every(POLL_EVERY_MS, installation.followTrust);

@@ -61,10 +61,10 @@ export interface IsolationChoice {
   readonly why: string;
 }
 
-/** How it runs: as its key says, else as the settings say. Settings that ask for walls have them for all but code that runs in the daemon. */
+/** How it runs: as its key says, else as configured. Settings that ask for walls have them for all but code that runs in the daemon. */
 export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], policy: Pick<Policy, 'isolation' | 'wallFault'>): IsolationChoice => {
   const asked = keys.find((key) => key.id === keyId && key.revoked === undefined)?.isolation;
-  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml says so for the key ${keyId}` });
+  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml sets it for the key ${keyId}` });
   if (asked === 'in-process') return byKey(asked);
   if (policy.isolation === 'walled') return { isolation: 'walled', why: SETTING };
   if (asked !== undefined) return byKey(asked);
@@ -74,4 +74,4 @@ export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], 
     : { isolation: 'isolated', why: `bubblewrap does not work on this machine: ${policy.wallFault}` };
 };
 
-const SETTING = 'the setting isolation of [extensions] says so';
+const SETTING = '[extensions] isolation sets it';
