@@ -7,7 +7,7 @@ export interface ExtensionOrigin {
   /** The key that signed it, by its first 16 hex digits, and whom the operator knows it as; null where nobody signed. */
   readonly publisher: { readonly keyId: string; readonly name: string | null } | null;
   readonly trust: 'signed' | 'unsigned' | 'linked';
-  /** `in-process`: its code runs beside the daemon's own. */
+  /** `in-process`: its code runs inside the daemon's process. */
   readonly isolation: 'isolated' | 'walled' | 'in-process';
   /** Who or what decided that, as a sentence without its full stop. */
   readonly isolationWhy?: string;
@@ -42,7 +42,7 @@ export interface ExtensionStatus {
   readonly origin: ExtensionOrigin | null;
   /** Null for code that runs in the process of the daemon. */
   readonly process: ExtensionProcess | null;
-  /** Null for what came with the daemon, and for what is not active. */
+  /** Null for built-in extensions and inactive ones. */
   readonly stored: ExtensionStorage | null;
   readonly state: 'inactive' | 'starting' | 'active' | 'stopping' | 'pending' | 'failed' | 'quarantined';
   readonly degraded: boolean;

@@ -27,7 +27,7 @@ export type Admission = Plain<typeof Admission>;
 
 export const HttpAdmit = defineVeto('http.admit', V, { policy: 'closed', budgetMs: 50, subject: Admission });
 export const HttpAuthenticate = defineAsk('http.authenticate', V, { policy: 'closed', budgetMs: 2_000, subject: Admission, answer: Actor });
-/** Whether somebody may do something, by the permission that says what it is: whoever offers more than routes asks it too. */
+/** Whether a caller has a permission. Extensions with entry points other than routes call it too. */
 export const HttpAuthorize = defineVeto('http.authorize', V, {
   policy: 'closed',
   budgetMs: 200,
@@ -57,7 +57,7 @@ export const ToolRequest = Type.Object({
 });
 export type ToolRequest = Plain<typeof ToolRequest>;
 
-/** A tap may leave tools out; what it adds is not taken. `capabilities` and `ownerId` stand when the list is for one agent. */
+/** A tap may remove tools; added tools are ignored. `capabilities` and `ownerId` are set if the list is for one agent. */
 export const ToolList = definePipe('tool.list', V, {
   policy: 'closed',
   budgetMs: 500,

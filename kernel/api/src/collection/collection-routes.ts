@@ -19,7 +19,7 @@ type ItemRoute<Q extends TObject | undefined, B extends TSchema | undefined> = O
 export interface OpenCollection<F extends TObject> extends CollectionRows<F> {
   /** Those that the declaration names. */
   readonly routes: readonly RouteDecl[];
-  /** A route of one item, which the handler gets as the caller may see it: `path` goes on behind `/{id}`. */
+  /** A route of one item. The handler gets the item if the caller may see it; `path` is appended to `/{id}`. */
   itemRoute<Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>(
     spec: ItemRoute<Q, B>,
     handler: (item: Item<F>, req: Parameters<GroupedRoute<typeof ItemPath, Q, B>['handler']>[0]) => AtOnce<Reply>,

@@ -86,7 +86,7 @@ function namesOf<T extends object>(table: T): Array<keyof T> {
   return Object.keys(table) as Array<keyof T>;
 }
 
-/** The grant, or a sentence that says what is wrong with it. */
+/** The grant, or a sentence with the problem. */
 export const parseGrant = (text: string): Grant | string => {
   for (const [kind, { accepts }, pattern] of kindsInOrder) {
     const match = pattern.exec(text);
