@@ -32,7 +32,7 @@ export const Users = Type.Array(
     {
       name: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }),
       role: OneOf(['owner', 'admin', 'user', 'viewer'], { default: 'user' }),
-      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: 'sha256:<hex> of this person\'s key', 'x-caller-key': true }),
+      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: "sha256:<hex> of this person's key", 'x-caller-key': true }),
     },
     { additionalProperties: false },
   ),

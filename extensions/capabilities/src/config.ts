@@ -4,7 +4,7 @@ import { GRANTS } from './grants.js';
 /** Which capabilities are declared is known when all is installed, and not here: role-names.ts tells of one that nobody declares. */
 const Grantable = Type.Union([OneOf(GRANTS), Type.String({ pattern: CAPABILITY_NAME, description: 'A capability that an extension declares' })]);
 
-const roleGrants = (grants: readonly string[], who: string) => Type.Array(Grantable, { default: [...grants], maxItems: 200, description: `What ${who} may grant to agents` });
+const roleGrants = (grants: readonly string[], who: string) => Type.Array(Grantable, { default: [...grants], maxItems: 200, description: `Permissions that ${who} may grant to agents` });
 
 /** Owners may grant everything. Nobody's agent has more than its owner may grant, whoever made it and whenever. */
 export const CapabilitiesSection = defineConfig(

@@ -8,8 +8,7 @@ const closed = { additionalProperties: false, default: {} };
 const MaxResults = Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'Number of results if the call sets none' });
 /** An http or https URL without user name, query or fragment. */
 const Url = (value: string, description: string) => Type.String({ default: value, maxLength: 2_000, pattern: '^(https?://[^\\s@?#/][^\\s@?#]*)?$', description });
-const KeyEnv = (value: string) =>
-  Type.String({ default: value, pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128, description: 'The environment variable with its key, if the vault has none' });
+const KeyEnv = (value: string) => Type.String({ default: value, pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128, description: 'The environment variable with its key, if the vault has none' });
 const Word = (description: string) => Type.String({ default: '', maxLength: 40, pattern: '^[A-Za-z0-9_-]*$', description });
 
 export const SearchProvider = defineConfig(

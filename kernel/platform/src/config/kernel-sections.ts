@@ -58,12 +58,12 @@ const Extensions = Type.Object(
       description:
         'How third-party extensions are isolated. isolated: by Node.js alone, which does not stop them from opening network connections. walled: by the operating system too (bubblewrap), without a network. auto: walled if bubblewrap works, otherwise isolated',
     }),
-    memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: 'Memory limit of an extension\'s process; it is stopped above the limit' }),
-    rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: 'An extension\'s process stops after this idle time and starts again at the next call' }),
+    memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: "Memory limit of an extension's process; it is stopped above the limit" }),
+    rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: "An extension's process stops after this idle time and starts again at the next call" }),
     statement_seconds: seconds(2, 60, 'Deadline of a read or a commit of a third-party extension'),
     migration_seconds: seconds(10, 3_600, 'Deadline of a migration of a third-party extension; a longer one is rolled back'),
-    quota_files_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: 'Limit of each third-party extension\'s data and cache folders' }),
-    quota_rows_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: 'Limit of each third-party extension\'s tables' }),
+    quota_files_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: "Limit of each third-party extension's data and cache folders" }),
+    quota_rows_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: "Limit of each third-party extension's tables" }),
     quotas: Type.Record(
       Type.String(),
       Type.Object(
@@ -75,9 +75,7 @@ const Extensions = Type.Object(
       ),
       { default: {}, description: 'Limits per extension, by id' },
     ),
-    registry: Type.Optional(
-      Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'The npm registry to install extensions from; by default npm\'s' }),
-    ),
+    registry: Type.Optional(Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: "The npm registry to install extensions from; by default npm's" })),
     index: Type.Optional(
       Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'URL of an index to look up extension names without a source: a JSON document of sources by id' }),
     ),
@@ -101,7 +99,7 @@ const Web = Type.Object(
           description: 'Allowed hosts and address blocks on private networks; addresses that serve cloud credentials stay blocked',
         }),
         max_response_bytes: bytes(10_485_760, 'Maximum size of a response that a tool reads'),
-        timeout_secs: seconds(30, 3_600, 'Time limit of a tool\'s request'),
+        timeout_secs: seconds(30, 3_600, "Time limit of a tool's request"),
       },
       closed,
     ),
@@ -114,7 +112,7 @@ const ExecPolicy = Type.Object(
     mode: OneOf(['deny', 'allowlist'], { default: 'allowlist', description: "allowlist: the agent's [capabilities] shell list decides; deny: no agent can start a process" }),
     allowed_env_vars: strings([], {
       'x-by-hand': 'it says which variables of the daemon, secrets among them, commands of agents may read',
-      description: 'Environment variables that an agent\'s process can read, in addition to the basic ones; `X_*` allows all with this prefix that do not look like secrets',
+      description: "Environment variables that an agent's process can read, in addition to the basic ones; `X_*` allows all with this prefix that do not look like secrets",
     }),
     timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: 'Maximum run time of a process; by default, each caller sets its own limit (30 s if it sets none)' })),
     max_output_bytes: Type.Optional(
@@ -154,7 +152,7 @@ const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 const sections = {
   api: Api,
   extensions: Extensions,
-  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'], description: 'What is written down: this level and those above it' }) }, closed),
+  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'], description: 'Minimum level of log lines' }) }, closed),
   security: Security,
   web: Web,
   exec_policy: ExecPolicy,
