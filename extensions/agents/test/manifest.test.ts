@@ -125,7 +125,7 @@ describe('agent manifest', () => {
     expect(manifest.tags).to.deep.equal([]);
     expect(warnings.join('\n'))
       .to.match(/tags is not a list/)
-      .and.match(/Line 4: schedule is kept and does nothing yet/)
+      .and.match(/Line 4: schedule is stored and has no effect yet/)
       .and.match(/Line 5: favourite_colour is not a key/);
   });
 
@@ -178,7 +178,7 @@ describe('agent manifest', () => {
     for (const [key, value] of Object.entries(refused)) {
       const [problem] = await problemsOf(readJson({ [key]: value }));
       expect(problem?.key, key).to.match(new RegExp(`^${key}`));
-      expect(problem?.message, key).to.match(/would not be kept/);
+      expect(problem?.message, key).to.match(/is not supported/);
     }
     const harmless = { model: { base_url: '' }, module: 'builtin:chat', tool_exec_backend: 'local', response_format: { type: 'text' }, resources: { max_network_bytes_per_hour: 0 } };
     expect((await readJson(harmless)).warnings).to.deep.equal([]);

@@ -3,7 +3,7 @@ import { OneOf, Type, defineConfig } from '@svc/api';
 export const ApiKey = Type.String({
   default: '',
   maxLength: 1_024,
-  description: 'When not empty, every route but the public ones (the page, /docs, GET /api/health and /api/ready) needs it as a bearer token; sha256:<hex> of the key serves as well',
+  description: 'If set, all routes except the public ones (the page, /docs, GET /api/health and /api/ready) need it as a bearer token; sha256:<hex> of the key also works',
   'x-secret': true,
   'x-hash-serves': true,
   'x-caller-key': true,

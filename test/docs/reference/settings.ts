@@ -44,7 +44,7 @@ const meaningOf = ({ schema }: Row): string => {
   const aliases = schema['x-alias'];
   const also = aliases ? `Also \`${aliases.join('`, `')}\` at the top level` : '';
   const variable = schema['x-env'];
-  const from = variable ? `\`${variable}\` in the environment stands above it` : '';
+  const from = variable ? `\`${variable}\` in the environment overrides it` : '';
   return [schema.description ?? '', also, from].filter((text) => text !== '').join('. ');
 };
 

@@ -22,7 +22,8 @@ const Api = Type.Object(
     listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true, 'x-alias': ['api_listen'] }),
     cors_origins: strings([], {
       'x-alias': ['cors_origin'],
-      description: 'Origins whose pages may call this daemon from a browser, as https://chat.example or tauri://localhost; * names all, with an api_key alone. Without one, such a page is the owner',
+      description:
+        'Origins whose pages may call this daemon from a browser, such as https://chat.example or tauri://localhost; without an api_key, such a page has the rights of the owner. * allows all origins and needs an api_key',
     }),
     max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Maximum number of open connections; above it, only this machine can still call the health routes' }),
     max_connections_per_ip: Type.Integer({
