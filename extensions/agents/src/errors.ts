@@ -90,7 +90,7 @@ export const agentErrors = defineErrors('', {
   agents_unknown_field: {
     status: 400,
     retry: false,
-    message: (name: string, near: readonly string[]) => `"${name.slice(0, 100)}" is not a key of a manifest.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
+    message: (name: string, near: readonly string[]) => `"${name.slice(0, 100)}" is not a key of agent.toml.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
     hint: 'The keys are in schemas/agent.schema.json.',
   },
   agents_not_alone: {

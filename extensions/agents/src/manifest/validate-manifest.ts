@@ -102,10 +102,10 @@ const unknownKey = ({ path, known }: UnknownKey): Finding => {
   if (home !== undefined) return { path, message: `${name} is not a key there: ${key} belongs ${home}`, expected: `${key} ${home}`, fatal: true };
   const [near] = nearest(key, known, 1);
   const slip = near === undefined && path.length === 1 ? slipOf(key) : undefined;
-  if (slip) return { path, message: `${name} is not a key of a manifest. Did you mean "${slip.key}" ${slip.where}?`, expected: `${slip.key} ${slip.where}`, fatal: true };
+  if (slip) return { path, message: `${name} is not a key of agent.toml. Did you mean "${slip.key}" ${slip.where}?`, expected: `${slip.key} ${slip.where}`, fatal: true };
   if (isGrant(path) && (near === undefined || !isMisspelt(key, near))) return unknownGrant(path, near);
   const hint = near === undefined ? '' : `. Did you mean "${near}"?`;
-  if (near !== undefined && isMisspelt(key, near)) return { path, message: `${name} is not a key of a manifest${hint}`, expected: near, fatal: true };
+  if (near !== undefined && isMisspelt(key, near)) return { path, message: `${name} is not a key of agent.toml${hint}`, expected: near, fatal: true };
   return { path, message: `${name} is not a key of agent.toml and was ignored${hint}`, expected: 'nothing', fatal: false };
 };
 

@@ -139,7 +139,7 @@ describe('svc agent with the real daemon', function () {
       expect([broken.code, broken.stderr]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.includes('(line 3): it is not TOML'));
       const misspelt = await agent('apply', file('misspelt.toml', 'name = "clerk"\n[model]\ntemperatur = 0.2\n'), '--yes');
       expect([misspelt.code, misspelt.stderr]).to.satisfy(
-        ([code, text]: [number, string]) => code === 1 && text.includes('(line 3): model.temperatur is not a key of a manifest. Did you mean "temperature"?'),
+        ([code, text]: [number, string]) => code === 1 && text.includes('(line 3): model.temperatur is not a key of agent.toml. Did you mean "temperature"?'),
       );
       const { details } = JSON.parse((await agent('apply', file('misspelt.toml', 'name = "clerk"\n[model]\ntemperatur = 0.2\n'), '--yes', '--json')).stdout) as {
         details: { problems: Array<{ line: number }> };
