@@ -68,6 +68,5 @@ const NETWORK =
 /** What isolation can't block, as sentences for whoever agrees. */
 export const notKept = (isolation: Isolation): readonly string[] => {
   if (isolation === 'walled') return [];
-  if (isolation === 'isolated') return [NETWORK];
-  return ["anything: it runs inside the daemon. Grants limit only its calls to the daemon; it can still read files, the environment and the daemon's memory."];
+  return [NETWORK];
 };

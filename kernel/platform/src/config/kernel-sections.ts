@@ -124,7 +124,14 @@ const ExecPolicy = Type.Object(
 );
 
 const Journal = Type.Object(
-  { keep_days: Type.Integer({ default: 30, minimum: 1, maximum: 3_650, description: 'Records of ended runs are deleted after this many days; messages stay in the sessions' }) },
+  {
+    keep_days: Type.Integer({
+      default: 30,
+      minimum: 1,
+      maximum: 3_650,
+      description: 'Records of ended runs are deleted after this many days; messages stay in the sessions. Runs of a deleted conversation, agent or person are deleted with it',
+    }),
+  },
   closed,
 );
 
