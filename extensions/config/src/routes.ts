@@ -79,7 +79,7 @@ const schemaRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     path: '/api/config/schema',
     summary: 'Get the settings schema',
     description:
-      'Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) ' +
+      'The schema of every installed section. Also `x-sections` (each section, its extension, and whether a change applies immediately) and `x-ui-options` (by JSON pointer: the range of a number, the choices of a text) ' +
       'and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.',
     cost: WHOLE_COST,
     responses: { 200: Schema },
@@ -105,8 +105,8 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     summary: 'Update a setting',
     description:
       'Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. ' +
-      'Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. ' +
-      'Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.',
+      'Changes are applied one after the other, and an external edit of the file is never overwritten: 409. Send `If-Match` with the `ETag` of GET /api/config to change only what you have read. ' +
+      'Secrets, names of variables that hold secrets, and settings that decide about access can only be changed by a person in the file: 403. Settings from the environment cannot be changed here: 409. A read-only file: 423.',
     permission: 'config.admin',
     audit: 'config_changed',
     errors: [403, 409, 423, 500],
@@ -125,7 +125,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     path: '/api/config/reload',
     summary: 'Reload config.toml',
     description:
-      'svc reloads the file within two seconds after you save it; this call reloads it at once. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.',
+      'svc reloads the file within two seconds after you save it; this call reloads it immediately. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.',
     permission: 'config.admin',
     audit: 'config_reloaded',
     errors: [400],

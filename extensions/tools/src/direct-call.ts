@@ -82,6 +82,6 @@ const requestOf = ({ actors, ids }: Pick<DirectDeps, 'actors' | 'ids'>, actor: A
 const STATUS: Readonly<Record<string, number>> = { tools_bad_arguments: 400, tools_unknown: 404, tools_unavailable: 404, tools_bad_schema: 502, capability_rate_limited: 429 };
 
 const refusalOf = (name: string, { verdict, suspend, reason = 'it was refused', code = 'tool_denied' }: CallDecision): SvcError => {
-  if (verdict === 'suspend') return toolErrors.needs_approval(name, suspend?.reason ?? 'it says no more');
+  if (verdict === 'suspend') return toolErrors.needs_approval(name, suspend?.reason ?? 'it gives no reason');
   return new SvcError(code, reason, { status: STATUS[code] ?? 403 });
 };

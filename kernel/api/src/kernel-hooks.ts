@@ -27,7 +27,7 @@ export type Admission = Plain<typeof Admission>;
 
 export const HttpAdmit = defineVeto('http.admit', V, { policy: 'closed', budgetMs: 50, subject: Admission });
 export const HttpAuthenticate = defineAsk('http.authenticate', V, { policy: 'closed', budgetMs: 2_000, subject: Admission, answer: Actor });
-/** Whether somebody may do something, by the permission that says what it is: whoever offers more than routes asks it too. */
+/** Whether a caller has a permission. Extensions with entry points other than routes call it too. */
 export const HttpAuthorize = defineVeto('http.authorize', V, {
   policy: 'closed',
   budgetMs: 200,
@@ -50,14 +50,14 @@ export const SocketUpgrade = defineVeto('socket.upgrade', V, {
 export const ToolRequest = Type.Object({
   tool: ToolFacts,
   args: Type.Record(Type.String(), Type.Unknown()),
-  needs: Type.Array(Need, { description: 'What this call needs of the capabilities' }),
+  needs: Type.Array(Need, { description: 'The capabilities that this call needs' }),
   call: CallFacts,
   digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
   earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
 });
 export type ToolRequest = Plain<typeof ToolRequest>;
 
-/** A tap may leave tools out; what it adds is not taken. `capabilities` and `ownerId` stand when the list is for one agent. */
+/** A tap may remove tools; added tools are ignored. `capabilities` and `ownerId` are set if the list is for one agent. */
 export const ToolList = definePipe('tool.list', V, {
   policy: 'closed',
   budgetMs: 500,
@@ -135,7 +135,7 @@ const MetricHead = {
   name: Type.String(),
   help: Type.String({ description: 'For a person who reads it on a dashboard' }),
   labels: Type.Optional(Type.Record(Type.String(), Type.String())),
-  personal: Type.Optional(Type.Boolean({ description: 'Tells of agents or people: shown to those who see all' })),
+  personal: Type.Optional(Type.Boolean({ description: 'Mentions agents or people: shown only to owners and admins' })),
 };
 export const Histogram = Type.Object({
   ...MetricHead,

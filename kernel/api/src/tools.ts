@@ -41,7 +41,7 @@ export const CallFacts = Type.Object({
   agentId: Type.String({ description: 'Empty for a call without an agent' }),
   sessionId: Type.String(),
   actor: Actor,
-  depth: Type.Integer({ description: 'How many agents stand above this run' }),
+  depth: Type.Integer({ description: 'Number of agents above this run' }),
   capabilities: Capabilities,
 });
 export type CallFacts = Plain<typeof CallFacts>;
@@ -56,7 +56,7 @@ export const ToolStatus = OneOf(['completed', 'error', 'waiting_approval', 'deni
 export type ToolStatus = Plain<typeof ToolStatus>;
 
 export const ToolOutput = Type.Object({
-  content: Type.String({ description: 'What the model reads' }),
+  content: Type.String({ description: 'The text for the model' }),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(ToolStatus),
 });

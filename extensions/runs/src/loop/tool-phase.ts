@@ -44,7 +44,7 @@ export interface Planned {
 
 export type Suspension = NonNullable<CallDecision['suspend']>;
 
-const UNKNOWN_OUTCOME = 'The daemon stopped while this call was running, and it is not known whether it took effect. It was not repeated. Check before doing it again.';
+const UNKNOWN_OUTCOME = 'The daemon stopped during this call, so it is unknown whether it took effect. It was not repeated. Check before you repeat it.';
 
 /** Validates every call; numbers a step for each that may run or is refused. */
 export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: readonly OpenCall[]): Promise<Planned[]> {

@@ -87,7 +87,7 @@ export class DaemonAdapters {
       else if (to === 'env') ctx.env(String(args[0]));
     } catch (error) {
       // Nobody waits for an answer: what was refused is told where people look.
-      if (this.#mayLog()) ctx.log.warn('what the extension asked for was refused', { asked: to.slice(0, 100), cause: error });
+      if (this.#mayLog()) ctx.log.warn('a request of the extension was refused', { asked: to.slice(0, 100), cause: error });
     }
   }
 

@@ -15,7 +15,7 @@ export const sealed = (id: string, what: string, write: WireWrite): Write => {
 
 const wireOf = (write: Write): WireWrite => {
   const wire = asked.get(write);
-  if (!wire) throw isolationErrors.not_plain('a write that this extension did not make: writes of others do not cross');
+  if (!wire) throw isolationErrors.not_plain('a write that this extension did not create; it cannot pass on writes of others');
   return wire;
 };
 
@@ -81,7 +81,7 @@ export const childEgress = (peer: Peer): Egress => {
   let next = 1;
   return {
     allow: (baseUrl) => {
-      if (!URL.canParse(baseUrl)) throw isolationErrors.not_plain(`"${baseUrl}", which is no URL`);
+      if (!URL.canParse(baseUrl)) throw isolationErrors.not_plain(`"${baseUrl}", which is not a URL`);
       const entry = next++;
       // Messages keep their order: a request that follows finds it allowed.
       peer.notify('egress.allow', [entry, baseUrl]);

@@ -36,7 +36,7 @@ export function applierOf(deps: ApplyDeps): Settings {
       deps.deliver(changed);
       await lifecycle.converge();
       const log = deps.log.logger('config');
-      log.info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });
+      log.info(problems.length === 0 ? 'settings reloaded' : 'settings reloaded; invalid ones keep their last valid value', { why, changed, problems: problems.length });
       const restart = awaitingRestart(deps, atStart);
       for (const setting of restart) log.warn(`${setting} was changed and takes effect at the next start`, { setting });
       return {

@@ -92,7 +92,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
         await drive(at);
       }
     })()
-      .catch((cause: unknown) => deps.log.warn('durable events could not be numbered; it is tried again in a moment', { cause }))
+      .catch((cause: unknown) => deps.log.warn('durable events could not be numbered; svc tries again', { cause }))
       .finally(() => {
         driving = undefined;
       });
@@ -103,7 +103,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
   const following = deps.installed.onChange((id) => {
     const added = follow(deps, listeners, id);
     if (!added || !opened) return;
-    readOffsets(opened.db, [added]).then(poke, (cause: unknown) => deps.log.error('a new durable listener could not be placed; it hears from the next start on', { listener: id, cause }));
+    readOffsets(opened.db, [added]).then(poke, (cause: unknown) => deps.log.error('a new durable listener could not be added; it receives events after the next start', { listener: id, cause }));
   });
   return {
     open: async (db, lease) => {
@@ -118,7 +118,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
       await following.dispose();
       await driving;
       await Promise.all([...listeners.values()].map((listener) => listener.pumping));
-      if (isHolder) await opened?.lease.release().catch((cause: unknown) => deps.log.warn('the lease of durable events could not be given back; it runs out by itself', { cause }));
+      if (isHolder) await opened?.lease.release().catch((cause: unknown) => deps.log.warn('the lease of durable events could not be released; it will expire', { cause }));
     },
   };
 };
@@ -153,7 +153,7 @@ const offsetOf = (db: Db, { id, offset }: Listener): Write => db.upsert('offsets
 function start(deps: RelayDeps, opened: Opened, listener: Listener, signal: AbortSignal): void {
   listener.again = true;
   listener.pumping ??= pump(deps, opened, listener, signal)
-    .catch((cause: unknown) => deps.log.error('durable events could not be relayed; the next commit tries again', { listener: listener.id, cause }))
+    .catch((cause: unknown) => deps.log.error('durable events could not be relayed; svc tries again at the next commit', { listener: listener.id, cause }))
     .finally(() => {
       listener.pumping = undefined;
       // Asked between its last look and now, when its listener came back, say: nobody else would look again.
@@ -200,7 +200,7 @@ async function deliver(deps: RelayDeps, listener: Listener, row: Kept, signal: A
     try {
       return await deps.hub.deliverTo(listener.id, row.name, JSON.parse(row.data));
     } catch (cause) {
-      deps.log.warn('a durable listener failed and is given the event again', { listener: listener.id, event: row.name, seq: row.seq, wait_ms: waitMs, cause });
+      deps.log.warn('a durable listener failed and will receive the event again', { listener: listener.id, event: row.name, seq: row.seq, wait_ms: waitMs, cause });
       await deps.clock.sleep(waitMs, signal).catch(() => undefined); // the daemon is stopping
     }
   }

@@ -37,7 +37,7 @@ export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: Inco
 /** The same for a caller that stays, and was charged before. */
 export const identifyAgain = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> => {
   if (row.decl.auth === 'public') return PUBLIC;
-  if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can tell who calls.');
+  if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can identify callers.');
   return whenKnown(hooks.authenticate.atOnce(admissionOf(call, req, row.decl.id, 0)), (actor) => authorized(hooks, row, call, actor));
 };
 
