@@ -11,6 +11,9 @@ const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PICTURES = process.env.SVC_TEST_PICTURES;
 const KEY = 'svc_key-of-the-docs-test';
 const CONFIG = `[extensions]\npreset = "full"\n${OPEN_RATE}`;
+/** A quarter of the operations: what says nothing about each of them is drawn in a quarter of the time. */
+const OFF = ['config', 'extensions-admin', 'files', 'loop-guard', 'models', 'providers', 'sessions', 'tools', 'vault'];
+const FEW = `[extensions]\npreset = "minimal"\nenable = ["docs"]\ndisable = ${JSON.stringify(OFF)}\n${OPEN_RATE}`;
 
 describe('the files of /docs', () => {
   afterEach(stopTestKernels);
@@ -62,6 +65,7 @@ describe('the page at /docs', function () {
   /** One for all: what was read and compiled of the page stays. */
   let context: BrowserContext;
   let open: TestKernel;
+  let few: TestKernel;
   let kernel: TestKernel;
   let page: Page;
   let mistakes: string[];
@@ -75,6 +79,7 @@ describe('the page at /docs', function () {
     browser = await chromium.launch(LAUNCH);
     context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
     open = await bootTestKernel({ config: CONFIG });
+    few = await bootTestKernel({ config: FEW });
   });
   after(async () => {
     await browser?.close();
@@ -117,7 +122,7 @@ describe('the page at /docs', function () {
   });
 
   it('tries an operation at this daemon, under whichever name it is visited', async () => {
-    await visit({ hash: '#/system/getVersion', host: 'localhost' });
+    await visit({ at: few, hash: '#/system/getVersion', host: 'localhost' });
     const block = await operation('system', 'getVersion');
     await block.getByRole('button', { name: 'Try it out' }).click();
     await block.getByRole('button', { name: 'Execute' }).click();
@@ -127,7 +132,7 @@ describe('the page at /docs', function () {
   });
 
   it('D1: asks for the key, says when it is wrong, uses it, and stores it nowhere', async () => {
-    await visit({ at: await bootTestKernel({ config: `api_key = "${KEY}"\n${CONFIG}`, key: KEY }) });
+    await visit({ at: await bootTestKernel({ config: `api_key = "${KEY}"\n${FEW}`, key: KEY }) });
     await page.locator('#key-dialog[open]').waitFor();
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
@@ -151,7 +156,7 @@ describe('the page at /docs', function () {
   });
 
   it('says that the daemon is gone, and tries again on demand', async () => {
-    await visit({ isCut: true });
+    await visit({ at: few, isCut: true });
     await page.getByText('cannot be reached').waitFor();
     await page.unroute('**/api/openapi.json');
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -159,7 +164,7 @@ describe('the page at /docs', function () {
   });
 
   it('is used by keyboard: from the link to the operations to an operation that opens', async () => {
-    await visit();
+    await visit({ at: few });
     await shown();
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').innerText()).to.equal('Skip to the operations');
