@@ -36,6 +36,7 @@ import { watchConfig } from './settings/config-watch.js';
 import { createSettingsView } from './settings/settings-view.js';
 import { canSwitch } from './choices/consequences.js';
 import { claimsOf, extensionSettings, isDatabaseKept, admissionOf, listenAddress, missingSecurity, presetOf, requiredSecurity } from './settings/daemon-settings.js';
+import { createAudit } from './audit/audit-notes.js';
 import { createDurableRelay, type DurableRelay } from './relay/durable-relay.js';
 import { daemonErrors } from './errors.js';
 import type { ContextParts } from './extension-context.js';
@@ -278,8 +279,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   });
   bus.subscribe('events', ({ event, data }) => {
     wiring.events.emit(event, data);
-    // It may be one that is kept for durable listeners.
-    relay.poke();
+    if (relay.isStored(event)) relay.poke();
   });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
@@ -298,6 +298,8 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   });
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
+  const audit = createAudit({ isStored: relay.isStored, commit: async (fact) => void (await own.commit([storage.event('kernel', api.AuditRecorded.name, fact)])), config, claims: ground.claims, clock, ids, log: log.logger('audit') });
+  http.keepAudit(audit);
   const choices = await openChoices(own, clock);
   await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
   const purges = createPurges({
@@ -332,6 +334,7 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
       ...wiring,
       purges,
       quotas,
+      audit,
       reportUnhandled: ground.unhandled.report,
     },
   };
@@ -370,6 +373,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     ...parts,
     lifecycle,
     deliver: (sections) => wiring.events.emit('config.changed', { sections }),
+    entered: parts.audit.settingsChanged,
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
   const view: api.KernelView = createKernelView({

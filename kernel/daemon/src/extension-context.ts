@@ -13,6 +13,7 @@ import {
   runAs,
 } from '@svc/core';
 import { createTimers } from '@svc/platform/clock/timers';
+import type { KernelAudit } from './audit/audit-notes.js';
 import { dbAccess } from './access/storage.js';
 import { daemonErrors } from './errors.js';
 import { contributed } from './access/contributed.js';
@@ -54,6 +55,7 @@ export interface ContextParts extends PlatformParts {
   readonly actors: ActorRegistry;
   readonly purges: Purges;
   readonly quotas: Quotas;
+  readonly audit: KernelAudit;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   reportUnhandled(owner: Contributor, place: string, error: unknown): void;

@@ -31,7 +31,7 @@ import type { Projection } from '@svc/platform/streams/projections';
 import type { InstalledFiles } from './process/release.js';
 import type { UnhandledHandler } from './process/unhandled-errors.js';
 
-const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap, api.PageChanged].map(({ name }) => name);
+const KERNEL_EVENTS = [api.AuditRecorded, api.ExtensionChanged, api.ConfigChanged, api.EventsGap, api.PageChanged].map(({ name }) => name);
 const KERNEL_KINDS = [RECEIPTS_KIND];
 
 /** What extensions are validated against. */
