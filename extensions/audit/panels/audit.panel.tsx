@@ -1,0 +1,2 @@
+import { definePanel } from '@svc/kit';
+export const panel = definePanel({ view: () => <p>audit</p> });
