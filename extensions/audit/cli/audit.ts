@@ -1,5 +1,5 @@
 /** `svc audit`: what works without the daemon. `svc audit recent` is data of the area. */
-import { type Action, type Cli, type Command, EXIT, Failure, type Outcome, facts, readLocalRows, usageFailure } from '@svc/cli/area';
+import { type Action, type Cli, type Command, EXIT, Failure, failureOf, type Outcome, facts, readLocalRows, usageFailure } from '@svc/cli/area';
 import type { AuditVerification } from '@svc/client';
 import { EXPORT_TABLES, exportLines, type ExportVerdict, verifyExport } from '@svc/ext-audit/format';
 import { createReadStream } from 'node:fs';
@@ -90,7 +90,6 @@ const exported = async (cli: Cli, write: WriteLine): Promise<void> => {
       for (const line of lines) await write(line);
     }
   } catch (error) {
-    const { failureOf } = await import('@svc/cli/area');
     await readLocalRows(cli, error instanceof Failure ? error : failureOf(error, await cli.settings.url()), 'audit', EXPORT_TABLES, async (rows) => {
       for await (const line of exportLines(rows)) await write(line);
     });

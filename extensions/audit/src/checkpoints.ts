@@ -110,7 +110,7 @@ export const fileNotes = async (data: Data): Promise<string[]> => {
 
 /** Nothing was signed yet. */
 const noFolder = (error: unknown): [] => {
-  if (error instanceof Error && 'code' in error && error.code === 'files_missing') return [];
+  if (error instanceof Error && 'code' in error && error.code === 'file_missing') return [];
   throw error;
 };
 

@@ -82,7 +82,7 @@ export const verifyChain = async (deps: VerifyDeps): Promise<Verdict> => {
     last_entry: timeOf(lastBody),
     broken: broken.slice(0, MAX_BROKEN),
     problems,
-    checkpoints: claims.length,
+    checkpoints: new Set(claims.map(({ size }) => size)).size,
     covered,
     trimmed,
   };

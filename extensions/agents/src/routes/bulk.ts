@@ -53,6 +53,7 @@ const spawnMany = ({ spawn }: BulkRouteDeps): RouteDecl =>
     description: `${EACH} A body of the wrong form is refused whole, before anything is made. With an \`Idempotency-Key\`, a request that is sent again makes nothing twice.`,
     cost: 250,
     audit: 'agents_spawned',
+    auditCategory: 'grants',
     body: Type.Object({ agents: Type.Array(SpawnBody, { minItems: 1, maxItems: MAX_ITEMS }) }, { ...closed, 'x-name': 'SpawnRequests' }),
     maxBodyBytes: MAX_BODY_BYTES,
     errors: [413],

@@ -61,3 +61,33 @@ export const auditFact = (
   details: { role: actor.role, ...(requestId === undefined ? {} : { request_id: requestId }), ...details },
   personal: { actor: actor.id, ...personal },
 });
+
+const MAX_PREVIEW = 200;
+
+/** A tool call as the trail has it: what was called, how it was decided and how it ended. Of its arguments a digest stays, and the beginning as a personal detail. */
+export const toolCallNote = (call: {
+  readonly actor: Actor;
+  readonly agentId: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly digest: string;
+  readonly args: unknown;
+  readonly status: string;
+  /** Why it was refused, as a code. */
+  readonly code?: string | undefined;
+}): AuditNote => ({
+  type: 'tool_invoked',
+  actor: call.actor,
+  agentId: call.agentId,
+  outcome: call.status === 'completed' ? 'ok' : call.status === 'denied' ? 'refused' : 'failed',
+  details: {
+    tool: call.tool.slice(0, MAX_PREVIEW),
+    digest: call.digest,
+    status: call.status,
+    call_id: call.callId.slice(0, MAX_PREVIEW),
+    ...(call.runId === '' ? {} : { run_id: call.runId }),
+    ...(call.code === undefined ? {} : { code: call.code }),
+  },
+  personal: { arguments: (JSON.stringify(call.args) ?? '').slice(0, MAX_PREVIEW) },
+});

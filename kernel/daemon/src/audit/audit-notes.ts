@@ -78,3 +78,9 @@ const requiredOf = ({ config, claims }: AuditDeps): readonly AuditCategory[] => 
   // Validated by the schema that the audit area claims the section with.
   return (config.get(SECTION) as { readonly required: readonly AuditCategory[] } | undefined)?.required ?? [];
 };
+
+/** Values of secrets, wherever they stand. An area that notes a fact is believed about its form: it came with the daemon. */
+export const withoutSecrets = (fact: AuditFact, scrub: (text: string) => string): AuditFact => ({ ...fact, details: scrubbed(fact.details, scrub), personal: scrubbed(fact.personal, scrub) });
+
+const scrubbed = (facts: AuditFact['details'], scrub: (text: string) => string): AuditFact['details'] =>
+  Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? scrub(value) : value]));

@@ -24,7 +24,7 @@ export interface HttpAudit {
 }
 
 type Marked = Pick<RouteDecl, 'id' | 'audit' | 'auditCategory' | 'permission'>;
-type Asked = Pick<HandlerRequest, 'id' | 'actor' | 'params' | 'ip' | 'call'>;
+type Asked = Pick<HandlerRequest, 'id' | 'actor' | 'params' | 'query' | 'ip' | 'call'>;
 
 const NOBODY: Actor = Object.freeze({ id: 'public', role: 'public', ownerId: 'public' });
 const UNAUTHORIZED = 401;
@@ -77,13 +77,13 @@ export const auditRefusal = (audit: HttpAudit | undefined, decl: Marked, call: C
   });
 };
 
-const noteOf = (decl: Marked, type: string, { id, actor, params, ip, call }: Asked, outcome: AuditFact['outcome'], more: AuditFact['details'], agentId?: string): AuditNote => {
+const noteOf = (decl: Marked, type: string, { id, actor, params, query, ip, call }: Asked, outcome: AuditFact['outcome'], more: AuditFact['details'], agentId?: string): AuditNote => {
   const given = params as Readonly<Record<string, unknown>>; // an object, whatever the route declares of it
   const facts = (isWanted: (name: string, value: unknown) => boolean): Record<string, string> =>
     Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (isWanted(name, value) ? [[name, String(value).slice(0, MAX_TEXT)]] : [])));
   const details = { operation: decl.id, ...more, ...facts(isPlain) };
   const personal = { ip, ...facts((name, value) => !isPlain(name, value)) };
-  return { type, actor, outcome, requestId: id, agentId: agentId ?? agentIn(call.path, given), details, personal };
+  return { type, actor, outcome, requestId: id, agentId: agentId ?? agentIn(call.path, { ...(query as Readonly<Record<string, unknown>>), ...given }), details, personal };
 };
 
 const MAX_TEXT = 500;
