@@ -7,6 +7,9 @@
  */
 import { hash } from 'node:crypto';
 
+const COLON = 0x3a;
+const COMMA = 0x2c;
+
 export const GENESIS = '0'.repeat(64);
 /** In place of an agent, where none is concerned. */
 export const NO_AGENT = 'system';
@@ -43,13 +46,11 @@ export const fieldsOf = (text: string): ChainFields | undefined => {
   return { id: Number(id), prev_hash: prev, timestamp, event_type: type, agent_id: agent, details };
 };
 
-const COLON = 0x3a;
-const COMMA = 0x2c;
-
 /** Whether the text begins as that of this entry behind that hash: what a walk along the chain asks, without reading the rest. */
 export const isNext = (text: string, id: number, prevHash: string): boolean => {
   const number = String(id);
-  return text.startsWith(`${number.length}:${number},64:${prevHash},`);
+  const head = `${number.length}:${number},64:`;
+  return text.startsWith(head) && text.startsWith(prevHash, head.length) && text.charCodeAt(head.length + 64) === COMMA;
 };
 
 /** JSON that does not depend on the order of keys. */

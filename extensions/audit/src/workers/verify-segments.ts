@@ -16,14 +16,18 @@ const verifySegments = ({ prev, segments }: VerifyInput): VerifyOutput => {
     const texts = bodies?.split('\n');
     if (texts && texts.length !== count) note(first, `There are ${texts.length} entries where ${count} hashes are stored.`);
     for (let place = 0; place < count; place += 1) {
-      const stored = hashes.slice(place * HASH, place * HASH + HASH);
+      const id = first + place;
       const text = texts?.[place];
       if (text !== undefined) {
-        const id = first + place;
         if (!isNext(text, id, last)) note(id, faultOf(text, id));
-        if (hashOf(text) !== stored) note(id, 'Its content is not what was hashed.');
-      } else if (texts) note(first + place, 'It is missing.');
-      last = stored;
+        const made = hashOf(text);
+        if (hashes.startsWith(made, place * HASH)) {
+          last = made;
+          continue;
+        }
+        note(id, 'Its content is not what was hashed.');
+      } else if (texts) note(id, 'It is missing.');
+      last = hashes.slice(place * HASH, place * HASH + HASH);
     }
     for (const cut of cuts) {
       const leaves = Array.from({ length: Math.min(cut, count) }, (_, place) => leafOf(hashes.slice(place * HASH, place * HASH + HASH)));
