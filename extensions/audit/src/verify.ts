@@ -88,9 +88,26 @@ export const verifyChain = async (deps: VerifyDeps): Promise<Verdict> => {
   };
 };
 
+interface TailEntry {
+  readonly id: number;
+  readonly body: string;
+  readonly hash: string;
+}
+
+/** Entries that follow each other without a gap. */
+const runsOf = (rows: readonly TailEntry[]): Array<[TailEntry, ...TailEntry[]]> => {
+  const runs: Array<[TailEntry, ...TailEntry[]]> = [];
+  for (const row of rows) {
+    const run = runs.at(-1);
+    if (run?.at(-1)?.id === row.id - 1) run.push(row);
+    else runs.push([row]);
+  }
+  return runs;
+};
+
 interface Walk {
   segments(rows: readonly SegmentRow[], from: number): Promise<void>;
-  tail(rows: ReadonlyArray<{ id: number; body: string; hash: string }>): Promise<void>;
+  tail(rows: readonly TailEntry[]): Promise<void>;
   end(): Promise<{ length: number; last: string; broken: readonly Broken[]; roots: ReadonlyMap<number, string> }>;
 }
 
@@ -142,17 +159,18 @@ const createWalk = ({ workers }: Pick<VerifyDeps, 'workers'>, claims: readonly C
       await give({ prev, segments: pieces });
     },
     tail: async (rows) => {
-      const first = length + 1;
-      const [row] = rows;
-      if (!row) return;
-      const missing = rows.find(({ id }, place) => id !== (rows[place - 1]?.id ?? length) + 1);
-      if (missing) broken.push({ id: missing.id, problem: 'The entry before it is missing.' });
-      const cuts = cutsIn(first, rows.length);
-      if (cuts.length > 0) left.set(Math.floor((first - 1) / TILE), peaks.copy());
-      const prev = last;
-      length = rows.at(-1)?.id ?? length;
-      last = rows.at(-1)?.hash ?? last;
-      await give({ prev, segments: [{ first, bodies: rows.map(({ body }) => body).join('\n'), hashes: rows.map(({ hash }) => hash.padEnd(64, ' ').slice(0, 64)).join(''), cuts }] });
+      for (const run of runsOf(rows)) {
+        const first = run[0].id;
+        const isBehind = first === length + 1;
+        if (!isBehind) broken.push({ id: first, problem: 'The entry before it is missing.' });
+        // Where one is missing no checkpoint behind it can be met.
+        const cuts = isBehind ? cutsIn(first, run.length) : [];
+        if (cuts.length > 0) left.set(Math.floor((first - 1) / TILE), peaks.copy());
+        const prev = last;
+        length = run.at(-1)?.id ?? length;
+        last = run.at(-1)?.hash ?? last;
+        await give({ prev, segments: [{ first, bodies: run.map(({ body }) => body).join('\n'), hashes: run.map(({ hash }) => hash.padEnd(64, ' ').slice(0, 64)).join(''), cuts }] });
+      }
     },
     end: async () => {
       await Promise.all(open);
