@@ -41,8 +41,8 @@ export const factOf = (n: number, more: Partial<AuditFact> = {}, actor = ALICE):
 
 export const facts = (count: number, from = 1): AuditFact[] => Array.from({ length: count }, (_, n) => factOf(from + n));
 
-export const openTrail = async (engine: TestEngine): Promise<Trail> => {
-  const home = await mkdtemp(join(tmpdir(), 'svc-audit-'));
+export const openTrail = async (engine: TestEngine, under = tmpdir()): Promise<Trail> => {
+  const home = await mkdtemp(join(under, 'svc-audit-'));
   const clock = systemClock();
   const storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: quiet, onEvents: () => undefined });
   const owner = { id: 'audit', tables: tables.map(({ name }) => name) };
