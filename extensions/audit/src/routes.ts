@@ -147,7 +147,7 @@ const logRoutes = (store: AuditStore): RouteDecl[] => [
     },
   }),
   route({
-    id: 'proveAuditEntry',
+    id: 'getAuditInclusionProof',
     method: 'GET',
     path: '/api/audit/log/proof/{id}',
     summary: 'Prove that an entry is in the log',
@@ -166,7 +166,7 @@ const logRoutes = (store: AuditStore): RouteDecl[] => [
     },
   }),
   route({
-    id: 'proveAuditGrowth',
+    id: 'getAuditConsistencyProof',
     method: 'GET',
     path: '/api/audit/log/consistency',
     summary: 'Prove that the log only grew',

@@ -837,7 +837,7 @@ export interface paths {
          * Prove that the log only grew
          * @description A consistency proof of RFC 6962 from the first `from` entries to the first `size`; by default those of the newest checkpoint.
          */
-        get: operations["proveAuditGrowth"];
+        get: operations["getAuditConsistencyProof"];
         put?: never;
         post?: never;
         delete?: never;
@@ -857,7 +857,7 @@ export interface paths {
          * Prove that an entry is in the log
          * @description An inclusion proof of RFC 6962 for the entry among the first `size` entries; by default those of the newest checkpoint.
          */
-        get: operations["proveAuditEntry"];
+        get: operations["getAuditInclusionProof"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7703,7 +7703,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    proveAuditGrowth: {
+    getAuditConsistencyProof: {
         parameters: {
             query: {
                 from: number;
@@ -7734,7 +7734,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    proveAuditEntry: {
+    getAuditInclusionProof: {
         parameters: {
             query?: {
                 size?: number;
