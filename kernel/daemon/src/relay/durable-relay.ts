@@ -165,10 +165,12 @@ async function pump(deps: RelayDeps, { db, lease }: Opened, listener: Listener, 
     const rows = await db.system('delivery of events').read<Kept>('SELECT seq, name, data FROM kernel__events WHERE seq > ? ORDER BY seq LIMIT ?', [listener.offset, BATCH]);
     const [first] = rows;
     if (first && first.seq > listener.offset + 1) await notifyGap(deps, db, listener, first.seq);
-    for (const together of batchesOf(deps, listener, rows)) {
-      if (listener.events.has(together[0].name) && !(await deliver(deps, listener, together, signal))) return;
-      listener.offset = together.at(-1)?.seq ?? listener.offset;
+    for (const batch of batchesOf(deps, listener, rows)) {
+      if (!(await deliver(deps, listener, batch, signal))) return;
+      listener.offset = batch.at(-1)?.seq ?? listener.offset;
     }
+    // What it does not listen to is behind it, too.
+    listener.offset = rows.at(-1)?.seq ?? listener.offset;
     // Somebody else has taken over, and goes on from what is stored.
     if (rows.length > 0 && !(await moveOn(db, lease, listener))) return;
     if (rows.length === BATCH) listener.again = true;
@@ -177,10 +179,10 @@ async function pump(deps: RelayDeps, { db, lease }: Opened, listener: Listener, 
 
 type Batch = [Kept, ...Kept[]];
 
-/** One by one, but those of one name that follow each other where the listener takes them together. */
-function batchesOf({ hub }: RelayDeps, { id }: Listener, rows: readonly Kept[]): Batch[] {
+/** What it listens to, one by one, or those of one name that follow each other where it takes them together. */
+function batchesOf({ hub }: RelayDeps, { id, events }: Listener, rows: readonly Kept[]): Batch[] {
   const batches: Batch[] = [];
-  for (const row of rows) {
+  for (const row of rows.filter(({ name }) => events.has(name))) {
     const last = batches.at(-1);
     if (last?.[0].name === row.name && hub.takesBatch(id, row.name)) last.push(row);
     else batches.push([row]);
