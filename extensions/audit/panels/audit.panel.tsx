@@ -115,12 +115,7 @@ const Filters = ({ sought, entries }: { sought: Sought; entries: readonly Entry[
   return (
     <div class="row wrap">
       <SearchField value={sought.q ?? ''} onValue={(q) => setQuery({ q })} label={t('search')} />
-      <Select
-        label={t('type')}
-        value={sought.type ?? ''}
-        onValue={(type) => setQuery({ type })}
-        options={[{ value: '', label: t('any_type') }, ...types.map((value) => ({ value, label: value }))]}
-      />
+      <Select label={t('type')} value={sought.type ?? ''} onValue={(type) => setQuery({ type })} options={[{ value: '', label: t('any_type') }, ...types.map((value) => ({ value, label: value }))]} />
       <Select
         label={t('agent')}
         value={sought.agent ?? ''}

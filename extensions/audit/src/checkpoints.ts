@@ -69,10 +69,12 @@ export const createCheckpoints = (deps: CheckpointDeps): CheckpointService => {
   return {
     state: () => state,
     sign: (why) => {
-      running = running.then(() => signNow(why)).catch((cause: unknown) => {
-        state = { ...state, problem: cause instanceof Error ? cause.message : String(cause) };
-        ctx.log.error('the audit log could not be signed', { cause });
-      });
+      running = running
+        .then(() => signNow(why))
+        .catch((cause: unknown) => {
+          state = { ...state, problem: cause instanceof Error ? cause.message : String(cause) };
+          ctx.log.error('the audit log could not be signed', { cause });
+        });
       return running;
     },
   };

@@ -50,9 +50,11 @@ export const doctorFindings = async (deps: ReportDeps): Promise<DoctorFinding[]>
   const check = 'AuditTrailCheck';
   const { problem, evidence } = await look(deps);
   const { problem: unsigned, witnessProblem } = deps.checkpoints.state();
-  if (problem !== undefined) return [{ check, result: 'fail', message: `The audit trail is not what was written. ${problem}`, fix: 'svc audit verify   names every entry; compare it with an export or a backup' }];
+  if (problem !== undefined)
+    return [{ check, result: 'fail', message: `The audit trail is not what was written. ${problem}`, fix: 'svc audit verify   names every entry; compare it with an export or a backup' }];
   if (unsigned !== undefined) return [{ check, result: 'warn', message: `The audit trail cannot be signed: ${unsigned}`, fix: 'svc vault status   shows whether the key that signs can be read' }];
-  if (witnessProblem !== undefined) return [{ check, result: 'warn', message: `The witness did not sign the last checkpoint: ${witnessProblem}`, fix: 'Check [audit] witness_url and your network connection' }];
+  if (witnessProblem !== undefined)
+    return [{ check, result: 'warn', message: `The witness did not sign the last checkpoint: ${witnessProblem}`, fix: 'Check [audit] witness_url and your network connection' }];
   return [{ check, result: 'pass', message: `The audit trail has ${evidence}.` }];
 };
 

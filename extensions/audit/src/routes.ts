@@ -72,7 +72,8 @@ export const auditRoutes = ({ store, verify, clock }: AuditRouteDeps): RouteDecl
     method: 'GET',
     path: '/api/audit/recent',
     summary: 'List audit entries',
-    description: 'Newest first. Owners and admins see all entries; others see those about themselves and their agents. Without filters, `total` is the length of the list; trimmed entries are not listed.',
+    description:
+      'Newest first. Owners and admins see all entries; others see those about themselves and their agents. Without filters, `total` is the length of the list; trimmed entries are not listed.',
     cost: 5,
     query: Recent.query,
     responses: { 200: Recent.answer },
@@ -87,7 +88,8 @@ export const auditRoutes = ({ store, verify, clock }: AuditRouteDeps): RouteDecl
     method: 'GET',
     path: '/api/audit/verify',
     summary: 'Verify the audit trail',
-    description: 'Hashes every entry again, and compares the log with all signed checkpoints, those in the data folder included. A trail that is not what was written is answered with 200 and `invalid`.',
+    description:
+      'Hashes every entry again, and compares the log with all signed checkpoints, those in the data folder included. A trail that is not what was written is answered with 200 and `invalid`.',
     permission: 'audit.admin',
     cost: 50,
     responses: { 200: Verification },
@@ -96,7 +98,13 @@ export const auditRoutes = ({ store, verify, clock }: AuditRouteDeps): RouteDecl
       const verdict = await verify();
       const isValid = verdict.broken.length === 0 && verdict.problems.length === 0;
       if (!isValid) log.error('the audit trail is not what was written', { broken: verdict.broken.length, problems: verdict.problems });
-      return reply(200, { status: isValid ? ('valid' as const) : ('invalid' as const), ...verdict, broken: [...verdict.broken], problems: [...verdict.problems], took_ms: Math.round(clock.mono() - since) });
+      return reply(200, {
+        status: isValid ? ('valid' as const) : ('invalid' as const),
+        ...verdict,
+        broken: [...verdict.broken],
+        problems: [...verdict.problems],
+        took_ms: Math.round(clock.mono() - since),
+      });
     },
   }),
   route({
@@ -177,7 +185,11 @@ const logRoutes = (store: AuditStore): RouteDecl[] => [
     handler: async ({ query }) => {
       const size = await sizeOr(store, query.size);
       if (query.from > size) throw auditErrors.bad_size(query.from, size);
-      const part = await treePart(store, size, tilesFor(size, [query.from - 1, query.from]).filter((tile) => tile * TILE < size));
+      const part = await treePart(
+        store,
+        size,
+        tilesFor(size, [query.from - 1, query.from]).filter((tile) => tile * TILE < size),
+      );
       return reply(200, { size, proof: consistencyProof(part, query.from).map(base64) });
     },
   }),
@@ -195,4 +207,3 @@ const base64 = (value: Uint8Array): string => Buffer.from(value).toString('base6
 async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   for await (const line of lines) yield Buffer.from(`${line}\n`);
 }
-

@@ -74,8 +74,7 @@ export const createStore = (db: Db): AuditStore => {
   const { name: entries } = Entries;
   const segment = (n: number): Promise<SegmentRow | undefined> => all.first<SegmentRow>({ from: Segments.name, where: { n } });
   const rows = (first: number, limit: number): Promise<EntryRow[]> => all.select<EntryRow>({ from: entries, where: { id: { gte: first } }, order: [{ column: 'id' }], limit });
-  const lastSegment = (): Promise<SegmentRow | undefined> =>
-    all.first<SegmentRow>({ from: Segments.name, columns: ['n', 'hashes', 'newest'], order: [{ column: 'n', descending: true }] });
+  const lastSegment = (): Promise<SegmentRow | undefined> => all.first<SegmentRow>({ from: Segments.name, columns: ['n', 'hashes', 'newest'], order: [{ column: 'n', descending: true }] });
   return {
     reader: all,
     tip: async () => {

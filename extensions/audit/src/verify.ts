@@ -115,8 +115,7 @@ interface Walk {
 const createWalk = ({ workers }: Pick<VerifyDeps, 'workers'>, claims: readonly Claim[]): Walk => {
   const bySegment = new Map<number, Set<number>>();
   for (const { size } of claims) bySegment.set(Math.floor((size - 1) / TILE), (bySegment.get(Math.floor((size - 1) / TILE)) ?? new Set()).add(size));
-  const cutsIn = (first: number, count: number): number[] =>
-    [...(bySegment.get(Math.floor((first - 1) / TILE)) ?? [])].filter((size) => size < first + count).map((size) => size - first + 1);
+  const cutsIn = (first: number, count: number): number[] => [...(bySegment.get(Math.floor((first - 1) / TILE)) ?? [])].filter((size) => size < first + count).map((size) => size - first + 1);
   const open = new Set<Promise<void>>();
   const broken: Broken[] = [];
   const roots = new Map<number, string>();

@@ -46,14 +46,18 @@ describe('the format of the audit trail', () => {
   it('proves that a leaf is in a tree, and that a tree grew', () => {
     for (const size of [1, 2, 300, 513, 1_500]) {
       const root = hex(rootOf(leaves.slice(0, size)));
-      for (const index of [0, 1, Math.floor(size / 2), size - 1].filter((one) => one < size)) expect(hex(climb(index, size, leaves[index], inclusionProof(partOf(size), index))), `${index} of ${size}`).to.equal(root);
+      for (const index of [0, 1, Math.floor(size / 2), size - 1].filter((one) => one < size))
+        expect(hex(climb(index, size, leaves[index], inclusionProof(partOf(size), index))), `${index} of ${size}`).to.equal(root);
       for (const older of [1, 255, 256, size - 1, size].filter((one) => one >= 1 && one <= size))
         expect(grown(older, size, rootOf(leaves.slice(0, older)), consistencyProof(partOf(size), older)), `${older} to ${size}`).to.deep.equal([hex(rootOf(leaves.slice(0, older))), root]);
     }
   });
 
   it('signs checkpoints as notes, and refuses another key, another text and what is no note', () => {
-    const [own, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')].map(({ privateKey, publicKey }) => ({ privateKey, publicKey: new Uint8Array(publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)) }));
+    const [own, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')].map(({ privateKey, publicKey }) => ({
+      privateKey,
+      publicKey: new Uint8Array(publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)),
+    }));
     if (!own || !other) throw new Error('there are two');
     const text = checkpointText({ origin: 'svc/audit/1', size: 3, root: leaves[0] ?? EMPTY_ROOT });
     const note = signedNote(text, 'svc/audit/1', { signature: sign(null, Buffer.from(text), own.privateKey), publicKey: own.publicKey });

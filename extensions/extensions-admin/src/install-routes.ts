@@ -36,7 +36,7 @@ const steps = (answer: TSchema): MediaAnswer => ({
   events: { progress: Progress, done: answer, error: Refusal },
 });
 
-const common = { auth: 'bearer', permission: 'extensions.admin', cost: 50 } as const;
+const common = { auth: 'bearer', permission: 'extensions.admin', cost: 50, auditCategory: 'installs' } as const;
 
 export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toPublic }: Shown): RouteDecl[] => {
   const Named = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['acme-weather'] }) });
@@ -59,7 +59,6 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       },
       ...common,
       audit: 'extension_installed',
-      auditCategory: 'installs',
       body: InstallBody,
       responses: { 200: Installed, ...ERRORS },
       streamed: steps(Installed),
@@ -82,7 +81,6 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       },
       ...common,
       audit: 'extension_uninstalled',
-      auditCategory: 'installs',
       body: UninstallBody,
       responses: { 200: Uninstalled, 400: ErrorBody, 404: ErrorBody, 409: ErrorBody },
       handler: async ({ body: { confirm, name, purge = false } }) => {
@@ -102,7 +100,6 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       examples: { 'Whatever is newest where it came from': {}, 'Look first': { dry_run: true }, 'Another version': { source: 'npm:@acme/weather@2.0.0', grants: 'all' } },
       ...common,
       audit: 'extension_upgraded',
-      auditCategory: 'installs',
       params: Named,
       body: UpgradeBody,
       bodyRule: 'optional',
@@ -123,7 +120,6 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
         'Two versions are stored. The previous one is validated again; it is refused if it was modified or its key was revoked. Only the code is rolled back, rows stay as they are. If the previous version does not start, the newer one is restored.',
       ...common,
       audit: 'extension_rolled_back',
-      auditCategory: 'installs',
       params: Named,
       responses: { 200: RolledBack, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody },
       handler: async ({ params }) => reply(200, { status: 'rolled_back', extension: toPublic(await kernel.installation.rollback(installed(kernel, find, params.name))) }),

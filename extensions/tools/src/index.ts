@@ -47,7 +47,15 @@ export default defineExtension({
     };
     ctx.services.provide(Tools, createToolsService(deps));
     ctx.routes.add(
-      ...toolRoutes({ registry, actors: ctx.actors, agents, tools: createDirectTools(deps), ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection), note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])) }),
+      ...toolRoutes({
+        registry,
+        actors: ctx.actors,
+        agents,
+        tools: createDirectTools(deps),
+        ids: ctx.ids,
+        settings: () => ctx.config.get(ToolInvokeSection),
+        note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])),
+      }),
       ...agentToolRoutes({ agents, registry }),
     );
     const search = webSearchTool({

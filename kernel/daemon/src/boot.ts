@@ -298,7 +298,15 @@ async function openParts(ground: Ground, http: Http, streams: PlatformParts['str
   });
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
-  const audit = createAudit({ isStored: relay.isStored, commit: async (fact) => void (await own.commit([storage.event('kernel', api.AuditRecorded.name, fact)])), config, claims: ground.claims, clock, ids, log: log.logger('audit') });
+  const audit = createAudit({
+    isStored: relay.isStored,
+    commit: async (fact) => void (await own.commit([storage.event('kernel', api.AuditRecorded.name, fact)])),
+    config,
+    claims: ground.claims,
+    clock,
+    ids,
+    log: log.logger('audit'),
+  });
   http.keepAudit(audit);
   const choices = await openChoices(own, clock);
   await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));

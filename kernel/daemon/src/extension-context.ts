@@ -1,5 +1,19 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import { type AnyTool, type AuditFact, AuditRecorded, type Clock, type Connection, type DeclaredCapabilities, type Disposable, type ExtensionContext, type Ids, type KernelView, type Plain, type TSchema, type WorkerDecl } from '@svc/api';
+import {
+  type AnyTool,
+  type AuditFact,
+  AuditRecorded,
+  type Clock,
+  type Connection,
+  type DeclaredCapabilities,
+  type Disposable,
+  type ExtensionContext,
+  type Ids,
+  type KernelView,
+  type Plain,
+  type TSchema,
+  type WorkerDecl,
+} from '@svc/api';
 import {
   type ActorRegistry,
   type ContractValidator,
@@ -74,7 +88,13 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
   const tables = { id, tables: manifest.tables ?? [] };
   // What came with the daemon is not limited.
   const quota = installed.origin && parts.quotas.of(tables);
-  const anyEvents = eventsAccess(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, event === AuditRecorded.name ? withoutSecrets(data as AuditFact, parts.log.scrub) : data), grants.need);
+  const anyEvents = eventsAccess(
+    parts.events,
+    owner,
+    manifest,
+    (event, data) => parts.storage.event(id, event, event === AuditRecorded.name ? withoutSecrets(data as AuditFact, parts.log.scrub) : data),
+    grants.need,
+  );
   const events = quota ? countedEvents(anyEvents, id, parts.clock) : anyEvents;
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);

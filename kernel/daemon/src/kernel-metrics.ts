@@ -8,7 +8,12 @@ type Parts = Pick<PlatformParts, 'http' | 'storage' | 'streams'> & { readonly au
 const gauge = (name: string, help: string, value: number): Metric => ({ name, help, type: 'gauge', value });
 const counter = (name: string, help: string, value: number, labels?: Readonly<Record<string, string>>): Metric => ({ name, help, type: 'counter', value, ...(labels ? { labels } : {}) });
 
-export const kernelMetrics = (parts: Parts): Metric[] => [...httpMetrics(parts), ...streamMetrics(parts), ...storageMetrics(parts), counter('svc_audit_failures_total', 'Audit entries that could not be stored since the start', parts.audit.failures())];
+export const kernelMetrics = (parts: Parts): Metric[] => [
+  ...httpMetrics(parts),
+  ...streamMetrics(parts),
+  ...storageMetrics(parts),
+  counter('svc_audit_failures_total', 'Audit entries that could not be stored since the start', parts.audit.failures()),
+];
 
 const httpMetrics = ({ http }: Parts): Metric[] => {
   const stats = http.stats();

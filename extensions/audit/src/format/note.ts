@@ -64,7 +64,4 @@ export const isSignedBy = ({ text, checkpoint, signatures }: OpenNote, publicKey
 };
 
 /** Notes that follow each other in a file, each behind an empty line of its own. */
-export const splitNotes = (text: string): string[] =>
-  text
-    .split(/(?<=\n— [^\n]*\n)\n/)
-    .filter((note) => note.trim() !== '');
+export const splitNotes = (text: string): string[] => text.split(/(?<=\n— [^\n]*\n)\n/).filter((note) => note.trim() !== '');

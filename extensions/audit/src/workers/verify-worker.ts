@@ -17,10 +17,7 @@ export const VerifyInput = Type.Object({
 });
 export type VerifyInput = Plain<typeof VerifyInput>;
 
-export const Broken = Type.Object(
-  { id: Type.Integer({ description: 'Of the entry' }), problem: Type.String({ description: 'What is wrong, in a sentence' }) },
-  { 'x-name': 'BrokenAuditEntry' },
-);
+export const Broken = Type.Object({ id: Type.Integer({ description: 'Of the entry' }), problem: Type.String({ description: 'What is wrong, in a sentence' }) }, { 'x-name': 'BrokenAuditEntry' });
 export type Broken = Plain<typeof Broken>;
 
 export const VerifyOutput = Type.Object({

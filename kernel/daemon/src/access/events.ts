@@ -1,4 +1,4 @@
-/** Events at the access check: said and heard are those that the manifest names. */
+/** Events at the access check: said and received are those that the manifest names. */
 import { AuditRecorded, type EventDecl, type Events, type GrantName, type Manifest, PageChanged, type Write } from '@svc/api';
 import type { EventHub, Contributor } from '@svc/core';
 import { requireDeclared, still } from './declared.js';
@@ -11,7 +11,7 @@ export const eventsAccess = (hub: EventHub, owner: Contributor, manifest: Manife
     if (event.name !== AuditRecorded.name || owner.build === undefined) requireDeclared(manifest, 'events.publishes', publishes, event.name);
     return { name: event.name, data: hub.validated(owner, event, data) };
   };
-  const heard = <E extends EventDecl>(decl: E): E => {
+  const received = <E extends EventDecl>(decl: E): E => {
     const event = still(decl);
     requireDeclared(manifest, 'events.listens', listens, event.name);
     if (event.name === PageChanged.name) need('kernel:panels');
@@ -27,7 +27,7 @@ export const eventsAccess = (hub: EventHub, owner: Contributor, manifest: Manife
       const reported = checked(event, data);
       hub.deliver(reported.name, reported.data);
     },
-    on: (decl, fn) => hub.on(owner, heard(decl), fn),
-    onBatch: (decl, fn) => hub.onBatch(owner, heard(decl), fn),
+    on: (decl, fn) => hub.on(owner, received(decl), fn),
+    onBatch: (decl, fn) => hub.onBatch(owner, received(decl), fn),
   };
 };

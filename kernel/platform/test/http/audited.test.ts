@@ -38,20 +38,20 @@ describe('what the audit trail hears of requests', () => {
     });
   });
   afterEach(() => bench.stop());
-  const told = (): unknown[] => notes.map(({ type, outcome }) => [type, outcome]);
+  const reported = (): unknown[] => notes.map(({ type, outcome }) => [type, outcome]);
 
   it('A1 has a success, with its parameters and nothing of its body', async () => {
     await bench.send('POST', '/api/plain', { password: 'canary' });
     await bench.send('POST', '/api/plain?fail=1', {});
     await bench.get('/api/read');
-    expect(told()).to.deep.equal([['thing_made', 'ok']]);
+    expect(reported()).to.deep.equal([['thing_made', 'ok']]);
     expect([notes[0]?.agentId, notes[0]?.actor.id, JSON.stringify(notes).includes('canary')]).to.deep.equal(['01a20c2b-6b0c-706d-9537-af14a976f68a', 'owner', false]);
   });
 
   it('A2 has what is required before it happens, and how it ended', async () => {
     await bench.send('POST', '/api/spawn/a-name/a%20path', {});
     await bench.send('POST', '/api/spawn/a-name/b?fail=1', {});
-    expect(told()).to.deep.equal([
+    expect(reported()).to.deep.equal([
       ['agent_spawned', 'requested'],
       ['agent_spawned', 'ok'],
       ['agent_spawned', 'requested'],
@@ -73,7 +73,7 @@ describe('what the audit trail hears of requests', () => {
   it('A3 has who was refused; not who brought no key at all', async () => {
     bench.authenticate = () => undefined;
     await bench.get('/api/read');
-    expect(told()).to.deep.equal([]);
+    expect(reported()).to.deep.equal([]);
     await bench.get('/api/read', { authorization: 'Bearer wrong' });
     bench.authenticate = () => ({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
     bench.authorize = () => ({ deny: 'no' });

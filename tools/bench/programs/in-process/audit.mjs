@@ -43,7 +43,13 @@ const chain = createChain({ store, ids, entered: () => [] });
 
 const measureAppend = async () => {
   const kernel = storage.dbFor(kernelTables);
-  const hub = { takesBatch: () => true, deliverTo: async (_id, _event, ...facts) => (await chain.enter(facts), true) };
+  const hub = {
+    takesBatch: () => true,
+    deliverTo: async (_id, _event, ...facts) => {
+      await chain.enter(facts);
+      return true;
+    },
+  };
   const installed = { all: () => [{ id: 'audit' }], get: () => ({ manifest: { events: { durable: [AuditRecorded.name] } } }), onChange: () => ({ dispose: () => undefined }) };
   relay = createDurableRelay({ installed, hub, clock, log: console });
   await relay.open(kernel, createRelayLease({ db: kernel, nowSql: storage.nowSql, holder: 'bench', soleWriter: true }));
