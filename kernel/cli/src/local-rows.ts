@@ -8,7 +8,7 @@ import { placeOf } from './local-change.js';
 export const readLocalRows = async <T>(cli: Cli, error: unknown, owner: string, tables: readonly string[], work: (rows: Pick<Reader, 'select'>) => Promise<T>): Promise<T> => {
   if ((await placeOf(cli, error)) !== 'stopped') throw error;
   // The database is loaded only here.
-  const { readRowsLocally } = await import('@svc/daemon/choices/local-rows');
+  const { readRowsLocally } = await import('@svc/daemon/offline/local-rows');
   return readRowsLocally({ env: cli.settings.env, owner, tables }, work).catch((failure: unknown) => {
     throw isSvcError(failure) ? new Failure(failure.message, { code: failure.code, fix: failure.hint }) : failure;
   });

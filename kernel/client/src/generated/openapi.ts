@@ -3890,7 +3890,7 @@ export interface components {
                 /** @enum {string} */
                 trust: "signed" | "unsigned" | "linked";
                 /** @enum {string} */
-                isolation: "isolated" | "walled" | "in-process";
+                isolation: "isolated" | "walled";
                 /** @description Who or what decided that */
                 isolationWhy?: string;
                 installedAt: string;
@@ -4004,7 +4004,9 @@ export interface components {
                 name: string;
                 /** @description Ids that belong to this key, or their beginnings with `*` */
                 extensions: string[];
-                isolation: ("isolated" | "walled" | "in-process") | null;
+                isolation: ("isolated" | "walled") | null;
+                /** @description `trust.toml` asks for `in-process`, which no longer exists: what the key signs runs as the settings say */
+                wasInProcess: boolean;
                 revoked: string | null;
             }[];
             /** @description Installed extensions that do not run, with the reason */
@@ -4044,7 +4046,7 @@ export interface components {
                 standing: "known" | "handed-on" | "unknown";
             } | null;
             /** @enum {string} */
-            isolation: "isolated" | "walled" | "in-process";
+            isolation: "isolated" | "walled";
             /** @description Who or what decided that */
             isolation_why: string;
             /** @description What isolation can't block */

@@ -7,14 +7,14 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { AuditRecorded, auditFact } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
+import { createDurableRelay } from '@svc/platform/relay/durable-relay';
+import { createRelayLease } from '@svc/platform/relay/relay-lease';
+import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
 import { createWorkers } from '@svc/platform/workers/workers';
 import { createChain } from '../../../../extensions/audit/src/chain.js';
 import { migrations } from '../../../../extensions/audit/src/tables.js';
 import { createStore } from '../../../../extensions/audit/src/store.js';
 import { verifyChain } from '../../../../extensions/audit/src/verify.js';
-import { kernelMigrations, kernelTables } from '../../../../kernel/daemon/src/choices/choices.js';
-import { createDurableRelay } from '../../../../kernel/daemon/src/relay/durable-relay.js';
-import { createRelayLease } from '../../../../kernel/daemon/src/relay/relay-lease.js';
 import { openBenchStorage } from './open-storage.mjs';
 
 const { seconds, rate, entries, rounds, worker } = JSON.parse(process.argv[2]);
