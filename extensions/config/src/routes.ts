@@ -109,6 +109,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
       'Secrets, names of variables that hold secrets, and settings that decide about access can only be changed by a person in the file: 403. Settings from the environment cannot be changed here: 409. A read-only file: 423.',
     permission: 'config.admin',
     audit: 'config_changed',
+    auditCategory: 'settings',
     errors: [403, 409, 423, 500],
     body: SetBody,
     examples: {
@@ -128,6 +129,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
       'svc reloads the file within two seconds after you save it; this call reloads it immediately. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.',
     permission: 'config.admin',
     audit: 'config_reloaded',
+    auditCategory: 'settings',
     errors: [400],
     responses: { 200: ReloadAnswer },
     handler: async () => {
@@ -144,6 +146,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     description: 'Creates a short, commented config.toml if there is none. It sets the provider that has a key or runs on this machine, if there is one. An existing file is not changed.',
     permission: 'config.admin',
     audit: 'config_created',
+    auditCategory: 'settings',
     errors: [500],
     responses: { 200: InitAnswer },
     handler: async () => reply(200, await initialized(settings, providers.value)),

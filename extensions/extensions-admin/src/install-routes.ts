@@ -36,7 +36,7 @@ const steps = (answer: TSchema): MediaAnswer => ({
   events: { progress: Progress, done: answer, error: Refusal },
 });
 
-const common = { auth: 'bearer', permission: 'extensions.admin', cost: 50 } as const;
+const common = { auth: 'bearer', permission: 'extensions.admin', cost: 50, auditCategory: 'installs' } as const;
 
 export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toPublic }: Shown): RouteDecl[] => {
   const Named = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['acme-weather'] }) });

@@ -192,6 +192,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
       permission: 'extensions.admin',
       cost: 50,
       audit: `extension_${DONE[action]}`,
+      auditCategory: 'installs',
       params: ByName,
       query: Force,
       responses: { 200: Changed, 404: ErrorBody, 409: ErrorBody },

@@ -1,7 +1,7 @@
 import { Tools } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
-import { CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { consentOf } from './builtin/command-start.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
@@ -50,7 +50,15 @@ export default defineExtension({
     };
     ctx.services.provide(Tools, createToolsService(deps));
     ctx.routes.add(
-      ...toolRoutes({ registry, actors: ctx.actors, agents, tools: createDirectTools(deps), ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }),
+      ...toolRoutes({
+        registry,
+        actors: ctx.actors,
+        agents,
+        tools: createDirectTools(deps),
+        ids: ctx.ids,
+        settings: () => ctx.config.get(ToolInvokeSection),
+        note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])),
+      }),
       ...agentToolRoutes({ agents, registry }),
     );
     const search = webSearchTool({

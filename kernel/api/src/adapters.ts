@@ -163,6 +163,14 @@ export interface Secrets {
   put(name: string, value: string): Promise<void>;
   delete(name: string): Promise<boolean>;
   list(prefix: string): Promise<string[]>;
+  /** Signs with the Ed25519 key that is stored under this name, and makes it when there is none. The key never leaves the adapter. */
+  sign(name: string, data: Uint8Array): Promise<Signature>;
+}
+
+/** Ed25519 (RFC 8032): 64 bytes, and the raw 32 bytes of the public key that verifies them. */
+export interface Signature {
+  readonly signature: Uint8Array;
+  readonly publicKey: Uint8Array;
 }
 
 export interface Workers {

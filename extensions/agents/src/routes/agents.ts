@@ -84,6 +84,7 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     cost: 50,
     headers: Type.Object(IdempotencyKey),
     audit: 'agent_spawned',
+    auditCategory: 'grants',
     body: SpawnBody,
     maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
     errors: [403, 404, 409, 413],

@@ -53,6 +53,7 @@ const spawnMany = ({ spawn }: BulkRouteDeps): RouteDecl =>
     description: `${EACH} An invalid body is refused before any agent is created. With an \`Idempotency-Key\`, a repeated request creates nothing twice.`,
     cost: 250,
     audit: 'agents_spawned',
+    auditCategory: 'grants',
     body: Type.Object({ agents: Type.Array(SpawnBody, { minItems: 1, maxItems: MAX_ITEMS }) }, { ...closed, 'x-name': 'SpawnRequests' }),
     maxBodyBytes: MAX_BODY_BYTES,
     errors: [413],

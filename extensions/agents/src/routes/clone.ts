@@ -32,6 +32,7 @@ export const cloneRoutes = ({ clone }: CloneRouteDeps): RouteDecl[] => [
     ].join('\n\n'),
     cost: 50,
     audit: 'agent_spawned',
+    auditCategory: 'grants',
     params: AgentParams,
     body: CloneBody,
     bodyRule: 'optional',

@@ -28,6 +28,7 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
     ].join('\n\n'),
     cost: 10,
     audit: 'agent_changed',
+    auditCategory: 'grants',
     params: AgentParams,
     // Of the gateway, when it is asked which model answers now.
     errors: [412],

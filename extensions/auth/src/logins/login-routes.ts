@@ -60,6 +60,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
         'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.',
       auth: 'public',
       audit: 'login_created',
+      auditCategory: 'logins',
       errors: [401, 403, 409, 429],
       body: LoginBody,
       examples: {
@@ -92,6 +93,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       permission: 'auth.send',
       cost: 5,
       audit: 'login_link_created',
+      auditCategory: 'logins',
       errors: [401, 409],
       responses: { 200: Type.Object({ code: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }, { 'x-name': 'LoginLink' }) },
       handler: async (req) => makeLink(deps, req),

@@ -24,6 +24,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
     description:
       'The key is stored encrypted in the vault and never returned. It overrides a key in the environment. If there was no default model, this provider becomes the default (`switched_default`); a second key does not change the default.\n\nWith `verify` or `?test=true`, the key is tested immediately; `test` has the result.',
     audit: 'provider_key_set',
+    auditCategory: 'secrets',
     params: Name,
     query: Type.Object({ test: Type.Optional(OneOf(['1', 'true', '0', 'false'], { description: 'As `verify` in the body' })) }),
     body: KeyBody,
@@ -66,6 +67,7 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     description:
       "Agents on this provider switch to their fallback models, or fail. A key in the daemon's environment is no longer used: `suppressed` and `message` show this, and POST …/enable or a new key change it back. Removing a key twice is not an error.",
     audit: 'provider_key_removed',
+    auditCategory: 'secrets',
     params: Name,
     errors: [404, 503],
     responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },

@@ -67,6 +67,7 @@ const setAgentTools = ({ agents, registry }: AgentToolDeps): RouteDecl =>
       "Each list in the request replaces the current one; missing lists stay unchanged. Applies from the next tool call, including active runs. You cannot grant an agent more than its owner's role allows, or a child more than its parent has: 403, and nothing changes. Unknown tool names are stored with a warning, since their extension may be installed later.",
     cost: 10,
     audit: 'agent_tools_changed',
+    auditCategory: 'grants',
     params: AgentParams,
     body: Change,
     bodyRule: 'optional',

@@ -91,7 +91,6 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
     ].join('\n\n'),
     permission: 'tools.admin',
     cost: INVOKE_COST,
-    audit: 'tool_invoked',
     params: NameParams,
     query: Type.Object({ agent_id: Type.Optional(Type.String({ 'x-format': 'uuid', description: 'The agent whose capabilities and folder are used' })) }),
     body: Type.Object({}, { additionalProperties: true, description: 'The input of the tool' }),

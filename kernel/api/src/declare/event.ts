@@ -79,4 +79,6 @@ export interface Events {
   /** For facts that no commit causes: heard live, never stored. */
   publish<E extends EventDecl>(event: E, data: Plain<E['data']>): void;
   on<E extends EventDecl>(event: E, fn: (data: Plain<E['data']>) => void | Promise<void>): Disposable;
+  /** For an event that the manifest names under `events.durable`: those that wait come together, oldest first, at least once. */
+  onBatch<E extends EventDecl>(event: E, fn: (batch: ReadonlyArray<Plain<E['data']>>) => void | Promise<void>): Disposable;
 }

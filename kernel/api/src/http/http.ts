@@ -2,6 +2,7 @@
 import type { Actor } from '../actor.js';
 import type { AtOnce } from '../at-once.js';
 import type { Logger } from '../adapters.js';
+import type { AuditCategory } from '../declare/audit.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
 import type { RunSubject } from '../journal.js';
@@ -117,6 +118,8 @@ export interface RouteDecl {
   readonly repairs?: boolean;
   /** Event type of the audit entry of a success: object, then action (`agent_spawned`). */
   readonly audit?: string;
+  /** Where `[audit] required` names it, the call is entered before the handler runs, and refused (`audit_unavailable`) when that fails. Needs `audit`. */
+  readonly auditCategory?: AuditCategory;
   readonly params?: TObject;
   readonly query?: TObject;
   /** Documents the request headers that it reads, in addition to `Authorization` and the `Idempotency-Key` of `idempotent`; the handler validates them. */

@@ -26,6 +26,7 @@ export const GRANT_KINDS = {
   'kernel:tools': { form: 'kernel:tools', what: 'lists the tools that extensions contribute, to authorize and run them', pattern: 'kernel:tools' },
   'kernel:settings': { form: 'kernel:settings', what: 'reads the settings of every area, secrets apart, and changes those that programs may change', pattern: 'kernel:settings' },
   'kernel:panels': { form: 'kernel:panels', what: 'lists the panels of all extensions and reads their files, to show them', pattern: 'kernel:panels' },
+  'kernel:audit': { form: 'kernel:audit', what: 'receives who did what in every area, to write the audit log', pattern: 'kernel:audit' },
   actors: { form: 'actors', what: 'acts for any person, not only for those whose requests and calls it received', pattern: 'actors' },
   callers: { form: 'callers', what: 'decides who a caller is and what callers may do: it sees every request and can let anybody in', pattern: 'callers' },
   'secret-values': { form: 'secret-values', what: 'sees the secrets of every area when they are used or changed', pattern: 'secret-values' },

@@ -786,6 +786,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit trail
+         * @description Everything as JSON lines: entries with the text that was hashed, and the signed checkpoints. `svc audit verify --file` verifies it on any machine.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the newest signed checkpoint
+         * @description A C2SP signed note: origin, number of entries and root of the Merkle tree. `x-audit-key` is the public key that verifies it.
+         */
+        get: operations["getAuditCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/consistency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove that the log only grew
+         * @description A consistency proof of RFC 6962 from the first `from` entries to the first `size`; by default those of the newest checkpoint.
+         */
+        get: operations["getAuditConsistencyProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/proof/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove that an entry is in the log
+         * @description An inclusion proof of RFC 6962 for the entry among the first `size` entries; by default those of the newest checkpoint.
+         */
+        get: operations["getAuditInclusionProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/tile/{rest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a tile of the log
+         * @description As C2SP tlog-tiles names them: `0/000`, `1/x001/234`, `0/001.p/44`, `entries/000`. Leaves are the hashes of entries.
+         */
+        get: operations["getAuditTile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List audit entries
+         * @description Newest first. Owners and admins see all entries; others see those about themselves and their agents. Without filters, `total` is the length of the list; trimmed entries are not listed.
+         */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify the audit trail
+         * @description Hashes every entry again, and compares the log with all signed checkpoints, those in the data folder included. A trail that is not what was written is answered with 200 and `invalid`.
+         */
+        get: operations["verifyAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/catalog/status": {
         parameters: {
             query?: never;
@@ -3632,6 +3772,75 @@ export interface components {
             agent_id: string | null;
             created_at: string;
         };
+        AuditProof: {
+            size: number;
+            proof: string[];
+        };
+        AuditEntry: {
+            /** @description From 1, without gaps */
+            id: number;
+            timestamp: string;
+            /** @description What it was done to, then what was done: `agent_spawned` */
+            event_type: string;
+            /** @description `system` where no agent is concerned */
+            agent_id: string;
+            /** @description JSON, as it was hashed; `personal` in it is the salted hash of the personal details */
+            details: string;
+            /** @description 64 hex digits */
+            hash: string;
+            /** @description 64 hex digits */
+            prev_hash: string;
+            /** @description `requested` before an act, then `ok`, `refused` or `failed` */
+            outcome: string;
+            /** @description Who acted; null once it was erased */
+            actor: string | null;
+            /** @description What may be erased: actor, address, arguments; null once it was */
+            personal: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description `altered`: the personal details are not those that were hashed
+             * @enum {string}
+             */
+            state: "whole" | "erased" | "altered";
+        };
+        AuditEntryList: {
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description The same as `entries` */
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Of all pages */
+            total: number;
+            offset: number;
+            limit: number;
+            /** @description `after` of the next page; null after the last one */
+            next: string | null;
+        };
+        BrokenAuditEntry: {
+            /** @description Of the entry */
+            id: number;
+            /** @description What is wrong, in a sentence */
+            problem: string;
+        };
+        AuditVerification: {
+            /** @enum {string} */
+            status: "valid" | "invalid";
+            chain_length: number;
+            /** @description Time of the oldest entry that is stored */
+            first_entry: string | null;
+            /** @description Time of the newest entry */
+            last_entry: string | null;
+            /** @description The first 100 entries that are not what was written */
+            broken: components["schemas"]["BrokenAuditEntry"][];
+            /** @description What is wrong with the log as a whole */
+            problems: string[];
+            /** @description Signed checkpoints that were compared */
+            checkpoints: number;
+            /** @description Entries that the newest signed checkpoint covers */
+            covered: number;
+            /** @description Old entries of which only the hashes are stored */
+            trimmed: number;
+            took_ms: number;
+        };
         CatalogStatus: {
             /** @description The current catalog's creation date */
             version: string;
@@ -5228,6 +5437,11 @@ export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
 export type UploadForm = components['schemas']['UploadForm'];
 export type Upload = components['schemas']['Upload'];
+export type AuditProof = components['schemas']['AuditProof'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditEntryList = components['schemas']['AuditEntryList'];
+export type BrokenAuditEntry = components['schemas']['BrokenAuditEntry'];
+export type AuditVerification = components['schemas']['AuditVerification'];
 export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
 export type Checkpoint = components['schemas']['Checkpoint'];
@@ -7547,6 +7761,224 @@ export interface operations {
                 };
                 content?: never;
             };
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One JSON value a line */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A signed note */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain; charset=utf-8": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditConsistencyProof: {
+        parameters: {
+            query: {
+                from: number;
+                size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditProof"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditInclusionProof: {
+        parameters: {
+            query?: {
+                size?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditProof"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditTile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Hashes of 32 bytes each, or entries behind their lengths */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                /** @description Items of a page: 50 by default, 500 at most */
+                limit?: number;
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Words to search for in the type and the personal details */
+                q?: string;
+                event_type?: string;
+                agent_id?: string;
+                /** @description The same as `limit` */
+                n?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifyAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCatalogStatus: {

@@ -1,13 +1,19 @@
 /** What the kernel counts of itself, with a help text for whoever reads it on a dashboard. */
 import type { Metric } from '@svc/api';
+import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import type { PlatformParts } from '../parts.js';
 
-type Parts = Pick<PlatformParts, 'http' | 'storage' | 'streams'>;
+type Parts = Pick<PlatformParts, 'http' | 'storage' | 'streams'> & { readonly audit: Pick<KernelAudit, 'failures'> };
 
 const gauge = (name: string, help: string, value: number): Metric => ({ name, help, type: 'gauge', value });
 const counter = (name: string, help: string, value: number, labels?: Readonly<Record<string, string>>): Metric => ({ name, help, type: 'counter', value, ...(labels ? { labels } : {}) });
 
-export const kernelMetrics = (parts: Parts): Metric[] => [...httpMetrics(parts), ...streamMetrics(parts), ...storageMetrics(parts)];
+export const kernelMetrics = (parts: Parts): Metric[] => [
+  ...httpMetrics(parts),
+  ...streamMetrics(parts),
+  ...storageMetrics(parts),
+  counter('svc_audit_failures_total', 'Audit entries that could not be stored since the start', parts.audit.failures()),
+];
 
 const httpMetrics = ({ http }: Parts): Metric[] => {
   const stats = http.stats();

@@ -14,7 +14,7 @@ const PRIVACY_FIX = 'svc doctor --fix';
 /** The kernel as an owner of taps. It is never unloaded. */
 export const kernelContributor = (): Contributor => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
 
-type ProbeParts = Pick<ContextParts, 'execAdapter' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges'>;
+type ProbeParts = Pick<ContextParts, 'execAdapter' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges' | 'audit'>;
 
 export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeParts, view: () => KernelView, listen: () => { host: string; port: number; hasKey: boolean }): void {
   hooks.tap(owner, HealthProbe, async () => {
@@ -31,6 +31,7 @@ export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeP
     extensionsFinding(view()),
     isolationFinding(view()),
     trustFinding(view()),
+    ...auditFindings(parts.audit.failures()),
   ]);
   hooks.tap(owner, KernelGreet, async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
@@ -108,6 +109,11 @@ function identityFinding(problem: string | undefined): DoctorFinding {
     fix: 'Stop the daemon and restore the right database (the file and its -wal), or correct [storage] url. To use this one: svc doctor --accept-database',
   };
 }
+
+const auditFindings = (failures: number): DoctorFinding[] =>
+  failures === 0
+    ? []
+    : [{ check: 'AuditEntriesCheck', result: 'fail', message: `${failures} audit entries could not be stored since the start.`, fix: 'svc logs --lines 50   shows why; often the disk is full' }];
 
 function erasureFinding(waiting: readonly Waiting[]): DoctorFinding {
   const check = 'ErasureCheck';

@@ -45,6 +45,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     ...parts,
     lifecycle,
     deliver: (sections) => wiring.events.emit('config.changed', { sections }),
+    entered: parts.audit.settingsChanged,
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
   const view: api.KernelView = createKernelView({

@@ -97,6 +97,7 @@ export const childSecrets = (peer: Peer): Secrets => {
     put: (name, value) => ask('put', name, value),
     delete: (name) => ask('delete', name),
     list: (prefix) => ask('list', prefix),
+    sign: (name, data) => ask('sign', name, data),
   };
 };
 

@@ -22,6 +22,12 @@ export const httpErrors = defineErrors('', {
   forbidden: { status: 403, retry: false, message: (why: string) => why },
   check_failed: { status: 503, retry: true, message: () => 'The permission check failed, so the call was refused.', hint: 'See the log for this request id.' },
   rate_limited: { status: 429, retry: true, message: (why: string) => why, hint: 'Wait for the number of seconds in Retry-After.' },
+  audit_unavailable: {
+    status: 503,
+    retry: true,
+    message: () => 'The audit trail cannot be written, so this was not done.',
+    hint: 'See `svc doctor`; often the disk is full. `[audit] required` lists what is refused without an audit entry.',
+  },
   forbidden_host: {
     status: 403,
     retry: false,
