@@ -5,7 +5,7 @@ import { type TestHttp, OPEN_RATE, bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { openChat } from '@svc/test/clients/chat-socket';
-import { type ModelKernel, bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
+import { type ModelKernel, useModelKernel } from '@svc/test/clients/model-kernel';
 import { GIF, PNG, filesBelow, pdfOf, sendForm } from './files-kit.js';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -24,7 +24,7 @@ const upload = async (http: TestHttp, agentId: string, bytes: Uint8Array | strin
 };
 
 describe('an attachment', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   const say = (one: ModelKernel, body: object, headers: Record<string, string> = {}) => one.http.post(`/api/agents/${one.agent.id}/message`, body, headers);
   const send = (one: ModelKernel, bytes: Uint8Array | string, type: string, name: string) => upload(one.http, one.agent.id, bytes, type, name);
@@ -65,7 +65,6 @@ describe('an attachment', () => {
       expect(content[1]).to.deep.equal({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } });
       expect(textOf(content)).to.contain('the key is under the blue pot').and.contain('the blue pot is broken');
     } finally {
-      await stopModelKernels();
       await claude.close();
     }
   });

@@ -148,7 +148,7 @@ export interface Files {
   /** This extension's own cache, may vanish. */
   readonly cache: Dir;
   /** A shared root by name, with the grant `files:<name>`. */
-  root(name: 'workspaces' | 'uploads' | 'templates'): Dir;
+  root(name: 'workspaces' | 'uploads' | 'templates' | 'checkpoints'): Dir;
 }
 
 /** Which addresses `fetch` reaches with the purpose `model`: needs the grant `egress:origins`. */

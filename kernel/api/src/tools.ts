@@ -128,6 +128,11 @@ export interface ToolDecl<P extends TObject = TObject> {
    * which can be validated without the code of the tool.
    */
   readonly needs?: ((args: Static<P>) => readonly Need[]) | readonly Need[];
+  /**
+   * Which files of its working folder a call changes, from there; `unknown` for a tool that starts a program. A checkpoint is taken
+   * before it. A pure function of checked arguments. Left out: none.
+   */
+  readonly writes?: ((args: Static<P>) => readonly string[]) | 'unknown';
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;
