@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock/clock.js';
 import { execErrors, fetchErrors, filesErrors, secretErrors } from '../../src/adapters/errors.js';
@@ -42,6 +43,17 @@ describe('adapters: secrets', () => {
     expect(await mine.resolve({ secret: 'provider.a' })).to.equal('value-of-provider-a');
     const refused = [mine.resolve({ secret: 'oidc.client' }), mine.secrets.where({ secret: 'oidc.client' }), mine.secrets.put('oidc.client', 'x'), mine.secrets.delete('oidc.client')];
     for (const attempt of refused) expect(await codeOf(attempt)).to.equal('secret_not_granted');
+  });
+
+  it('signs with a key that it makes once, and gives out the public half alone', async () => {
+    const [one, two] = await Promise.all([secrets.sign('audit.key', Buffer.from('a')), secrets.sign('audit.key', Buffer.from('a'))]);
+    expect(Buffer.from(one.signature)).to.deep.equal(Buffer.from(two.signature));
+    const key = createPublicKey({ key: Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), one.publicKey]), format: 'der', type: 'spki' });
+    expect([verify(null, Buffer.from('a'), key, one.signature), verify(null, Buffer.from('b'), key, one.signature)]).to.deep.equal([true, false]);
+    expect(log.scrub(vault.get('audit.key') ?? '')).to.equal('•••');
+    vault.set('audit.key', 'no key');
+    expect(await codeOf(secrets.sign('audit.key', Buffer.from('a')))).to.equal('secret_not_a_key');
+    expect(await codeOf(secrets.limited(['secrets:provider.*']).secrets.sign('audit.key', Buffer.from('a')))).to.equal('secret_not_granted');
   });
 
   it('passes on that the store is broken, instead of taking it for empty, where the environment has no value', async () => {
