@@ -174,7 +174,7 @@ describe('an attachment', () => {
     await one.http.expect(200, 'DELETE', `/api/uploads/${id}`);
     expect((await say(one, { message: 'again' })).status).to.equal(200);
     const sent = JSON.stringify(one.model.requests.at(-1)?.body);
-    expect(sent).to.contain('A picture stood here').and.not.contain('image_url');
+    expect(sent).to.contain('There was a picture here').and.not.contain('image_url');
     expect((await history(one))[0].images).to.deep.equal([{ media_type: 'image/png', file_id: id, filename: 'dot.png' }]);
   });
 
@@ -191,7 +191,7 @@ describe('an attachment', () => {
     expect((await say(one, { message: 'go on' })).status).to.equal(200);
     expect(one.model.requests.at(-1)?.body.model).to.equal('gpt-5-nano');
     expect(JSON.stringify(one.model.requests.at(-1)?.body))
-      .to.contain('A picture stood here')
+      .to.contain('There was a picture here')
       .and.not.contain('image_url');
   });
 
@@ -311,7 +311,7 @@ describe('an attachment', () => {
     await one.kernel.daemon.kernel.disable('files');
     expect((await say(one, { message: 'look', attachments: [{ file_id: id }] })).body.code).to.equal('run_attachments_unsupported');
     expect((await say(one, { message: 'go on' })).status).to.equal(200);
-    expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain('A picture stood here');
+    expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain('There was a picture here');
     await one.kernel.daemon.kernel.enable('files');
     await say(one, { message: 'and now' });
     expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain(PNG_URL);

@@ -1,6 +1,4 @@
-import { Llm } from '@svc/ext-llm/contract';
-import { Providers } from '@svc/ext-providers/contract';
-import { LocalModels, Models, ModelsChanged } from './contract.js';
+import { LocalModels, ModelColumns, Models, ModelsChanged } from './contract.js';
 import * as contract from './contract.js';
 import { DoctorCheck, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
@@ -32,7 +30,7 @@ export default defineExtension({
     const updates = createCatalogUpdates({ fetch, config: ctx.config, schemas: ctx.schemas, kept, store, models, events: ctx.events, clock: ctx.clock, log: ctx.log, signal: ctx.signal });
     ctx.services.provide(Models, servedModels(models));
     ctx.services.provide(LocalModels, { keep: (provider, listed) => changes.keepList(provider, listed), forget: (provider) => changes.forgetList(provider) });
-    const about = { models, providers: ctx.services.optional(Providers), llm: ctx.services.optional(Llm) };
+    const about = { models, columns: ctx.hooks.define(ModelColumns) };
     ctx.routes.add(
       ...modelRoutes(about),
       ...aliasRoutes({ models, changes }),
@@ -45,8 +43,9 @@ export default defineExtension({
     });
     ctx.hooks.tap(DoctorCheck, async () => {
       const { catalog, from, trouble } = await kept.standing();
-      if (trouble !== null) return [{ check: 'models.catalog', result: 'warn', message: `${trouble} The catalog ${catalog.version} stands.`, fix: 'curl -X POST localhost:4545/api/catalog/update' }];
-      return [{ check: 'models.catalog', result: 'pass', message: `The ${from} catalog ${catalog.version} stands, with ${catalog.models.length} models.` }];
+      if (trouble !== null)
+        return [{ check: 'models.catalog', result: 'warn', message: `${trouble} The catalog ${catalog.version} is in use.`, fix: 'curl -X POST localhost:4545/api/catalog/update' }];
+      return [{ check: 'models.catalog', result: 'pass', message: `The ${from} catalog ${catalog.version} is in use, with ${catalog.models.length} models.` }];
     });
   },
 });

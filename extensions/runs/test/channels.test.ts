@@ -54,7 +54,7 @@ describe('a message over HTTP', () => {
     expect(asked(svc)).to.contain('earlier words').and.contain('hush');
     expect(await history(svc)).to.deep.equal(['earlier words', 'one']);
     const run = await runOf(svc, answer);
-    expect(run?.result).to.include({ response: 'The answer to an incognito message is given once and not kept.' });
+    expect(run?.result).to.include({ response: 'The answer to an incognito message is sent once and not stored.' });
     expect(JSON.stringify(run)).to.not.contain('hush').and.not.contain('a secret');
   });
 
