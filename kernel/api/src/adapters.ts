@@ -163,6 +163,14 @@ export interface Secrets {
   put(name: string, value: string): Promise<void>;
   delete(name: string): Promise<boolean>;
   list(prefix: string): Promise<string[]>;
+  /** The HMAC of `data` under a stored secret, which stays in the adapter: one-time codes and signatures. Undefined where there is no such secret. */
+  hmac(name: string, data: Uint8Array, options: HmacOptions): Promise<Uint8Array | undefined>;
+}
+
+export interface HmacOptions {
+  readonly algorithm: 'sha1' | 'sha256';
+  /** How the secret was written when it was stored. */
+  readonly key: 'utf8' | 'hex';
 }
 
 export interface Workers {

@@ -97,6 +97,7 @@ export const childSecrets = (peer: Peer): Secrets => {
     put: (name, value) => ask('put', name, value),
     delete: (name) => ask('delete', name),
     list: (prefix) => ask('list', prefix),
+    hmac: (name, data, options) => ask('hmac', name, data, options),
   };
 };
 

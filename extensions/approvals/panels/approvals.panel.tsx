@@ -1,0 +1,3 @@
+import { definePanel } from '@svc/kit';
+
+export const panel = definePanel({ view: () => null });
