@@ -99,7 +99,7 @@ const SYSTEM_FOLDERS = /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/;
 const whyUnknown = (words: readonly string[], name: string): string | undefined => {
   const [first = ''] = words;
   if (first.includes('/') && !SYSTEM_FOLDERS.test(first)) return `${first} is not a program of the system`;
-  if (name === '.' || name === 'source') return 'it runs a script';
+  if (first === '.' || name === 'source') return 'it runs a script';
   if (runsAnything(name)) return `${name} runs whatever it is given`;
   if (RELAYS.has(name)) return `${name} hands what it is given to another program`;
   if (words.slice(1).some((word) => LOCAL.test(word))) return `${name} reaches something that listens on this machine`;

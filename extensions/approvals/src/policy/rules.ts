@@ -89,5 +89,5 @@ const hasInOrder = ([program = '', ...others]: readonly string[], [first = '', .
 
 const isCovered = (pattern: string, line: string): boolean => {
   const parsed = parseCommandLine(line);
-  return 'words' in parsed && startedPrograms(line).commands.length === 1 && wordsRefusal(parsed.words, [pattern]) === undefined;
+  return 'words' in parsed && startedPrograms(line).commands.length === 1 && wordsRefusal(parsed.words, [pattern, pattern.replace(/ +\*$/, '')]) === undefined;
 };

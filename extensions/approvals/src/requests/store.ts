@@ -41,13 +41,14 @@ export const createRequestStore = (db: Db, clock: Pick<Clock, 'iso'>) => {
         order: [
           { column: 'is_open', descending: true },
           { column: 'requested_at', descending: true },
+          { column: 'id', descending: true },
         ],
         ...page,
       }),
       total: await db.as(actor).count(REQUESTS, where),
     }),
     decided: async (actor: Actor, where: Where, page: { limit: number; offset: number }): Promise<{ rows: RequestRow[]; total: number }> => ({
-      rows: await db.as(actor).select<RequestRow>({ from: REQUESTS, where: { ...where, is_open: 0 }, order: [{ column: 'decided_at', descending: true }], ...page }),
+      rows: await db.as(actor).select<RequestRow>({ from: REQUESTS, where: { ...where, is_open: 0 }, order: [{ column: 'decided_at', descending: true }, { column: 'id', descending: true }], ...page }),
       total: await db.as(actor).count(REQUESTS, { ...where, is_open: 0 }),
     }),
     count: (actor: Actor, where: Where = {}): Promise<number> => db.as(actor).count(REQUESTS, where),
