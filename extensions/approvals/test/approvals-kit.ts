@@ -22,9 +22,9 @@ export interface World extends ModelKernel {
   pending(http?: TestHttp): Promise<Array<Record<string, never>>>;
 }
 
-export const bootApprovals = async (approval: string, options: { home?: string; top?: string; clock?: ReturnType<typeof virtualClock> } = {}): Promise<World> => {
+export const bootApprovals = async (approval: string, options: { home?: string; top?: string; role?: 'user' | 'admin'; clock?: ReturnType<typeof virtualClock> } = {}): Promise<World> => {
   const clock = options.clock ?? virtualClock(Date.parse('2026-11-24T08:00:00Z'));
-  const config = `api_key = "${KEYS.owner}"\n${options.top ?? ''}\n${OPEN_RATE}[approval]\n${approval}\n${person('alice', 'user')}${person('bob', 'user')}${person('vi', 'viewer')}`;
+  const config = `api_key = "${KEYS.owner}"\n${options.top ?? ''}\n${OPEN_RATE}[approval]\n${approval}\n${person('alice', options.role ?? 'user')}${person('bob', 'user')}${person('vi', 'viewer')}`;
   const world = await bootWithModel(undefined, { config, key: KEYS.owner, clock, ...(options.home ? { home: options.home } : {}) });
   const [alice, bob, vi] = [world.kernel.as(KEYS.alice), world.kernel.as(KEYS.bob), world.kernel.as(KEYS.vi)];
   return {
