@@ -10,12 +10,7 @@ export const commands: readonly CommandDecl[] = [
       kind: 'table',
       rows: 'items',
       empty: 'Nothing has been decided yet.',
-      columns: [
-        { field: 'decided_at', title: 'WHEN', format: 'ago' },
-        { field: 'decision' },
-        { field: 'decided_by', title: 'BY' },
-        { field: 'action_summary', title: 'CALL', shrinks: true },
-      ],
+      columns: [{ field: 'decided_at', title: 'WHEN', format: 'ago' }, { field: 'decision' }, { field: 'decided_by', title: 'BY' }, { field: 'action_summary', title: 'CALL', shrinks: true }],
     },
   },
   {
@@ -26,8 +21,20 @@ export const commands: readonly CommandDecl[] = [
       kind: 'table',
       rows: 'grants',
       empty: 'No approval is remembered.',
-      columns: [{ field: 'id' }, { field: 'agent_name', title: 'AGENT' }, { field: 'tool_name', title: 'TOOL' }, { field: 'covers', shrinks: true }, { field: 'expires_at', title: 'UNTIL', givesWay: true }],
+      columns: [
+        { field: 'id' },
+        { field: 'agent_name', title: 'AGENT' },
+        { field: 'tool_name', title: 'TOOL' },
+        { field: 'covers', shrinks: true },
+        { field: 'expires_at', title: 'UNTIL', givesWay: true },
+      ],
     },
   },
-  { command: 'approvals forget', summary: 'forget a remembered approval', operation: 'deleteApprovalGrant', args: ['id'], output: { kind: 'line', text: 'Forgot {id}. Later calls wait for you again.' } },
+  {
+    command: 'approvals forget',
+    summary: 'forget a remembered approval',
+    operation: 'deleteApprovalGrant',
+    args: ['id'],
+    output: { kind: 'line', text: 'Forgot {id}. Later calls wait for you again.' },
+  },
 ];

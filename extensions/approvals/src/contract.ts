@@ -44,17 +44,11 @@ export const RequestRows = defineTable('requests', '1.0.0', {
     decided_by: { kind: 'text' },
     feedback: { kind: 'text' },
     second_factor: integer,
-    /** 1 once its run was woken, or has nothing to be woken for. */
-    is_told: integer,
+    /** 1 once its run knows, or where there is none. */
+    is_woken: integer,
   },
   unique: [['run_id', 'call_id']],
-  indexes: [
-    ['owner_id', 'is_open', 'requested_at'],
-    ['is_open', 'expires_at'],
-    ['is_told', 'expires_at'],
-    ['agent_id', 'is_open'],
-    ['decided_at'],
-  ],
+  indexes: [['owner_id', 'is_open', 'requested_at'], ['is_open', 'expires_at'], ['is_woken', 'expires_at'], ['agent_id', 'is_open'], ['decided_at']],
   owner: 'owner_id',
 });
 export type RequestRow = RowOf<typeof RequestRows>;

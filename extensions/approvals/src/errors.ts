@@ -10,7 +10,12 @@ export const approvalErrors = defineErrors('approvals', {
     message: (ids: readonly string[]) => `There are no approval requests ${ids.slice(0, 5).join(', ')}. None of the requests was changed.`,
     hint: 'GET /api/approvals lists yours. Leave these ids out.',
   },
-  resolved: { status: 409, retry: false, message: (id: string, state: string) => `The approval request ${id} was already ${state}.`, hint: 'Nothing was changed. GET /api/approvals/{id} says who decided.' },
+  resolved: {
+    status: 409,
+    retry: false,
+    message: (id: string, state: string) => `The approval request ${id} was already ${state}.`,
+    hint: 'Nothing was changed. GET /api/approvals/{id} says who decided.',
+  },
   some_resolved: {
     status: 409,
     retry: false,

@@ -24,7 +24,16 @@ export default defineExtension({
   tables: [contract.RequestRows, contract.GrantRows, contract.TotpRows, contract.AttemptRows, contract.RecoveryRows],
   migrations: [approvalTables],
   config: [ApprovalSection, SecondFactor],
-  commandWords: [{ word: 'approvals', summary: 'tool calls that wait for you', usage: 'approvals list|show|approve|reject|totp|…', order: 22, module: 'approvals', synonyms: [{ word: 'approval', means: 'approvals' }] }],
+  commandWords: [
+    {
+      word: 'approvals',
+      summary: 'tool calls that wait for you',
+      usage: 'approvals list|show|approve|reject|totp|…',
+      order: 22,
+      module: 'approvals',
+      synonyms: [{ word: 'approval', means: 'approvals' }],
+    },
+  ],
   commands,
   activate(ctx) {
     const { clock, ids, log, actors, journal, secrets } = ctx;

@@ -5,7 +5,8 @@ import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel } from '@svc/test/clients/model-kernel';
 
 export const KEYS = { owner: 'approvals-root-key', alice: 'approvals-alice-key', bob: 'approvals-bob-key', vi: 'approvals-vi-key' };
-const person = (name: 'alice' | 'bob' | 'vi', role: string): string => `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
+const person = (name: 'alice' | 'bob' | 'vi', role: string): string =>
+  `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
 
 export interface World extends ModelKernel {
   readonly clock: ReturnType<typeof virtualClock>;

@@ -53,7 +53,9 @@ describe('approvals, from call to decision', function () {
     world.calls(['file_write', { path: 'secrets/key.txt', content: 'x' }], ['shell_exec', { command: 'echo free text' }]);
     const { run_id, waiting } = await world.say(agent);
     expect(waiting).to.equal(undefined);
-    expect(await world.ended(agent, run_id)).to.contain('secrets/ is not for agents').and.to.contain('free text');
+    expect(await world.ended(agent, run_id))
+      .to.contain('secrets/ is not for agents')
+      .and.to.contain('free text');
     expect((await world.alice.expect(200, 'GET', `/api/approvals?run_id=${run_id}`)).body.total).to.equal(0);
   });
 
@@ -97,7 +99,12 @@ describe('approvals, from call to decision', function () {
   it('of an agent that was asked by another are shown in the run of the one that asked', async () => {
     const worker = await world.spawn('worker');
     const boss = await world.spawn('boss', EVERYTHING);
-    world.model.script([{ toolCalls: [{ id: 's', name: 'agent_send', args: { agent_id: worker, message: 'write it' } }] }, { toolCalls: [{ id: 'w', name: 'file_write', args: { path: 'deep.txt', content: 'x' } }] }, { text: 'written' }, { text: 'done' }]);
+    world.model.script([
+      { toolCalls: [{ id: 's', name: 'agent_send', args: { agent_id: worker, message: 'write it' } }] },
+      { toolCalls: [{ id: 'w', name: 'file_write', args: { path: 'deep.txt', content: 'x' } }] },
+      { text: 'written' },
+      { text: 'done' },
+    ]);
     const { waiting, run_id } = await world.say(boss);
     expect(waiting?.run_id).to.equal(run_id);
     const { body } = await world.alice.expect(200, 'GET', `/api/approvals/${waiting?.approval_id}`);

@@ -1,6 +1,6 @@
 import type { ToolRequest } from '@svc/api';
 import { expect } from 'chai';
-import { Approval, type Rule } from '../src/config.js';
+import type { Approval, Rule } from '../src/config.js';
 import { riskOf } from '../src/policy/risk.js';
 import { ruleOn } from '../src/policy/rules.js';
 import { grantOfRequest, isRemembered } from '../src/requests/remembered.js';
@@ -39,7 +39,8 @@ describe('rules of approvals', () => {
   it('ask for what require_approval names, or for what is dangerous by default', () => {
     expect(actionOn({ require_approval: ['file_*'] }, call('file_write', {}, 'write'))).to.equal('ask');
     expect(actionOn({ require_approval: ['file_*'] }, shell('ls'))).to.equal('run');
-    for (const name of ['shell_exec', 'process_start', 'file_write', 'file_delete', 'apply_patch', 'skill_evolve_patch']) expect(actionOn({ require_approval: true }, call(name, {}, 'write')), name).to.equal('ask');
+    for (const name of ['shell_exec', 'process_start', 'file_write', 'file_delete', 'apply_patch', 'skill_evolve_patch'])
+      expect(actionOn({ require_approval: true }, call(name, {}, 'write')), name).to.equal('ask');
     expect(actionOn({ require_approval: true }, call('file_read', {}, 'read'))).to.equal('run');
     expect(actionOn({}, shell('rm -rf .'))).to.equal('run');
   });
@@ -73,11 +74,45 @@ describe('rules of approvals', () => {
 
   const HIDDEN = [
     ...['rm -rf x', "r''m -rf x", 'r\\m x', '"rm" x', '/bin/rm x', '/usr/bin/RM x', 'rm', 'env rm x', 'env A=b rm x', 'LANG=C rm x', 'A=b rm x', 'env -i -u B rm x', 'env -S "rm x"'],
-    ...['xargs rm', 'xargs -n 1 rm -f', 'timeout -s KILL 5 rm x', 'nice -n 5 nohup rm x', 'sudo -u root rm x', 'setsid env xargs rm', 'command rm x', 'eval rm x', 'eval "rm x"', 'exec rm x', 'flock l rm x'],
-    ...["sh -c 'rm x'", "bash -lc 'rm x'", "sh -c 'sh -c \"rm x\"'", 'sh -c "r\'\'m x"', "env bash -ec 'env rm x'", 'busybox rm x', "sh -c 'ls; rm x'", 'ls; rm x', 'ls && rm x', 'ls | xargs rm', '$(echo rm) x'],
-    ...['{rm,-rf,x}', 'rm$IFS-rf${IFS}x', "$'rm' x", '`echo rm` x', 'echo cm0gLXJmIHg= | base64 -d | sh', 'base64 -d x | sh', 'sh x.sh', './x.sh', 'bin/tool', '/tmp/x', '. ./x', 'source x'],
+    ...[
+      'xargs rm',
+      'xargs -n 1 rm -f',
+      'timeout -s KILL 5 rm x',
+      'nice -n 5 nohup rm x',
+      'sudo -u root rm x',
+      'setsid env xargs rm',
+      'command rm x',
+      'eval rm x',
+      'eval "rm x"',
+      'exec rm x',
+      'flock l rm x',
+    ],
+    ...[
+      "sh -c 'rm x'",
+      "bash -lc 'rm x'",
+      'sh -c \'sh -c "rm x"\'',
+      'sh -c "r\'\'m x"',
+      "env bash -ec 'env rm x'",
+      'busybox rm x',
+      "sh -c 'ls; rm x'",
+      'ls; rm x',
+      'ls && rm x',
+      'ls | xargs rm',
+      '$(echo rm) x',
+    ],
+    ...['{rm,-rf,x}', 'rm$IFS-rf$\u007bIFS}x', "$'rm' x", '`echo rm` x', 'echo cm0gLXJmIHg= | base64 -d | sh', 'base64 -d x | sh', 'sh x.sh', './x.sh', 'bin/tool', '/tmp/x', '. ./x', 'source x'],
     ...["find . -exec rm '{}' +", 'find . -delete', "python -c 'import os'", 'python3 x.py', "perl -e 'unlink x'", 'make clean', 'npm run clean', "git -c alias.x='!rm x' x", "awk 'BEGIN{system(1)}'"],
-    ...['nc localhost 9000', 'ncat -U run.sock', 'socat - UNIX:run.sock', 'ssh localhost rm x', 'curl http://localhost:9000/run', 'curl http://127.0.0.1/x', 'curl http://[::1]/x', 'wget http://x.localhost/', 'curl --unix-socket run.sock http://x/'],
+    ...[
+      'nc localhost 9000',
+      'ncat -U run.sock',
+      'socat - UNIX:run.sock',
+      'ssh localhost rm x',
+      'curl http://localhost:9000/run',
+      'curl http://127.0.0.1/x',
+      'curl http://[::1]/x',
+      'wget http://x.localhost/',
+      'curl --unix-socket run.sock http://x/',
+    ],
   ];
   for (const command of HIDDEN)
     it(`P2 see rm in, or do not trust: ${command}`, () => {
@@ -101,7 +136,8 @@ describe('rules of approvals', () => {
   it('P3 allow a command only by itself', () => {
     const given = { require_approval: true, rules: [rule('allow', { command: 'git status *' }), rule('allow', { command: 'npm test' })] };
     for (const command of ['git status', 'git status -s', "git 'status'", 'npm test']) expect(actionOn(given, shell(command)), command).to.equal('run');
-    for (const command of ['git status; ls', 'A=b git status', 'env git status', 'sh -c "git status"', 'git push', 'npm test x', 'git status > x']) expect(actionOn(given, shell(command)), command).to.equal('ask');
+    for (const command of ['git status; ls', 'A=b git status', 'env git status', 'sh -c "git status"', 'git push', 'npm test x', 'git status > x'])
+      expect(actionOn(given, shell(command)), command).to.equal('ask');
   });
 });
 
@@ -112,13 +148,22 @@ describe('remembered approvals', () => {
   const NOW = '2026-11-24T08:00:00.000Z';
 
   it('G1 cover the same command in another shape', () => {
-    for (const shape of ['git status -s', "git 'status' \"-s\"", '  git   status -s ', 'LANG=C git status -s', 'TZ=UTC NO_COLOR=1 git status -s', 'g\\it status -s']) expect(isRemembered(remembered('git status -s'), shell(shape), NOW), shape).to.equal(true);
+    for (const shape of ['git status -s', 'git \'status\' "-s"', '  git   status -s ', 'LANG=C git status -s', 'TZ=UTC NO_COLOR=1 git status -s', 'g\\it status -s'])
+      expect(isRemembered(remembered('git status -s'), shell(shape), NOW), shape).to.equal(true);
   });
 
   it('G1 cover no other command', () => {
     for (const other of [
       ...['git status', 'git status -s x', 'git "status -s"', 'git status -s; id', 'git status -s | sh', 'git status -s > x', './git status -s', '/tmp/git status -s', 'Git status -s'],
-      ...['PATH=/tmp git status -s', 'LD_PRELOAD=./x.so git status -s', 'GIT_PAGER=./x git status -s', '"LANG=C" git status -s', "LANG=$(id) git status -s", 'LANG=`id` git status -s', 'LANG="a b" git status -s'],
+      ...[
+        'PATH=/tmp git status -s',
+        'LD_PRELOAD=./x.so git status -s',
+        'GIT_PAGER=./x git status -s',
+        '"LANG=C" git status -s',
+        'LANG=$(id) git status -s',
+        'LANG=`id` git status -s',
+        'LANG="a b" git status -s',
+      ],
       ...['env git status -s', 'sh -c "git status -s"', 'git status -s\nid', 'git status -s &', 'git status $(id)', 'git status -?'],
     ])
       expect(isRemembered(remembered('git status -s'), shell(other), NOW), other).to.equal(false);

@@ -29,7 +29,17 @@ describeOnEngines('approval requests', function () {
   it('A2 let the run wait, show what would be written, and let it go on once approved', async () => {
     const { id, run } = await waiting();
     const { body } = await world.alice.expect(200, 'GET', `/api/approvals/${id}`);
-    expect(body).to.deep.include({ agent_name: 'writer', tool_name: 'file_write', action: 'file_write', risk_level: 'high', payload: WRITE, status: 'pending', run_id: run, timeout_secs: 600, decided_at: null });
+    expect(body).to.deep.include({
+      agent_name: 'writer',
+      tool_name: 'file_write',
+      action: 'file_write',
+      risk_level: 'high',
+      payload: WRITE,
+      status: 'pending',
+      run_id: run,
+      timeout_secs: 600,
+      decided_at: null,
+    });
     expect(body.preview).to.deep.equal({ kind: 'diff', files: [{ path: 'notes.txt', change: 'create', diff: '@@ -0,0 +1,1 @@\n+hello\n', added: 1, removed: 0, truncated: false }] });
     await world.alice.expect(404, 'GET', `/api/agents/${agent}/files/notes.txt`);
     const { body: decided } = await world.alice.expect(200, 'POST', `/api/approvals/${id}/approve`, undefined);
@@ -44,7 +54,11 @@ describeOnEngines('approval requests', function () {
       expect(await code(404, 'POST', path, {}, world.bob)).to.equal('approvals_not_found');
       expect(await code(403, 'POST', path, {}, world.vi)).to.equal('auth_role_refused');
     }
-    const both = await Promise.all([world.alice.post(`/api/approvals/${id}/approve`, {}), world.http.post(`/api/approvals/${id}/reject`, { feedback: 'not now' }), world.alice.post(`/api/approvals/${id}/approve`, {})]);
+    const both = await Promise.all([
+      world.alice.post(`/api/approvals/${id}/approve`, {}),
+      world.http.post(`/api/approvals/${id}/reject`, { feedback: 'not now' }),
+      world.alice.post(`/api/approvals/${id}/approve`, {}),
+    ]);
     expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
     expect(both.find(({ status }) => status === 409)?.body.code).to.equal('approvals_resolved');
     await world.ended(agent, run);
@@ -86,7 +100,12 @@ describeOnEngines('approval requests', function () {
     expect(ids).to.have.length(2);
     expect(await code(404, 'POST', '/api/approvals/batch', { ids: [...ids, MISSING], decision: 'approve' })).to.equal('approvals_some_not_found');
     expect(await code(404, 'POST', '/api/approvals/batch', { ids, decision: 'approve' }, world.bob)).to.equal('approvals_some_not_found');
-    for (const body of [{ ids: [], decision: 'approve' }, { ids: Array(101).fill(MISSING), decision: 'approve' }, { ids, decision: 'maybe' }, { ids: [ids[0], ids[0]], decision: 'approve' }])
+    for (const body of [
+      { ids: [], decision: 'approve' },
+      { ids: Array(101).fill(MISSING), decision: 'approve' },
+      { ids, decision: 'maybe' },
+      { ids: [ids[0], ids[0]], decision: 'approve' },
+    ])
       expect((await world.alice.post('/api/approvals/batch', body)).status).to.equal(400);
     expect(await world.pending()).to.have.length(2);
     const { body } = await world.alice.expect(200, 'POST', '/api/approvals/batch', { ids, decision: 'approve' });

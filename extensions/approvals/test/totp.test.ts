@@ -48,7 +48,9 @@ describeOnEngines('the second factor of approvals', function () {
     expect(await code(400, 'totp/confirm', { code: '123456' })).to.equal('approvals_totp_nothing_to_confirm');
     const first = await post('totp/setup');
     const { body } = await world.alice.expect(200, 'POST', '/api/approvals/totp/setup', {});
-    expect(body.secret).to.match(/^[A-Z2-7]{32}$/).and.not.equal(first.body.secret);
+    expect(body.secret)
+      .to.match(/^[A-Z2-7]{32}$/)
+      .and.not.equal(first.body.secret);
     expect(body.otpauth_uri).to.match(/^otpauth:\/\/totp\/svc:alice\?.*secret=[A-Z2-7]{32}/);
     expect(Buffer.from(body.qr_code.slice('data:image/svg+xml;base64,'.length), 'base64').toString()).to.match(/^<svg /);
     expect(body.recovery_codes).to.have.length(8);

@@ -48,7 +48,12 @@ const Decide = ({ approval, onDecided }: { approval: Approval; onDecided: () => 
       <div class="approval-fields">
         {approval.needs_totp && <TextField label={t('code')} hint={t('code_hint')} value={code} onValue={setCode} inputMode="numeric" autocomplete="one-time-code" maxLength={64} />}
         {approval.can_remember && (
-          <Select label={t('remember')} value={remembered} onValue={(value) => setRemembered(REMEMBER.find((one) => one === value) ?? 'once')} options={REMEMBER.map((value) => ({ value, label: t(value) }))} />
+          <Select
+            label={t('remember')}
+            value={remembered}
+            onValue={(value) => setRemembered(REMEMBER.find((one) => one === value) ?? 'once')}
+            options={REMEMBER.map((value) => ({ value, label: t(value) }))}
+          />
         )}
         <TextField label={t('feedback')} value={feedback} onValue={setFeedback} maxLength={4_096} />
       </div>

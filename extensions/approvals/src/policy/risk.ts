@@ -13,7 +13,6 @@ const BY_NAME: ReadonlyArray<readonly [risk: Risk, names: readonly string[]]> = 
 const BY_KIND: Readonly<Record<ToolFacts['risk'], Risk>> = { exec: 'critical', network: 'medium', write: 'medium', agent: 'medium', read: 'low' };
 
 /** `kind` is what the tool declares of itself; undefined for an action that is no tool. */
-export const riskOf = (name: string, kind: ToolFacts['risk'] | undefined): Risk =>
-  BY_NAME.find(([, names]) => matchesAny(names, name))?.[0] ?? (kind === undefined ? 'low' : BY_KIND[kind]);
+export const riskOf = (name: string, kind: ToolFacts['risk'] | undefined): Risk => BY_NAME.find(([, names]) => matchesAny(names, name))?.[0] ?? (kind === undefined ? 'low' : BY_KIND[kind]);
 
 export const isAtLeast = (risk: Risk, least: Risk): boolean => RISKS.indexOf(risk) >= RISKS.indexOf(least);

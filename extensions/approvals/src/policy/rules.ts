@@ -44,7 +44,9 @@ export const ruleOn = (settings: Approval, subject: Subject): Ruling => {
 };
 
 const whyOf = ({ reason, action, command }: Rule, tool: string, fit: string): string => {
-  const what = reason ?? (command === undefined ? `a rule of [approval] ${action === 'deny' ? 'forbids' : 'asks about'} ${tool}` : `a rule of [approval] ${action === 'deny' ? 'forbids' : 'asks about'} ${command}`);
+  const what =
+    reason ??
+    (command === undefined ? `a rule of [approval] ${action === 'deny' ? 'forbids' : 'asks about'} ${tool}` : `a rule of [approval] ${action === 'deny' ? 'forbids' : 'asks about'} ${command}`);
   return fit === '' ? what : `${what} (${fit})`;
 };
 

@@ -5,7 +5,7 @@
  * A2  A call that waits costs nothing: the run sleeps in the journal. After each wake the rules and the request are asked anew.
  * A3  A direct call without a run waits for nobody, and leaves no request.
  */
-import { type Clock, type ExtensionContext, type ToolRequest, type Verdict } from '@svc/api';
+import type { Clock, ExtensionContext, ToolRequest, Verdict } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ToolsService } from '@svc/ext-tools/contract';
 import type { Approval } from '../config.js';
@@ -58,13 +58,14 @@ const waitFor = (row: RequestRow): Verdict => ({ suspend: { reason: row.descript
 
 const answerOf = async (deps: AskingDeps, row: RequestRow, request: ToolRequest): Promise<Verdict | undefined> => {
   if (row.digest !== request.digest) return { deny: 'This call is refused: its arguments are not those that were shown for approval.', code: 'approval_mismatch' };
-  if (row.is_told === 0 && row.is_open === 0) await deps.ctx.db.commit([deps.store.told([row.id])]);
+  if (row.is_woken === 0 && row.is_open === 0) await deps.ctx.db.commit([deps.store.markWoken([row.id])]);
   if (row.state === 'approved') return undefined;
   if (row.state === 'rejected') {
     const said = row.feedback ? ` They said: ${row.feedback}` : '';
     return { deny: `A person rejected this call of ${row.tool}.${said} Do not try the same by another way. Say what you wanted to do, and go on without it.`, code: 'approval_rejected' };
   }
-  if (row.state === 'expired') return { deny: `Nobody approved this call of ${row.tool} within ${row.timeout_secs} s, so it was refused. Go on without it, or ask the person.`, code: 'approval_expired' };
+  if (row.state === 'expired')
+    return { deny: `Nobody approved this call of ${row.tool} within ${row.timeout_secs} s, so it was refused. Go on without it, or ask the person.`, code: 'approval_expired' };
   if (row.state === 'skipped') return { deny: `Nobody approved this call of ${row.tool} in time, so it was skipped. Go on without it.`, code: 'approval_skipped' };
   if (isRemembered(await deps.store.grantsFor(request.call.agentId, row.tool), request, deps.clock.iso())) {
     await deps.timeouts.resolve(row, 'approved', 'remembered approval');
@@ -111,7 +112,7 @@ const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolR
     decided_by: null,
     feedback: null,
     second_factor: 0,
-    is_told: 0,
+    is_woken: 0,
   };
 };
 

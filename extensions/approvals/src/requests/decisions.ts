@@ -68,13 +68,15 @@ export const decideMany = async (deps: DecisionDeps, actor: Actor, ids: readonly
   if (guarded.length > 0) throw approvalErrors.totp_in_batch(guarded.map(({ id }) => id));
   const at = deps.clock.iso();
   try {
-    await deps.ctx.db.commit(rows.flatMap((row) => [...decisionWrites(deps, actor, row, { ...given, at, secondFactor: false }), ...(given.decision === 'approve' ? grantWrites(deps, actor, row, undefined) : [])]));
+    await deps.ctx.db.commit(
+      rows.flatMap((row) => [...decisionWrites(deps, actor, row, { ...given, at, secondFactor: false }), ...(given.decision === 'approve' ? grantWrites(deps, actor, row, undefined) : [])]),
+    );
   } catch (error) {
     if (!isConflict(error)) throw error;
     await openRows(deps, actor, ids);
     throw error;
   }
-  for (const row of rows) await deps.timeouts.tell(row);
+  for (const row of rows) await deps.timeouts.wake(row);
   return rows.map(({ id }) => ({ id, state: given.decision === 'approve' ? 'approved' : 'rejected', at }));
 };
 
@@ -118,7 +120,7 @@ const grantWrites = ({ store, ids, clock, remembersSession }: DecisionDeps, acto
 /** With the run's wake where it sleeps already; one that falls asleep in this moment is woken when that is heard. */
 const commitFor = async ({ ctx, timeouts }: DecisionDeps, row: RequestRow, writes: readonly Write[]): Promise<void> => {
   await ctx.db.commit(writes);
-  await timeouts.tell(row);
+  await timeouts.wake(row);
 };
 
 const isConflict = (error: unknown): boolean => isSvcError(error) && error.code === 'storage_conflict';

@@ -39,9 +39,7 @@ const coversOfCommand = (line: string): string | undefined => {
 export const isRemembered = (grants: readonly GrantRow[], request: Pick<ToolRequest, 'needs' | 'digest' | 'call'>, now: string): boolean => {
   const line = commandOf(request);
   const wanted = line === undefined ? [`digest:${request.digest}`, 'any'] : [coversOfCommand(line)];
-  return grants.some(
-    ({ covers, session_id: session, expires_at: until }) => wanted.includes(covers) && (session === null || session === request.call.sessionId) && (until === null || until > now),
-  );
+  return grants.some(({ covers, session_id: session, expires_at: until }) => wanted.includes(covers) && (session === null || session === request.call.sessionId) && (until === null || until > now));
 };
 
 /** Throws `approvals_cannot_remember`. */

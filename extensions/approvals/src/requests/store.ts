@@ -27,9 +27,8 @@ export const createRequestStore = (db: Db, clock: Pick<Clock, 'iso'>) => {
     insert: (row: RequestRow): Write => db.insert(REQUESTS, [row]),
     find: (actor: Actor, id: string): Promise<RequestRow | undefined> => db.as(actor).first<RequestRow>({ from: REQUESTS, where: { id } }),
     findMany: (actor: Actor, ids: readonly string[]): Promise<RequestRow[]> => db.as(actor).select<RequestRow>({ from: REQUESTS, where: { id: ids } }),
-    ofCall: (runId: string, callId: string): Promise<RequestRow | undefined> =>
-      db.system('the request of a call').first<RequestRow>({ from: REQUESTS, where: { run_id: runId, call_id: callId } }),
-    ofRun: (runId: string): Promise<RequestRow[]> => db.system('requests of a run').select<RequestRow>({ from: REQUESTS, where: { run_id: runId, is_told: 0 }, limit: BATCH }),
+    ofCall: (runId: string, callId: string): Promise<RequestRow | undefined> => db.system('the request of a call').first<RequestRow>({ from: REQUESTS, where: { run_id: runId, call_id: callId } }),
+    ofRun: (runId: string): Promise<RequestRow[]> => db.system('requests of a run').select<RequestRow>({ from: REQUESTS, where: { run_id: runId, is_woken: 0 }, limit: BATCH }),
     openOfAgent: (agentId: string): Promise<number> => db.system('pending requests of an agent').count(REQUESTS, { agent_id: agentId, is_open: 1 }),
     openRowsOfAgent: (agentId: string): Promise<RequestRow[]> =>
       db.system('pending requests of an agent that goes').select<RequestRow>({ from: REQUESTS, where: { agent_id: agentId, is_open: 1 }, limit: BATCH }),
@@ -48,7 +47,15 @@ export const createRequestStore = (db: Db, clock: Pick<Clock, 'iso'>) => {
       total: await db.as(actor).count(REQUESTS, where),
     }),
     decided: async (actor: Actor, where: Where, page: { limit: number; offset: number }): Promise<{ rows: RequestRow[]; total: number }> => ({
-      rows: await db.as(actor).select<RequestRow>({ from: REQUESTS, where: { ...where, is_open: 0 }, order: [{ column: 'decided_at', descending: true }, { column: 'id', descending: true }], ...page }),
+      rows: await db.as(actor).select<RequestRow>({
+        from: REQUESTS,
+        where: { ...where, is_open: 0 },
+        order: [
+          { column: 'decided_at', descending: true },
+          { column: 'id', descending: true },
+        ],
+        ...page,
+      }),
       total: await db.as(actor).count(REQUESTS, { ...where, is_open: 0 }),
     }),
     count: (actor: Actor, where: Where = {}): Promise<number> => db.as(actor).count(REQUESTS, where),
@@ -61,20 +68,21 @@ export const createRequestStore = (db: Db, clock: Pick<Clock, 'iso'>) => {
       ),
     escalate: ({ id, escalations }: RequestRow, until: string): Write =>
       db.sql(`UPDATE ${requests} SET escalations = escalations + 1, expires_at = ? WHERE id = ? AND state = 'pending' AND escalations = ?`, [until, id, escalations], { expect: 1 }),
-    told: (ids: readonly string[]): Write =>
+    markWoken: (ids: readonly string[]): Write =>
       db.update(
         REQUESTS,
         ['id'],
-        ids.map((id) => ({ id, is_told: 1 })),
+        ids.map((id) => ({ id, is_woken: 1 })),
       ),
     overdue: (): Promise<RequestRow[]> => db.system(SWEEP).select<RequestRow>({ from: REQUESTS, where: { is_open: 1, expires_at: { lte: clock.iso() } }, limit: BATCH }),
     /** Decided, and the run may still wait: afterwards its own time wakes it. */
-    untold: (): Promise<RequestRow[]> =>
-      db.system(SWEEP).select<RequestRow>({ from: REQUESTS, where: { is_told: 0, is_open: 0, expires_at: { gt: clock.iso() } }, order: [{ column: 'decided_at' }], limit: BATCH }),
+    unwoken: (): Promise<RequestRow[]> =>
+      db.system(SWEEP).select<RequestRow>({ from: REQUESTS, where: { is_woken: 0, is_open: 0, expires_at: { gt: clock.iso() } }, order: [{ column: 'decided_at' }], limit: BATCH }),
     prune: (before: string): Write => db.remove(REQUESTS, { is_open: 0, decided_at: { lt: before } }),
 
     insertGrant: (row: GrantRow): Write => db.insert(GRANTS, [row]),
-    grantsFor: (agentId: string, tool: string): Promise<GrantRow[]> => db.system('remembered approvals of an agent').select<GrantRow>({ from: GRANTS, where: { agent_id: agentId, tool }, limit: 1_000 }),
+    grantsFor: (agentId: string, tool: string): Promise<GrantRow[]> =>
+      db.system('remembered approvals of an agent').select<GrantRow>({ from: GRANTS, where: { agent_id: agentId, tool }, limit: 1_000 }),
     grants: (actor: Actor): Promise<GrantRow[]> => db.as(actor).select<GrantRow>({ from: GRANTS, order: [{ column: 'created_at', descending: true }], limit: 500 }),
     findGrant: (actor: Actor, id: string): Promise<GrantRow | undefined> => db.as(actor).first<GrantRow>({ from: GRANTS, where: { id } }),
     removeGrant: (id: string): Write => db.remove(GRANTS, { id }),

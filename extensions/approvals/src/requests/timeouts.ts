@@ -43,29 +43,29 @@ export const createTimeouts = (deps: TimeoutDeps) => {
     resolve,
     expire,
     /** Wakes the run where it waits for this. */
-    tell: (row: Pick<RequestRow, 'id' | 'run_id'>): Promise<boolean> => tell(deps, row),
+    wake: (row: Pick<RequestRow, 'id' | 'run_id'>): Promise<boolean> => wakeRun(deps, row),
     /** Of a run that has just fallen asleep. */
     runWaits: async (runId: string): Promise<void> => {
-      for (const row of await deps.store.ofRun(runId)) if (row.is_open === 0) await tell(deps, row);
+      for (const row of await deps.store.ofRun(runId)) if (row.is_open === 0) await wakeRun(deps, row);
     },
     /** Nobody can decide for a run that is over. */
     runEnded: async (runId: string): Promise<void> => {
       const rows = await deps.store.ofRun(runId);
       for (const row of rows) if (row.is_open === 1) await resolve(row, 'skipped', 'run ended');
-      if (rows.length > 0) await deps.ctx.db.commit([deps.store.told(rows.map(({ id }) => id))]);
+      if (rows.length > 0) await deps.ctx.db.commit([deps.store.markWoken(rows.map(({ id }) => id))]);
     },
     agentGone: async (agentId: string): Promise<void> => {
       for (const row of await deps.store.openRowsOfAgent(agentId)) await resolve(row, 'skipped', 'agent killed');
     },
     sweep: async (): Promise<void> => {
       for (const row of await deps.store.overdue()) await expire(row);
-      for (const row of await deps.store.untold()) await tell(deps, row);
+      for (const row of await deps.store.unwoken()) await wakeRun(deps, row);
     },
   };
 };
 
 /** The run itself notes that it knows, when its call is looked at again. */
-const tell = async ({ actors, journal }: TimeoutDeps, { id, run_id: runId }: Pick<RequestRow, 'id' | 'run_id'>): Promise<boolean> =>
+const wakeRun = async ({ actors, journal }: TimeoutDeps, { id, run_id: runId }: Pick<RequestRow, 'id' | 'run_id'>): Promise<boolean> =>
   runId !== '' && journal.wake(actors.system('decided'), id, { approval_id: id });
 
 /** Whoever lost against another decision says nothing: that one stands. */

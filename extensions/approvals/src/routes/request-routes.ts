@@ -52,7 +52,13 @@ const listRoute = (deps: RouteDeps): RouteDecl =>
     path: '/api/approvals',
     summary: 'List approval requests',
     description: 'Pending ones first, then those that were decided, newest first.',
-    query: Type.Object({ limit: Limit, offset: Offset, status: Type.Optional(OneOf(['pending', 'approved', 'rejected', 'expired', 'skipped'])), agent_id: Type.Optional(Uuid), run_id: Type.Optional(Uuid) }),
+    query: Type.Object({
+      limit: Limit,
+      offset: Offset,
+      status: Type.Optional(OneOf(['pending', 'approved', 'rejected', 'expired', 'skipped'])),
+      agent_id: Type.Optional(Uuid),
+      run_id: Type.Optional(Uuid),
+    }),
     responses: {
       200: Type.Object({ approvals: Type.Array(Approval), ...Listed, asking: Type.Boolean({ description: 'Whether [approval] of config.toml makes any tool call wait for a person' }) }),
     },
@@ -140,7 +146,7 @@ const handMade = async ({ agents, store, ids, clock, timeoutSecs }: RouteDeps, a
     decided_by: null,
     feedback: null,
     second_factor: 0,
-    is_told: 1,
+    is_woken: 1,
   };
 };
 
@@ -158,7 +164,8 @@ const auditRoute = (deps: RouteDeps): RouteDecl =>
         items: Type.Array(
           Type.Object(
             {
-              ...Type.Pick(Approval, ['id', 'agent_id', 'tool_name', 'description', 'action_summary', 'risk_level', 'decided_by', 'requested_at', 'decided_at', 'feedback', 'second_factor_used']).properties,
+              ...Type.Pick(Approval, ['id', 'agent_id', 'tool_name', 'description', 'action_summary', 'risk_level', 'decided_by', 'requested_at', 'decided_at', 'feedback', 'second_factor_used'])
+                .properties,
               request_id: Uuid,
               decision: OneOf(['approved', 'rejected', 'expired', 'skipped']),
             },
@@ -173,7 +180,21 @@ const auditRoute = (deps: RouteDeps): RouteDecl =>
       const items = rows.map((row) => {
         const { id, agent_id, tool_name, description, action_summary, risk_level, decided_by, requested_at, decided_at, feedback, second_factor_used, status } = shown(deps, row);
         // Only decided ones were read.
-        return { id, request_id: id, agent_id, tool_name, description, action_summary, risk_level, decision: status as Exclude<typeof status, 'pending'>, decided_by, requested_at, decided_at, feedback, second_factor_used };
+        return {
+          id,
+          request_id: id,
+          agent_id,
+          tool_name,
+          description,
+          action_summary,
+          risk_level,
+          decision: status as Exclude<typeof status, 'pending'>,
+          decided_by,
+          requested_at,
+          decided_at,
+          feedback,
+          second_factor_used,
+        };
       });
       return reply(200, { items, total, offset, limit });
     },
@@ -200,7 +221,11 @@ const batchRoute = (deps: RouteDeps): RouteDecl =>
     description: 'All or none: if one of them is missing, was decided already or needs a code, none is changed.',
     audit: 'approvals_decided',
     body: Type.Object(
-      { ids: Type.Array(Uuid, { minItems: 1, maxItems: MAX_BATCH, uniqueItems: true }), decision: OneOf(['approve', 'reject']), feedback: Text(MAX_FEEDBACK, 'With `reject`: what the agents are told') },
+      {
+        ids: Type.Array(Uuid, { minItems: 1, maxItems: MAX_BATCH, uniqueItems: true }),
+        decision: OneOf(['approve', 'reject']),
+        feedback: Text(MAX_FEEDBACK, 'With `reject`: what the agents are told'),
+      },
       { additionalProperties: false },
     ),
     examples: {

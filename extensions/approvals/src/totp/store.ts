@@ -51,9 +51,13 @@ export const createTotpStore = (db: Db, clock: Pick<Clock, 'now' | 'iso'>) => {
     /** `from`: what the row was; undefined where there was none. */
     setPending: (ownerId: string, from: TotpRow | undefined, keyId: string): Write =>
       from
-        ? db.sql(`UPDATE ${totp} SET pending_key = ? WHERE owner_id = ? AND COALESCE(pending_key, '') = ? AND COALESCE(active_key, '') = ?`, [keyId, ownerId, from.pending_key ?? '', from.active_key ?? ''], {
-            expect: 1,
-          })
+        ? db.sql(
+            `UPDATE ${totp} SET pending_key = ? WHERE owner_id = ? AND COALESCE(pending_key, '') = ? AND COALESCE(active_key, '') = ?`,
+            [keyId, ownerId, from.pending_key ?? '', from.active_key ?? ''],
+            {
+              expect: 1,
+            },
+          )
         : db.insert(TotpRows.name, [{ owner_id: ownerId, active_key: null, pending_key: keyId, last_step: 0, verified_at: null }]),
     activate: (ownerId: string, keyId: string, step: number): Write =>
       db.sql(`UPDATE ${totp} SET active_key = ?, pending_key = NULL, last_step = ?, verified_at = NULL WHERE owner_id = ? AND pending_key = ? AND last_step < ?`, [keyId, step, ownerId, keyId, step], {

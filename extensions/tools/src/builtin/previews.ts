@@ -70,4 +70,10 @@ const unified = (before: string, after: string): string | undefined => {
 
 const replaced = (before: string, after: string): string => [...signed('-', before), ...signed('+', after)].join('\n');
 
-const signed = (sign: string, text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n').map((line) => `${sign}${line}`));
+const signed = (sign: string, text: string): string[] =>
+  text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => `${sign}${line}`);
