@@ -31,7 +31,7 @@ export const approvalErrors = defineErrors('approvals', {
   no_action: { status: 400, retry: false, message: () => 'The request names no action.', hint: 'Say in `action` what is to be done.' },
   payload_too_large: { status: 400, retry: false, message: (limit: number) => `The payload is larger than ${limit} bytes.`, hint: 'Send less, or the path of a file.' },
   cannot_remember: { status: 400, retry: false, message: (why: string) => `This decision cannot be remembered: ${why}.`, hint: 'Approve it without `remember`.' },
-  grant_not_found: { status: 404, retry: false, message: (id: string) => `There is no remembered approval ${id}.`, hint: 'GET /api/approvals/grants lists yours.' },
+  grant_not_found: { status: 404, retry: false, message: (id: string) => `There is no remembered approval ${id}.`, hint: 'GET /api/approval-grants lists yours.' },
   totp_required: { status: 400, retry: false, message: () => 'A code from your authenticator is needed to approve this.', hint: 'Send it as `totp_code`. A recovery code works too.' },
   totp_in_batch: {
     status: 400,

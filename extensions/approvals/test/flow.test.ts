@@ -73,10 +73,10 @@ describe('approvals, from call to decision', function () {
     expect(other.waiting).to.not.equal(undefined);
     await world.alice.expect(200, 'POST', `/api/approvals/${other.waiting?.approval_id}/reject`, {});
     await world.ended(agent, other.run_id);
-    const { grants } = (await world.alice.expect(200, 'GET', '/api/approvals/grants')).body;
+    const { grants } = (await world.alice.expect(200, 'GET', '/api/approval-grants')).body;
     expect(grants.map((one: { covers: string }) => one.covers)).to.deep.equal(['echo hi there']);
-    await world.bob.expect(404, 'DELETE', `/api/approvals/grants/${grants[0].id}`);
-    await world.alice.expect(200, 'DELETE', `/api/approvals/grants/${grants[0].id}`);
+    await world.bob.expect(404, 'DELETE', `/api/approval-grants/${grants[0].id}`);
+    await world.alice.expect(200, 'DELETE', `/api/approval-grants/${grants[0].id}`);
     world.calls(['shell_exec', { command: 'echo hi there' }]);
     expect((await world.say(agent)).waiting).to.not.equal(undefined);
     await world.alice.expect(200, 'POST', `/api/agents/${agent}/stop`, undefined);

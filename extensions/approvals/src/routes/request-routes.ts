@@ -206,6 +206,7 @@ const countRoute = (deps: RouteDeps): RouteDecl =>
     method: 'GET',
     path: '/api/approvals/count',
     summary: 'Count approval requests',
+    description: 'Of those that you can see: how many wait, and how many there are, decided ones included.',
     responses: { 200: Type.Object({ pending: Type.Integer(), total: Type.Integer() }) },
     handler: async ({ actor }) => reply(200, { pending: await deps.store.count(actor, { is_open: 1 }), total: await deps.store.count(actor) }),
   });
@@ -247,16 +248,16 @@ const grantRoutes = (deps: RouteDeps): RouteDecl[] => [
   route({
     id: 'listApprovalGrants',
     method: 'GET',
-    path: '/api/approvals/grants',
+    path: '/api/approval-grants',
     summary: 'List remembered approvals',
-    description: 'The newest 500.',
+    description: 'Calls that run without asking, because somebody chose `remember` when they approved one. The newest 500.',
     responses: { 200: Type.Object({ grants: Type.Array(Grant) }) },
     handler: async ({ actor }) => reply(200, { grants: (await deps.store.grants(actor)).map(grantShown) }),
   }),
   route({
     id: 'deleteApprovalGrant',
     method: 'DELETE',
-    path: '/api/approvals/grants/{id}',
+    path: '/api/approval-grants/{id}',
     summary: 'Forget a remembered approval',
     description: 'Later calls wait for a person again.',
     audit: 'approval_grant_deleted',

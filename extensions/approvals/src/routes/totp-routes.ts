@@ -46,7 +46,7 @@ export const totpRoutes = (totp: Totp): RouteDecl[] => [
     description: 'Activates what the last setup made. After five wrong codes none is checked for five minutes.',
     audit: 'totp_confirmed',
     body: Type.Object({ code: Type.String({ pattern: '^[0-9]{6}$', description: 'Six digits' }) }, { additionalProperties: false }),
-    examples: { 'a code': { code: '492039' } },
+    examples: { 'a code': { code: '492039' }, 'with a zero in front': { code: '049203' }, 'the next one, where the first came too late': { code: '118270' } },
     errors: [409, 503],
     responses: { 200: Type.Object({ status: Type.Literal('confirmed'), message: Type.String() }) },
     handler: async ({ actor, body }) => {
@@ -59,6 +59,7 @@ export const totpRoutes = (totp: Totp): RouteDecl[] => [
     method: 'GET',
     path: '/api/approvals/totp/status',
     summary: 'Get the state of your authenticator',
+    description: 'Of the caller alone. The secret is never shown again.',
     responses: {
       200: Type.Object(
         {
@@ -85,7 +86,7 @@ const revokeRoute = (totp: Totp, id: string, method: 'POST' | 'DELETE', path: st
     description: 'Needs a code of it, or one of its recovery codes. One that was never confirmed can be removed with its code, too.',
     audit: 'totp_revoked',
     body: Type.Object({ code: Code('Six digits, or a recovery code') }, { additionalProperties: false }),
-    examples: { 'a code': { code: '492039' }, 'a recovery code': { code: '1f2e-90ab-33c4-7d10' } },
+    examples: { 'a code': { code: '492039' }, 'a recovery code': { code: '1f2e-90ab-33c4-7d10' }, 'the first code of one that was never confirmed': { code: '730114' } },
     errors: [409, 503],
     responses: { 200: Type.Object({ status: Type.Literal('revoked'), message: Type.String() }) },
     handler: async ({ actor, body }) => {

@@ -786,6 +786,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/approval-grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List remembered approvals
+         * @description Calls that run without asking, because somebody chose `remember` when they approved one. The newest 500.
+         */
+        get: operations["listApprovalGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approval-grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a remembered approval
+         * @description Later calls wait for a person again.
+         */
+        delete: operations["deleteApprovalGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals": {
         parameters: {
             query?: never;
@@ -857,51 +897,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count approval requests */
+        /**
+         * Count approval requests
+         * @description Of those that you can see: how many wait, and how many there are, decided ones included.
+         */
         get: operations["countApprovals"];
         put?: never;
         post?: never;
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/approvals/grants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List remembered approvals
-         * @description The newest 500.
-         */
-        get: operations["listApprovalGrants"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/approvals/grants/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Forget a remembered approval
-         * @description Later calls wait for a person again.
-         */
-        delete: operations["deleteApprovalGrant"];
         options?: never;
         head?: never;
         patch?: never;
@@ -994,7 +997,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the state of your authenticator */
+        /**
+         * Get the state of your authenticator
+         * @description Of the caller alone. The secret is never shown again.
+         */
         get: operations["getTotpStatus"];
         put?: never;
         post?: never;
@@ -3850,6 +3856,32 @@ export interface components {
             agent_id: string | null;
             created_at: string;
         };
+        ApprovalGrant: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string;
+            tool_name: string;
+            /** @description The command or the arguments, or `every call` */
+            covers: string;
+            session_id: string | null;
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            request_id: string;
+        };
         ToolPreview: {
             /** @constant */
             kind: "command";
@@ -3971,32 +4003,6 @@ export interface components {
             request_id: string;
             /** @enum {string} */
             decision: "approved" | "rejected" | "expired" | "skipped";
-        };
-        ApprovalGrant: {
-            /**
-             * Format: uuid
-             * @description A UUID
-             */
-            id: string;
-            /**
-             * Format: uuid
-             * @description A UUID
-             */
-            agent_id: string;
-            agent_name: string;
-            tool_name: string;
-            /** @description The command or the arguments, or `every call` */
-            covers: string;
-            session_id: string | null;
-            expires_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-            created_by: string;
-            /**
-             * Format: uuid
-             * @description A UUID
-             */
-            request_id: string;
         };
         TotpSetup: {
             /** @description Base32 */
@@ -5557,10 +5563,10 @@ export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
 export type UploadForm = components['schemas']['UploadForm'];
 export type Upload = components['schemas']['Upload'];
+export type ApprovalGrant = components['schemas']['ApprovalGrant'];
 export type ToolPreview = components['schemas']['ToolPreview'];
 export type Approval = components['schemas']['Approval'];
 export type ApprovalDecision = components['schemas']['ApprovalDecision'];
-export type ApprovalGrant = components['schemas']['ApprovalGrant'];
 export type TotpSetup = components['schemas']['TotpSetup'];
 export type TotpStatus = components['schemas']['TotpStatus'];
 export type CatalogStatus = components['schemas']['CatalogStatus'];
@@ -7882,6 +7888,78 @@ export interface operations {
             };
         };
     };
+    listApprovalGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        grants: components["schemas"]["ApprovalGrant"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteApprovalGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listApprovals: {
         parameters: {
             query?: {
@@ -8114,78 +8192,6 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listApprovalGrants: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        grants: components["schemas"]["ApprovalGrant"][];
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteApprovalGrant: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description A UUID
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        status: "deleted";
-                        /**
-                         * Format: uuid
-                         * @description A UUID
-                         */
-                        id: string;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
