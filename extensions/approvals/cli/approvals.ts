@@ -70,7 +70,7 @@ const requestOf = async (daemon: DaemonClient, id: string | undefined): Promise<
 
 const printRequest = (cli: Cli, request: Approval): void => {
   const { out } = cli;
-  out.line(`${printable(request.agent_name)} wants to use ${request.tool_name} ${out.dim(`(${request.risk_level} risk, ${printable(request.description)})`)}`);
+  out.line(`${printable(request.agent_name)} wants to use ${printable(request.tool_name)} ${out.dim(`(${request.risk_level} risk, ${printable(request.description)})`)}`);
   for (const line of previewLines(request, out)) out.line(line);
 };
 

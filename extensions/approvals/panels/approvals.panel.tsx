@@ -30,7 +30,7 @@ const Approvals = () => {
                   )}
                   {decided.length > 0 && (
                     <Section title={t('decided')}>
-                      <Table label={t('decided')} columns={DECIDED} rows={decided} keyOf={({ id }) => id} />
+                      <Table label={t('decided_table')} columns={DECIDED} rows={decided} keyOf={({ id }) => id} />
                     </Section>
                   )}
                 </>
@@ -102,7 +102,7 @@ const Remembered = () => {
       {({ grants }) =>
         grants.length === 0 ? null : (
           <Section title={t('remembered')} note={t('remembered_note')}>
-            <Table label={t('remembered')} columns={remembered(forget)} rows={grants} keyOf={({ id }) => id} />
+            <Table label={t('remembered_table')} columns={remembered(forget)} rows={grants} keyOf={({ id }) => id} />
           </Section>
         )
       }

@@ -48,6 +48,14 @@ describe('approvals, from call to decision', function () {
     await world.alice.expect(200, 'POST', `/api/agents/${agent}/stop`, undefined);
   });
 
+  it('show characters that nobody sees by their numbers', async () => {
+    const agent = await world.spawn('hidden', EVERYTHING);
+    world.calls(['shell_exec', { command: 'echo a\u202eb\u0008c' }]);
+    const { waiting } = await world.say(agent);
+    expect(await preview(waiting?.approval_id)).to.deep.include({ line: 'echo a\\u{202e}b\\u{8}c', argv: ['echo', 'a\\u{202e}b\\u{8}c'] });
+    await world.alice.expect(200, 'POST', `/api/agents/${agent}/stop`, undefined);
+  });
+
   it('refuse what a rule denies, let run what a rule allows, and leave no request of either', async () => {
     const agent = await world.spawn('ruled', EVERYTHING);
     world.calls(['file_write', { path: 'secrets/key.txt', content: 'x' }], ['shell_exec', { command: 'echo free text' }]);
