@@ -67,7 +67,7 @@ export const Offer = Type.Object(
         standing: OneOf(['known', 'handed-on', 'unknown'], { description: '`unknown`: requires `trust_key`. `handed-on`: signed by the previous key' }),
       }),
     ),
-    isolation: OneOf(['isolated', 'walled', 'in-process']),
+    isolation: OneOf(['isolated', 'walled']),
     isolation_why: Type.String({ description: 'Who or what decided that' }),
     not_kept: Type.Array(Type.String(), { description: "What isolation can't block" }),
     grants: Type.Array(
@@ -116,7 +116,8 @@ export const Trust = Type.Object(
         keyId: Type.String(),
         name: Type.String(),
         extensions: Type.Array(Type.String(), { description: 'Ids that belong to this key, or their beginnings with `*`' }),
-        isolation: Nullable(OneOf(['isolated', 'walled', 'in-process'])),
+        isolation: Nullable(OneOf(['isolated', 'walled'])),
+        wasInProcess: Type.Boolean({ description: '`trust.toml` asks for `in-process`, which no longer exists: what the key signs runs as the settings say' }),
         revoked: Nullable(Type.String()),
       }),
     ),

@@ -42,7 +42,7 @@ const Extension = Type.Object(
         source: Type.String({ description: 'As the person named it who installed it' }),
         publisher: Nullable(Type.Object({ keyId: Type.String({ description: 'The first 16 hex digits of the SHA-256 of the key that signed it' }), name: Nullable(Type.String()) })),
         trust: OneOf(['signed', 'unsigned', 'linked']),
-        isolation: OneOf(['isolated', 'walled', 'in-process']),
+        isolation: OneOf(['isolated', 'walled']),
         isolationWhy: Type.Optional(Type.String({ description: 'Who or what decided that' })),
         installedAt: Type.String(),
       }),

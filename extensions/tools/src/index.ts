@@ -1,10 +1,11 @@
 import { Tools } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
-import { ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { consentOf } from './builtin/command-start.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
+import { createWorkspaces } from './builtin/workspace.js';
 import { openProcesses } from './processes/area-processes.js';
 import { ProcessRows } from './processes/process-rows.js';
 import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
@@ -40,6 +41,8 @@ export default defineExtension({
       before: ctx.hooks.use(ToolBefore),
       grants: ctx.hooks.use(ToolGrants),
       after: ctx.hooks.use(ToolAfter),
+      checkpoint: ctx.hooks.use(CheckpointTake),
+      workspaces: createWorkspaces(ctx.files.root('workspaces')),
       schemas: ctx.schemas,
       clock: ctx.clock,
       timeSettings: () => ({ defaultSecs: ctx.config.get(ToolTimeoutSecs), byName: ctx.config.get(ToolTimeouts) }),

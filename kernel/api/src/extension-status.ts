@@ -7,8 +7,7 @@ export interface ExtensionOrigin {
   /** The key that signed it, by its first 16 hex digits, and whom the operator knows it as; null where nobody signed. */
   readonly publisher: { readonly keyId: string; readonly name: string | null } | null;
   readonly trust: 'signed' | 'unsigned' | 'linked';
-  /** `in-process`: its code runs beside the daemon's own. */
-  readonly isolation: 'isolated' | 'walled' | 'in-process';
+  readonly isolation: 'isolated' | 'walled';
   /** Who or what decided that, as a sentence without its full stop. */
   readonly isolationWhy?: string;
   readonly installedAt: string;

@@ -49,7 +49,7 @@ export interface PackageOffer {
   readonly source: string;
   readonly trust: 'signed' | 'unsigned' | 'linked';
   readonly key: { readonly id: string; readonly public: string; readonly name: string; readonly standing: 'known' | 'handed-on' | 'unknown' } | null;
-  readonly isolation: 'isolated' | 'walled' | 'in-process';
+  readonly isolation: 'isolated' | 'walled';
   /** Who or what decided that, as a sentence without its full stop. */
   readonly isolation_why: string;
   /** What isolation can't block, one sentence each. */
@@ -92,7 +92,9 @@ export interface TrustedPublisher {
   readonly name: string;
   /** Ids that belong to this key. */
   readonly extensions: readonly string[];
-  readonly isolation: 'isolated' | 'walled' | 'in-process' | null;
+  readonly isolation: 'isolated' | 'walled' | null;
+  /** trust.toml asks for `in-process`, which no longer exists: what it signs runs as if nothing was said. */
+  readonly wasInProcess: boolean;
   readonly revoked: string | null;
 }
 

@@ -27,7 +27,15 @@ export interface RunError {
   readonly hint?: string;
 }
 
-export interface OpenRun {
+/** Whose data a run or a stored answer holds, beside its owner's: a purge of either removes it. */
+export interface RunSubject {
+  /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
+  subject?: string;
+  /** Id of the conversation that it belongs to. */
+  session?: string;
+}
+
+export interface OpenRun extends RunSubject {
   /** Given by the caller where rows written in the same commit must name it; otherwise made here. */
   id?: string;
   /** Names the worker that claims it: `agent`, `delivery`… */
@@ -40,8 +48,6 @@ export interface OpenRun {
   /** One running or waiting run per lane. */
   lane?: string;
   parentId?: string;
-  /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
-  subject?: string;
   input: unknown;
 }
 
@@ -191,8 +197,9 @@ export interface Journal {
   /**
    * An effect that happens once per owner, kind and key. `receipt` gives writes that the effect commits with its own;
    * whoever comes again with the key gets the result that stands there (plain data), for as long as ended runs are kept.
+   * Name the agent and the conversation that the result is about: it is deleted with them.
    */
-  once<T>(request: OnceRequest, effect: (receipt: (result: T) => readonly Write[]) => Promise<T>): Promise<{ result: T; replayed: boolean }>;
+  once<T>(request: OnceRequest, effect: (receipt: (result: T, about?: RunSubject) => readonly Write[]) => Promise<T>): Promise<{ result: T; replayed: boolean }>;
   /**
    * Accepts work: one durable commit of the run and of `also` (which is skipped when the key replays).
    * `first` is asked when its lane is free, before the commit, which then carries its first step as well: one wait for

@@ -4,7 +4,7 @@ import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './d
 import type { Plain } from './declare/plain.js';
 import { SendingPage } from './http/sending-page.js';
 import { PurgeSubject } from './purge.js';
-import { OneOf, Type } from './schema/schema.js';
+import { Nullable, OneOf, Type } from './schema/schema.js';
 import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
 
 const V = '1.0.0';
@@ -69,6 +69,23 @@ export const ToolList = definePipe('tool.list', V, {
 export const ToolGrants = definePipe('tool.grants', V, { policy: 'closed', budgetMs: 500, callable: true, value: Capabilities, context: Type.Object({ ownerId: Type.String() }) });
 export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, remote: true, callable: true, subject: ToolRequest });
 export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, remote: true, callable: true, value: ToolOutput, context: ToolRequest });
+
+/**
+ * A tool is about to change files of a working folder, or has done so: what is needed to undo it is stored. Best effort: a listener
+ * that fails or is late stops no call. `paths` is null for a program, which may change any file.
+ */
+export const CheckpointTake = defineStep('checkpoint.take', V, {
+  policy: 'open',
+  budgetMs: 10_000,
+  callable: true,
+  subject: Type.Object({
+    moment: OneOf(['before', 'after']),
+    folder: Type.String({ description: 'Absolute path of the working folder; it may not exist yet' }),
+    paths: Nullable(Type.Array(Type.String(), { description: 'From the working folder' })),
+    tool: Type.String(),
+    call: CallFacts,
+  }),
+});
 
 /** Asked by the secrets adapter alone. */
 export const SecretResolve = defineAsk('secret.resolve', V, { policy: 'closed', budgetMs: 2_000, subject: Type.Object({ name: Type.String() }), answer: Type.Object({ value: Type.String() }) });
@@ -148,6 +165,7 @@ export const kernelHooks = [
   ToolGrants,
   ToolBefore,
   ToolAfter,
+  CheckpointTake,
   SecretResolve,
   SecretChange,
   StoragePurge,

@@ -165,6 +165,11 @@ export interface ToolDecl<P extends TObject = TObject> {
   readonly needs?: ((args: Static<P>) => readonly Need[]) | readonly Need[];
   /** What a person sees who has to approve the call. It changes nothing. Without it, and where it throws, they see the arguments. */
   readonly preview?: (args: Static<P>, call: CallFacts) => ToolPreview | Promise<ToolPreview>;
+  /**
+   * Which files of its working folder a call changes, from there; `unknown` for a tool that starts a program. A checkpoint is taken
+   * before it. A pure function of checked arguments. Left out: none.
+   */
+  readonly writes?: ((args: Static<P>) => readonly string[]) | 'unknown';
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;

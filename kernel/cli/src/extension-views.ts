@@ -86,7 +86,7 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
   ];
 };
 
-const RUNS = { isolated: 'isolated, in a process of its own', walled: 'walled, in a process of its own', 'in-process': 'inside the daemon' } as const;
+const RUNS = { isolated: 'isolated, in a process of its own', walled: 'walled, in a process of its own' } as const;
 
 /** Of what came from elsewhere: from where, who vouches for it, and how it runs. */
 const originPairs = ({ origin, process, stored }: ExtensionStatus): Array<[string, string]> => {

@@ -166,7 +166,7 @@ export const installErrors = defineErrors('install', {
     status: 409,
     retry: false,
     message: (id: string, reasons: readonly string[]) => `${id} cannot run apart from the daemon: ${reasons.join('; ')}.`,
-    hint: 'Its author has to remove this. To run code you trust as your own inside the daemon, set isolation = "in-process" for its key in trust.toml.',
+    hint: 'Its author has to remove this. To run code you trust as your own inside the daemon, build it in: CONTRIBUTING.md, "Add an extension".',
   },
   needs_consent: {
     status: 409,

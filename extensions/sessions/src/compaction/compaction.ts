@@ -115,7 +115,7 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
 
 /** Undefined when another compaction of the session is under way. */
 async function begin(deps: CompactionDeps, worker: DurableWorker, ref: SessionRef, input: CompactionInput): Promise<LeasedRun | undefined> {
-  const { leased } = await deps.journal.open({ kind: Compaction.name, actor: deps.actors.of(ref.ownerId), lane: `compaction:${ref.id}`, input });
+  const { leased } = await deps.journal.open({ kind: Compaction.name, actor: deps.actors.of(ref.ownerId), lane: `compaction:${ref.id}`, subject: ref.agentId, session: ref.id, input });
   if (leased) await worker.take(leased);
   return leased;
 }

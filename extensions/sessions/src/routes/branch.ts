@@ -52,6 +52,8 @@ export const branchRoute = ({ listing, branch }: SessionRouteDeps): RouteDecl =>
       const { before_seq: before, after_seq: after, label: asked = null } = body;
       const label = asked === null ? null : checkedLabel(asked);
       const answerOf = ({ ref, through }: Branch) => reply(200, { session_id: ref.id, agent_id: ref.agentId, label, branched_from: source.id, through_seq: through });
-      return answerOf(await branch(actor, source, { before, after }, { ...(label === null ? {} : { label }), also: (made) => req.receipt(answerOf(made)) }));
+      return answerOf(
+        await branch(actor, source, { before, after }, { ...(label === null ? {} : { label }), also: (made) => req.receipt(answerOf(made), { subject: made.ref.agentId, session: made.ref.id }) }),
+      );
     },
   });

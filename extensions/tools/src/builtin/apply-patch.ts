@@ -15,6 +15,7 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
     risk: 'write',
     capabilities: ['file_system'],
     needs: ({ patch }) => pathsOf(patch).map((target) => ({ capability: 'file_system', target })),
+    writes: ({ patch }) => pathsOf(patch),
     // The second time, the lines it looks for are gone.
     replay: 'never',
     parallel: false,

@@ -42,6 +42,7 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
     risk: 'write',
     capabilities: ['file_system'],
     needs: ({ path }) => [{ capability: 'file_system', target: path }],
+    writes: ({ path }) => [path],
     // The same content again is the same file.
     replay: 'safe',
     parallel: false,

@@ -39,6 +39,7 @@ const startTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
     ),
     risk: 'exec',
     needs: (args) => [{ capability: 'shell', target: commandOf(args) }],
+    writes: 'unknown',
     // The same call finds the process that it started, or what became of it.
     replay: 'keyed',
     parallel: false,

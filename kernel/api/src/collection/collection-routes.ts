@@ -1,9 +1,11 @@
 /** The routes of a collection, and those that stand beside them. */
+import type { TableDecl } from '../declare/table.js';
 import type { ExtensionContext } from '../extension.js';
 import { type Req, reply, type RouteDecl } from '../http/http.js';
 import { type GroupedRoute, routeGroup } from '../http/route-group.js';
 import type { Reply } from '../http/reply.js';
 import { type TObject, type TSchema, Type, Uuid } from '../schema/schema.js';
+import type { RunSubject } from '../journal.js';
 import type { AtOnce } from '../at-once.js';
 import type { Collection } from './collection.js';
 import { collectionErrors } from './errors.js';
@@ -84,7 +86,14 @@ const listRoute = <F extends TObject>({ spec, list }: Collection<F>, rows: Colle
     }),
   );
 
-const createRoute = <F extends TObject>({ spec, draft, item }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] => {
+/** The agent and the conversation that an item belongs to, as its table declares them. */
+const aboutOf = ({ agent, session }: TableDecl, item: Readonly<Record<string, unknown>>): RunSubject => {
+  const idIn = (column: string | undefined): string | undefined => (column !== undefined && typeof item[column] === 'string' ? item[column] : undefined);
+  const [subject, conversation] = [idIn(agent), idIn(session)];
+  return { ...(subject === undefined ? {} : { subject }), ...(conversation === undefined ? {} : { session: conversation }) };
+};
+
+const createRoute = <F extends TObject>({ spec, draft, item, table }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] => {
   const status = spec.createdStatus ?? 201;
   const answer = (made: Item<F>): Reply => reply(status, made, { location: `${spec.path}/${made.id}`, ...etag(made) });
   return served(spec, 'create', `Create a ${spec.one}`, (head) =>
@@ -97,7 +106,7 @@ const createRoute = <F extends TObject>({ spec, draft, item }: Collection<F>, ro
       body: draft,
       responses: { [status]: item },
       // The body was checked against the schema that was made of the fields.
-      handler: async (req) => answer(await rows.create(req.actor, req.body as Draft<F>, (made) => req.receipt(answer(made)))),
+      handler: async (req) => answer(await rows.create(req.actor, req.body as Draft<F>, (made) => req.receipt(answer(made), aboutOf(table, made)))),
     }),
   );
 };

@@ -4,6 +4,7 @@ import type { AtOnce } from '../at-once.js';
 import type { Logger } from '../adapters.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
+import type { RunSubject } from '../journal.js';
 import type { Headers, JsonReply, LateReply, MediaReply, Reply } from './reply.js';
 import type { SendingPage } from './sending-page.js';
 import type { ErrorBody, Infer, Static, TObject, TSchema } from '../schema/schema.js';
@@ -30,8 +31,8 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   /** It left its client over https, by the word of a trusted proxy. */
   readonly isSecure: boolean;
   readonly page: SendingPage;
-  /** Of a route that is `idempotent`: writes that keep this answer under the caller's key, to be committed with the effect. None where the caller brought no key. */
-  receipt(answer: Reply): readonly Write[];
+  /** Of a route that is `idempotent`: writes that keep this answer under the caller's key, to be committed with the effect. None where the caller brought no key. Name the agent or the conversation that the answer is about, so that it is deleted with them. */
+  receipt(answer: Reply, about?: RunSubject): readonly Write[];
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -1112,6 +1112,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List checkpoints of an agent
+         * @description Newest first. A checkpoint holds the files of the working folder that svc has written, as they were before a tool call.
+         */
+        get: operations["listCheckpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore files from a checkpoint
+         * @description Copies the files of the checkpoint back into the working folder, with their executable bits and links. Files that were created later stay. The present state becomes a checkpoint first (`safety_commit`), so a restore can be undone. `skipped` lists files of the checkpoint that could not be written; `not_kept` lists files that commands changed or deleted since and that no checkpoint holds.
+         */
+        post: operations["restoreCheckpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/{commit}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview a restore
+         * @description Each file of the checkpoint beside the file in the working folder now, those that differ first, at most 500.
+         */
+        get: operations["compareCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands": {
         parameters: {
             query?: never;
@@ -4062,6 +4122,57 @@ export interface components {
             }[];
             dropped_count: number;
         };
+        Checkpoint: {
+            /** @description Whole commit id in the snapshot repository */
+            commit: string;
+            /** @description Its first digits, enough for people */
+            short: string;
+            created_at: string;
+            /** @description What was about to happen */
+            title: string;
+            tool: string;
+            /** @description What the tool was about to write; empty for a command */
+            path: string;
+            session_id: string | null;
+            run_id: string | null;
+            message: string;
+        };
+        CheckpointRestored: {
+            /**
+             * @description `partly_restored`: `skipped` is not empty
+             * @enum {string}
+             */
+            status: "restored" | "partly_restored";
+            /** @description Absolute path of the working folder */
+            working_dir: string;
+            commit: string;
+            /** @description The state before the restore */
+            safety_commit: string;
+            files_restored: number;
+            /** @description What was written */
+            files: string[];
+            files_unchanged: number;
+            skipped: {
+                /** @description From the working folder, with slashes */
+                path: string;
+                /**
+                 * @description `too_large`: more than 50 KB. `not_tracked`: svc had not written it before. `through_a_link`: a folder on the way is a link. `folder_in_place`: there is a folder of that name now.
+                 * @enum {string}
+                 */
+                why: "too_large" | "not_a_file" | "through_a_link" | "not_readable" | "excluded" | "bad_path" | "not_tracked" | "folder_in_place" | "disk_full" | "not_writable";
+            }[];
+            not_kept: {
+                /** @description From the working folder, with slashes */
+                path: string;
+                /**
+                 * @description `too_large`: more than 50 KB. `not_tracked`: svc had not written it before. `through_a_link`: a folder on the way is a link. `folder_in_place`: there is a folder of that name now.
+                 * @enum {string}
+                 */
+                why: "too_large" | "not_a_file" | "through_a_link" | "not_readable" | "excluded" | "bad_path" | "not_tracked" | "folder_in_place" | "disk_full" | "not_writable";
+            }[];
+            /** @description More of them than are listed */
+            not_kept_more: number;
+        };
         SlashCommand: {
             /** @description As it is typed: `/new` */
             cmd: string;
@@ -4129,7 +4240,7 @@ export interface components {
                 /** @enum {string} */
                 trust: "signed" | "unsigned" | "linked";
                 /** @enum {string} */
-                isolation: "isolated" | "walled" | "in-process";
+                isolation: "isolated" | "walled";
                 /** @description Who or what decided that */
                 isolationWhy?: string;
                 installedAt: string;
@@ -4243,7 +4354,9 @@ export interface components {
                 name: string;
                 /** @description Ids that belong to this key, or their beginnings with `*` */
                 extensions: string[];
-                isolation: ("isolated" | "walled" | "in-process") | null;
+                isolation: ("isolated" | "walled") | null;
+                /** @description `trust.toml` asks for `in-process`, which no longer exists: what the key signs runs as the settings say */
+                wasInProcess: boolean;
                 revoked: string | null;
             }[];
             /** @description Installed extensions that do not run, with the reason */
@@ -4283,7 +4396,7 @@ export interface components {
                 standing: "known" | "handed-on" | "unknown";
             } | null;
             /** @enum {string} */
-            isolation: "isolated" | "walled" | "in-process";
+            isolation: "isolated" | "walled";
             /** @description Who or what decided that */
             isolation_why: string;
             /** @description What isolation can't block */
@@ -5571,6 +5684,8 @@ export type TotpSetup = components['schemas']['TotpSetup'];
 export type TotpStatus = components['schemas']['TotpStatus'];
 export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
+export type Checkpoint = components['schemas']['Checkpoint'];
+export type CheckpointRestored = components['schemas']['CheckpointRestored'];
 export type SlashCommand = components['schemas']['SlashCommand'];
 export type Config = components['schemas']['Config'];
 export type Setting = components['schemas']['Setting'];
@@ -8631,6 +8746,157 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCheckpoints: {
+        parameters: {
+            query: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                agent_id: string;
+                /** @description At most 500 */
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        checkpoints: components["schemas"]["Checkpoint"][];
+                        items: components["schemas"]["Checkpoint"][];
+                        total: number;
+                        limit: number;
+                        offset: number;
+                        /** @description Absolute path of the working folder */
+                        working_dir: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Absolute path of the working folder */
+                    working_dir: string;
+                    /**
+                     * @description Whole or abbreviated commit id, at least 4 digits
+                     * @example 3f2a91c
+                     */
+                    commit: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointRestored"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    compareCheckpoint: {
+        parameters: {
+            query: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                agent_id: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Whole or abbreviated commit id
+                 * @example 3f2a91c
+                 */
+                commit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        commit: string;
+                        created_at: string;
+                        /** @description Absolute path of the working folder */
+                        working_dir: string;
+                        files: {
+                            /** @description From the working folder, with slashes */
+                            path: string;
+                            /**
+                             * @description Of the file in the folder now, beside the snapshot. Restoring brings back changed and missing ones
+                             * @enum {string}
+                             */
+                            state: "same" | "changed" | "missing";
+                            is_executable: boolean;
+                            diff: string | null;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -68,6 +68,5 @@ const NETWORK =
 /** What isolation can't block, as sentences for whoever agrees. */
 export const notKept = (isolation: Isolation): readonly string[] => {
   if (isolation === 'walled') return [];
-  if (isolation === 'isolated') return [NETWORK];
-  return ['anything: it runs inside the daemon. Its grants hold what it asks the daemon for; nothing stops it from reading files, the environment and the memory of the daemon.'];
+  return [NETWORK];
 };

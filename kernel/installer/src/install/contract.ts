@@ -15,8 +15,8 @@ export interface InstallerOptions {
   installed(): readonly Neighbour[];
   policy(): Policy;
   readonly clock: { iso(): string };
-  /** What of it cannot be had under this isolation, one sentence each. */
-  isolationFaults?(candidate: Candidate, isolation: 'isolated' | 'walled'): readonly string[];
+  /** What of it cannot be had in a process of its own, one sentence each. */
+  isolationFaults?(candidate: Candidate): readonly string[];
 }
 
 export interface StageOptions {

@@ -101,7 +101,7 @@ export const childSecrets = (peer: Peer): Secrets => {
   };
 };
 
-type Root = 'data' | 'cache' | 'assets' | 'workspaces' | 'uploads' | 'templates';
+type Root = 'data' | 'cache' | 'assets' | 'workspaces' | 'uploads' | 'templates' | 'checkpoints';
 
 export const childFiles = (peer: Peer, folders: Readonly<Record<'data' | 'cache', string>>): Files => ({
   data: dirOf(peer, 'data', '', folders.data),

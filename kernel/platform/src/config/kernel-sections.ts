@@ -125,7 +125,14 @@ const ExecPolicy = Type.Object(
 );
 
 const Journal = Type.Object(
-  { keep_days: Type.Integer({ default: 30, minimum: 1, maximum: 3_650, description: 'Runs that ended longer ago lose their rows; what was said stays in the sessions' }) },
+  {
+    keep_days: Type.Integer({
+      default: 30,
+      minimum: 1,
+      maximum: 3_650,
+      description: 'Runs that ended longer ago lose their rows; what was said stays in the sessions. Runs of a deleted conversation, agent or person are deleted with it',
+    }),
+  },
   closed,
 );
 
