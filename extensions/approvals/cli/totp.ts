@@ -27,7 +27,7 @@ export const defineTotp = (approvals: Command, action: Action): void => {
 
 const setup = async (cli: Cli, { current }: { current?: string }): Outcome => {
   const daemon = await cli.daemon();
-  const made = await daemon.call('setupTotp', { body: current === undefined ? {} : { current_code: current } });
+  const made = await daemon.call('createTotp', { body: current === undefined ? {} : { current_code: current } });
   if (cli.json) {
     cli.out.json(made);
     return EXIT.ok;

@@ -50,7 +50,7 @@ const Pending = ({ approvals, onDecided }: { approvals: readonly Approval[]; onD
   const ids = approvals.map(({ id }) => id).filter((id) => picked.has(id));
   const needsCode = approvals.some(({ id, needs_totp }) => picked.has(id) && needs_totp);
   const pick = (id: string, isPicked: boolean): void => setPicked(new Set(isPicked ? [...picked, id] : [...picked].filter((one) => one !== id)));
-  const decide = (decision: 'approve' | 'reject') => (): Promise<unknown> => daemon.call('decideApprovals', { body: { ids, decision } }).finally(onDecided);
+  const decide = (decision: 'approve' | 'reject') => (): Promise<unknown> => daemon.call('resolveApprovals', { body: { ids, decision } }).finally(onDecided);
   return (
     <Section
       title={t('pending')}

@@ -17,7 +17,7 @@ tool = "shell_exec"
 command = "echo free *"`;
 
 describe('approvals, from call to decision', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let world: World;
   before(async () => {
     world = await bootApprovals(POLICY, { top: '[tool_invoke]\nenabled = true\nallowlist = ["*"]', role: 'admin' });

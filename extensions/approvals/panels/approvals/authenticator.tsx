@@ -43,10 +43,10 @@ const CodeField = ({ label, value, onValue }: { label: string; value: string; on
 );
 
 const Setup = ({ isReplaced, onClose }: { isReplaced: boolean; onClose: () => void }) => {
-  const [made, setMade] = useState<OutputOf<'setupTotp'>>();
+  const [made, setMade] = useState<OutputOf<'createTotp'>>();
   const [code, setCode] = useState('');
   const begin = async (): Promise<void> => {
-    setMade(await daemon.call('setupTotp', { body: isReplaced ? { current_code: code.trim() } : {} }));
+    setMade(await daemon.call('createTotp', { body: isReplaced ? { current_code: code.trim() } : {} }));
     setCode('');
   };
   const confirm = async (): Promise<void> => {

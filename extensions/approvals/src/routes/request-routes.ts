@@ -215,7 +215,7 @@ const Decision = Type.Object({ id: Uuid, status: OneOf(['approved', 'rejected'])
 
 const batchRoute = (deps: RouteDeps): RouteDecl =>
   route({
-    id: 'decideApprovals',
+    id: 'resolveApprovals',
     method: 'POST',
     path: '/api/approvals/batch',
     summary: 'Decide several approval requests',

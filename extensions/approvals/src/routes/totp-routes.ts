@@ -10,7 +10,7 @@ const NO_STORE = { 'cache-control': 'no-store' };
 
 export const totpRoutes = (totp: Totp): RouteDecl[] => [
   route({
-    id: 'setupTotp',
+    id: 'createTotp',
     method: 'POST',
     path: '/api/approvals/totp/setup',
     summary: 'Set up an authenticator',

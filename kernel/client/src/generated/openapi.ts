@@ -883,7 +883,7 @@ export interface paths {
          * Decide several approval requests
          * @description All or none: if one of them is missing, was decided already or needs a code, none is changed.
          */
-        post: operations["decideApprovals"];
+        post: operations["resolveApprovals"];
         delete?: never;
         options?: never;
         head?: never;
@@ -983,7 +983,7 @@ export interface paths {
          * Set up an authenticator
          * @description Answers with a new secret, its `otpauth://` URI, a QR code and eight recovery codes; none of these is shown again. It holds from the first code that `POST /api/approvals/totp/confirm` accepts; until then a new setup replaces it. With an authenticator that is confirmed already, send a code of it as `current_code`.
          */
-        post: operations["setupTotp"];
+        post: operations["createTotp"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8226,7 +8226,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    decideApprovals: {
+    resolveApprovals: {
         parameters: {
             query?: never;
             header?: never;
@@ -8442,7 +8442,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    setupTotp: {
+    createTotp: {
         parameters: {
             query?: never;
             header?: never;
