@@ -6,6 +6,7 @@
  * B3  A relative import stays inside its package and ends in `.js`.
  * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
  * B5  Commands of an area, in its folder `cli`, see the command line through @svc/cli/area, and of the area's own src its `format` alone: pure code over files that both sides read.
+ * B6  What a panel shows of another area it has from that area's `page`.
  */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -60,6 +61,8 @@ const relative = (source, entry) => {
 
 /** What runs in a browser speaks with the daemon as others do. */
 const OF_PAGES = ['@svc/client', '@svc/kit'];
+/** What an area draws for the panels of others, as it has `cli` for their commands. */
+const isPartForPages = (entry, name) => name.startsWith('@svc/ext-') && entry.to === `${name}/page`;
 
 /** B5. */
 const ofCommandLine = (entry, name) => {
@@ -70,7 +73,7 @@ const ofCommandLine = (entry, name) => {
 
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
-  if (isFree(source) || (source.isPage && OF_PAGES.includes(name))) return undefined;
+  if (isFree(source) || (source.isPage && (OF_PAGES.includes(name) || isPartForPages(entry, name)))) return undefined;
   if (isOfCommandLine(source)) return ofCommandLine(entry, name);
   if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (name === '@svc/api') return undefined;

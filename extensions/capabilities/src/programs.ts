@@ -28,7 +28,7 @@ const ANYTHING = new Set(
 );
 
 /** They run what follows them: a grant that spells out the inner program counts as a grant of that one. */
-const WRAPPERS = new Set(
+export const WRAPPERS: ReadonlySet<string> = new Set(
   'sudo doas su runuser pkexec nohup timeout nice ionice chrt taskset time setsid stdbuf flock watch chroot unshare setpriv capsh strace start-stop-daemon env xargs command exec eval caffeinate gosu su-exec runcon setarch prlimit systemd-inhibit choom numactl cgexec xvfb-run dotenv direnv hyperfine'.split(
     ' ',
   ),
@@ -146,6 +146,12 @@ const refusedPart = (words: readonly string[], from: number): string | undefined
   const rule = Object.hasOwn(BY_OPTION, name) ? BY_OPTION[name] : undefined;
   return rule?.(words, Math.max(from, 0));
 };
+
+/** Interpreters, build tools, containers and the like. */
+export const runsAnything = (name: string): boolean => ANYTHING.has(name);
+
+/** The word by which a program may start another one, whoever spelled it out; undefined where none is known. */
+export const mayStartOthers = (words: readonly string[]): string | undefined => refusedPart(words, 0);
 
 export type Worth = 'a program' | 'with options refused' | 'a shell';
 

@@ -16,6 +16,7 @@ import {
   type CommandAnswer,
   type MessageIntercept,
   RunChanged,
+  RunEnded,
   type RunDraft,
   RunFrames,
   type RunInfo,
@@ -196,7 +197,8 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
   }));
   const { writes } = await deps.sessions.append(system, ref, skipped);
   const why = runErrors.superseded();
-  if (await deps.journal.cancel(system, waiting.id, toRunError(why), writes)) await sayEnd(deps, waiting, why);
+  const ended = deps.events.event(RunEnded, { ...factOf(waiting), status: 'cancelled' });
+  if (await deps.journal.cancel(system, waiting.id, toRunError(why), [...writes, ended])) await sayEnd(deps, waiting, why);
 }
 
 /**

@@ -165,6 +165,14 @@ export interface Secrets {
   list(prefix: string): Promise<string[]>;
   /** Signs with the Ed25519 key that is stored under this name, and makes it when there is none. The key never leaves the adapter. */
   sign(name: string, data: Uint8Array): Promise<Signature>;
+  /** The HMAC of `data` under a stored secret, which stays in the adapter: one-time codes and signatures. Undefined where there is no such secret. */
+  hmac(name: string, data: Uint8Array, options: HmacOptions): Promise<Uint8Array | undefined>;
+}
+
+export interface HmacOptions {
+  readonly algorithm: 'sha1' | 'sha256';
+  /** How the secret was written when it was stored. */
+  readonly key: 'utf8' | 'hex';
 }
 
 /** Ed25519 (RFC 8032): 64 bytes, and the raw 32 bytes of the public key that verifies them. */

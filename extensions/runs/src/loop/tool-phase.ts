@@ -7,7 +7,7 @@
  * T3  A suspended call lets the others run first; then the run waits in the journal, holding nothing.
  */
 import { RunFrames } from '../contract.js';
-import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, type JournalStep, type StepSpec, type Streams, toolCallNote } from '@svc/api';
+import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, type JournalStep, type StepSpec, type Streams, type ToolStatus, toolCallNote } from '@svc/api';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from '../errors.js';
@@ -46,6 +46,9 @@ export interface Planned {
 
 export type Suspension = NonNullable<CallDecision['suspend']>;
 
+/** Refusals that say more than no. */
+const STATUS_OF_REFUSAL: Readonly<Record<string, ToolStatus>> = { approval_expired: 'expired', approval_skipped: 'skipped' };
+
 const UNKNOWN_OUTCOME = 'The daemon stopped during this call, so it is unknown whether it took effect. It was not repeated. Check before you repeat it.';
 
 /** Validates every call; numbers a step for each that may run or is refused. */
@@ -63,7 +66,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
     const intent: ToolIntent = {
       tool: call.name,
       digest: decision.digest,
-      ...(decision.verdict === 'deny' ? { denied: decision.reason ?? 'refused' } : {}),
+      ...(decision.verdict === 'deny' ? { denied: decision.reason ?? 'refused', ...(decision.code === undefined ? {} : { code: decision.code }) } : {}),
     };
     const spec = decision.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, decision.replay, intent);
     planned.push({ call, request, decision, spec, begun: false });
@@ -111,7 +114,7 @@ async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Pr
   const { call, decision } = one;
   deps.streams.publish(RunFrames, progress.run.id, 'tool_use', { tool: call.name, id: call.id });
   deps.streams.publish(RunFrames, progress.run.id, 'tool_input', { tool: call.name, id: call.id, input: call.args });
-  if (decision.verdict === 'deny') return { content: decision.reason ?? 'refused', isError: true, status: 'denied' };
+  if (decision.verdict === 'deny') return { content: decision.reason ?? 'refused', isError: true, status: STATUS_OF_REFUSAL[decision.code ?? ''] ?? 'denied' };
   if (one.begun) {
     await deps.endSurvivors(call.id);
     if (decision.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
@@ -159,6 +162,7 @@ function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Plan
       replay: begun.replay,
       parallel: false,
       ...(intent.denied === undefined ? {} : { reason: intent.denied }),
+      ...(intent.code === undefined ? {} : { code: intent.code }),
     },
   };
 }
@@ -174,6 +178,7 @@ const requestOf = (progress: Progress, call: OpenCall, earlier: CallRequest['ear
     sessionId: progress.session.id,
     actor: progress.actor,
     depth: progress.input.depth,
+    ...(progress.run.parentId === null ? {} : { parentRunId: progress.run.parentId }),
     capabilities: progress.agent.manifest.capabilities,
   },
   earlier,

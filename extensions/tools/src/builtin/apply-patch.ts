@@ -1,6 +1,7 @@
 import { type AnyTool, defineTool, isSvcError, Type } from '@svc/api';
 import { parsePatch } from './patch-format.js';
 import { carryOut, type Change, planPatch } from './patch-plan.js';
+import { diffPreview } from './previews.js';
 import type { Workspaces } from './workspace.js';
 
 const MAX_PATCH_CHARS = 2_000_000;
@@ -18,6 +19,7 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
     // The second time, the lines it looks for are gone.
     replay: 'never',
     parallel: false,
+    preview: async ({ patch }, call) => diffPreview(await planPatch(workspaces.of(call), parsePatch(patch))),
     run: async ({ patch }, call) => {
       const dir = workspaces.of(call);
       const changes = await planPatch(dir, parsePatch(patch));

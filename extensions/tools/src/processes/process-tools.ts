@@ -1,5 +1,6 @@
 import { type AnyTool, type Clock, defineTool, type ToolCall, type ToolOutput, Type } from '@svc/api';
 import { lineOf, sandboxNote } from '../builtin/command-start.js';
+import { commandPreview } from '../builtin/previews.js';
 import { toolErrors } from '../errors.js';
 import { isNarrowed, MAX_OF_AGENT, type Found, type Processes } from './processes.js';
 import type { LiveProcess } from './live-process.js';
@@ -42,6 +43,7 @@ const startTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
     // The same call finds the process that it started, or what became of it.
     replay: 'keyed',
     parallel: false,
+    preview: (args) => commandPreview(commandOf(args)),
     run: async (args, call) => {
       const found = await processes.start(call, commandOf(args));
       if ('live' in found) {

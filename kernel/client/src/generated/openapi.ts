@@ -786,6 +786,290 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/approval-grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List remembered approvals
+         * @description Calls that run without asking, because somebody chose `remember` when they approved one. The newest 500.
+         */
+        get: operations["listApprovalGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approval-grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a remembered approval
+         * @description Later calls wait for a person again.
+         */
+        delete: operations["deleteApprovalGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approval requests
+         * @description Pending ones first, then those that were decided, newest first.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Create an approval request
+         * @description For programs that act for an agent and want a person's decision: they read it with `GET /api/approvals/{id}`. Tool calls of agents make theirs by themselves. An agent has 5 of these pending at most.
+         */
+        post: operations["createApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List decisions about approval requests
+         * @description Newest first, as long as `[approval] audit_retention_days` says.
+         */
+        get: operations["listApprovalDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide several approval requests
+         * @description All or none: if one of them is missing, was decided already or needs a code, none is changed.
+         */
+        post: operations["resolveApprovals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count approval requests
+         * @description Of those that you can see: how many wait, and how many there are, decided ones included.
+         */
+        get: operations["countApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove your authenticator
+         * @description Needs a code of it, or one of its recovery codes. One that was never confirmed can be removed with its code, too.
+         */
+        delete: operations["deleteTotp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an authenticator
+         * @description Activates what the last setup made. After five wrong codes none is checked for five minutes.
+         */
+        post: operations["confirmTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove your authenticator
+         * @description Needs a code of it, or one of its recovery codes. One that was never confirmed can be removed with its code, too.
+         */
+        post: operations["revokeTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set up an authenticator
+         * @description Answers with a new secret, its `otpauth://` URI, a QR code and eight recovery codes; none of these is shown again. It holds from the first code that `POST /api/approvals/totp/confirm` accepts; until then a new setup replaces it. With an authenticator that is confirmed already, send a code of it as `current_code`.
+         */
+        post: operations["createTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the state of your authenticator
+         * @description Of the caller alone. The secret is never shown again.
+         */
+        get: operations["getTotpStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an approval request
+         * @description What `preview` shows is made from the arguments of the call: the command, the changes of files, the address.
+         */
+        get: operations["getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a request
+         * @description The run goes on and the call runs with exactly the arguments that were shown. Where `second_factor` is `totp` it needs `totp_code`: a code from your authenticator, or a recovery code. `remember` also approves such calls of this agent later.
+         */
+        post: operations["approveApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a request
+         * @description The call does not run, and the agent is told. It needs no code.
+         */
+        post: operations["rejectApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit/export": {
         parameters: {
             query?: never;
@@ -3772,6 +4056,170 @@ export interface components {
             agent_id: string | null;
             created_at: string;
         };
+        ApprovalGrant: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string;
+            tool_name: string;
+            /** @description The command or the arguments, or `every call` */
+            covers: string;
+            session_id: string | null;
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            request_id: string;
+        };
+        ToolPreview: {
+            /** @constant */
+            kind: "command";
+            line: string;
+            /** @description The program and its arguments; null for a line that only a shell can read */
+            argv: string[] | null;
+            /** @description There is more than is shown */
+            truncated: boolean;
+        } | {
+            /** @constant */
+            kind: "diff";
+            files: {
+                /** @description In the workspace */
+                path: string;
+                /** @enum {string} */
+                change: "create" | "update" | "delete";
+                /** @description Unified: lines that begin with a space, - or +, in hunks that begin with @@ */
+                diff: string;
+                /** @description Lines */
+                added: number;
+                /** @description Lines */
+                removed: number;
+                /** @description There is more than is shown */
+                truncated: boolean;
+            }[];
+        } | {
+            /** @constant */
+            kind: "request";
+            method: string;
+            host: string;
+            url: string;
+        } | {
+            /** @constant */
+            kind: "arguments";
+            /** @description The arguments as JSON */
+            text: string;
+            /** @description There is more than is shown */
+            truncated: boolean;
+            /** @description Why there is no better preview */
+            problem?: string;
+        };
+        Approval: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string;
+            tool_name: string;
+            /** @description The same as tool_name */
+            action: string;
+            /** @description Why it needs approval */
+            description: string;
+            /** @description One line, made from the arguments */
+            action_summary: string;
+            /** @enum {string} */
+            risk_level: "low" | "medium" | "high" | "critical";
+            /** @description The arguments of the call */
+            payload: unknown;
+            preview: components["schemas"]["ToolPreview"];
+            session_id: string | null;
+            run_id: string | null;
+            /** @description The run of the agent that asked this one */
+            parent_run_id: string | null;
+            /**
+             * @description `skipped`: its run ended before anybody decided, or its time ran out and the call was left out
+             * @enum {string}
+             */
+            status: "pending" | "approved" | "rejected" | "expired" | "skipped";
+            /** @description Approving it needs a code */
+            needs_totp: boolean;
+            /** @description The approval can cover the same call later */
+            can_remember: boolean;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            timeout_secs: number;
+            decided_at: string | null;
+            decided_by: string | null;
+            feedback: string | null;
+            second_factor_used: boolean;
+        };
+        ApprovalDecision: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            tool_name: string;
+            /** @description Why it needs approval */
+            description: string;
+            /** @description One line, made from the arguments */
+            action_summary: string;
+            /** @enum {string} */
+            risk_level: "low" | "medium" | "high" | "critical";
+            decided_by: string | null;
+            /** Format: date-time */
+            requested_at: string;
+            decided_at: string | null;
+            feedback: string | null;
+            second_factor_used: boolean;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            request_id: string;
+            /** @enum {string} */
+            decision: "approved" | "rejected" | "expired" | "skipped";
+        };
+        TotpSetup: {
+            /** @description Base32 */
+            secret: string;
+            otpauth_uri: string;
+            /** @description The URI as a QR code: a data URI of an SVG image */
+            qr_code: string;
+            recovery_codes: string[];
+            message: string;
+        };
+        TotpStatus: {
+            enrolled: boolean;
+            confirmed: boolean;
+            /** @description Confirmed, and `second_factor` is `totp` */
+            enforced: boolean;
+            remaining_recovery_codes: number;
+        };
         AuditProof: {
             size: number;
             proof: string[];
@@ -5437,6 +5885,12 @@ export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
 export type UploadForm = components['schemas']['UploadForm'];
 export type Upload = components['schemas']['Upload'];
+export type ApprovalGrant = components['schemas']['ApprovalGrant'];
+export type ToolPreview = components['schemas']['ToolPreview'];
+export type Approval = components['schemas']['Approval'];
+export type ApprovalDecision = components['schemas']['ApprovalDecision'];
+export type TotpSetup = components['schemas']['TotpSetup'];
+export type TotpStatus = components['schemas']['TotpStatus'];
 export type AuditProof = components['schemas']['AuditProof'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditEntryList = components['schemas']['AuditEntryList'];
@@ -7761,6 +8215,672 @@ export interface operations {
                 };
                 content?: never;
             };
+        };
+    };
+    listApprovalGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        grants: components["schemas"]["ApprovalGrant"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteApprovalGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                status?: "pending" | "approved" | "rejected" | "expired" | "skipped";
+                /** @description A UUID */
+                agent_id?: string;
+                /** @description A UUID */
+                run_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        approvals: components["schemas"]["Approval"][];
+                        total: number;
+                        offset: number;
+                        limit: number;
+                        /** @description Whether [approval] of config.toml makes any tool call wait for a person */
+                        asking: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description A UUID
+                     */
+                    agent_id: string;
+                    /** @description What is to be done, such as the name of a tool */
+                    action?: string;
+                    /** @description The same as action */
+                    tool_name?: string;
+                    /** @description Why */
+                    description?: string;
+                    /** @description The same as description */
+                    action_summary?: string;
+                    /** @description What exactly */
+                    payload?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: uuid
+                     * @description A UUID
+                     */
+                    session_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /** @constant */
+                        status: "pending";
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApprovalDecisions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description A UUID */
+                agent_id?: string;
+                tool_name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ApprovalDecision"][];
+                        total: number;
+                        offset: number;
+                        limit: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resolveApprovals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                    /** @enum {string} */
+                    decision: "approve" | "reject";
+                    /** @description With `reject`: what the agents are told */
+                    feedback?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @description A UUID
+                             */
+                            id: string;
+                            /** @constant */
+                            status: "ok";
+                            /** @enum {string} */
+                            decision: "approved" | "rejected";
+                            /** Format: date-time */
+                            decided_at: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countApprovals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        pending: number;
+                        total: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Six digits, or a recovery code */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "revoked";
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Six digits */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "confirmed";
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Six digits, or a recovery code */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "revoked";
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description From the authenticator that is confirmed now, or one of its recovery codes */
+                    current_code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TotpSetup"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTotpStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TotpStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    approveApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Six digits, or a recovery code */
+                    totp_code?: string;
+                    /** @description Approve such calls of this agent without asking again */
+                    remember?: {
+                        /**
+                         * @description `call`: the same arguments, or the same command; `tool`: every call of the tool, which commands cannot have
+                         * @default call
+                         * @enum {string}
+                         */
+                        what: "call" | "tool";
+                        /**
+                         * @description How long
+                         * @enum {string}
+                         */
+                        for: "hour" | "session" | "always";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /** @enum {string} */
+                        status: "approved" | "rejected";
+                        /** Format: date-time */
+                        decided_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rejectApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description What the agent is told */
+                    feedback?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /** @enum {string} */
+                        status: "approved" | "rejected";
+                        /** Format: date-time */
+                        decided_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     exportAudit: {

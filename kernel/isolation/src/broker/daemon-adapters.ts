@@ -63,7 +63,7 @@ export class DaemonAdapters {
     let answer: unknown;
     if (adapter === 'db') answer = await this.#db(name, args);
     else if (adapter === 'files') answer = await this.#files(name, args);
-    else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list', 'sign'] as const, name)) answer = await call(ctx.secrets, name, args);
+    else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list', 'sign', 'hmac'] as const, name)) answer = await call(ctx.secrets, name, args);
     else if (adapter === 'schemas' && isOneOf(['check', 'places'] as const, name)) answer = await call(ctx.schemas, name, args);
     else if (to === 'fetch') return this.#fetch(String(args[0]), args[1], control);
     else if (to === 'service') answer = await this.#service(args, control);

@@ -98,6 +98,7 @@ export const childSecrets = (peer: Peer): Secrets => {
     delete: (name) => ask('delete', name),
     list: (prefix) => ask('list', prefix),
     sign: (name, data) => ask('sign', name, data),
+    hmac: (name, data, options) => ask('hmac', name, data, options),
   };
 };
 

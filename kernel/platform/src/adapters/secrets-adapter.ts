@@ -2,6 +2,7 @@
  * Secrets by name. Values are kept by whoever answers the `secret.*` hooks; here they pass
  * through on their way into a request, after the log has learnt to hide them.
  */
+import { createHmac } from 'node:crypto';
 import type { SecretRef, Secrets } from '@svc/api';
 import type { Log } from '../log/log.js';
 import { secretErrors } from './errors.js';
@@ -43,6 +44,10 @@ export const createSecrets = (deps: SecretsDeps): SecretsAdapter => {
     delete: async (name) => (await change(deps, { op: 'delete', name: checked(name) })).changed,
     list: async (prefix) => [...((await change(deps, { op: 'list', name: prefix })).names ?? [])].filter((name) => name.startsWith(prefix)).sort(),
     sign,
+    hmac: async (name, data, { algorithm, key }) => {
+      const found = await find(deps, { secret: name });
+      return found && new Uint8Array(createHmac(algorithm, Buffer.from(found.value, key)).update(data).digest());
+    },
   };
   return { ...adapter, limited: (grants) => limited(adapter, grants) };
 };
@@ -99,6 +104,7 @@ const limited = (adapter: Omit<SecretsAdapter, 'limited'>, grants: readonly stri
       delete: (name) => granted(name).then(() => adapter.delete(name)),
       list: async (prefix) => (await adapter.list(prefix)).filter(isGranted),
       sign: (name, data) => granted(name).then(() => adapter.sign(name, data)),
+      hmac: (name, data, options) => granted(name).then(() => adapter.hmac(name, data, options)),
     },
   };
 };

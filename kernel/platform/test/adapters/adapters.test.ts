@@ -65,6 +65,16 @@ describe('adapters: secrets', () => {
     expect(await codeOf(broken.resolve({ secret: 'a b' }))).to.equal('secret_bad_name');
   });
 
+  it('makes an HMAC under a secret of the extension, and gives away no other', async () => {
+    await secrets.put('totp.a', Buffer.from('12345678901234567890').toString('hex'));
+    const mine = secrets.limited(['secrets:totp.*']).secrets;
+    // RFC 4226, appendix D: the counter 1.
+    const mac = await mine.hmac('totp.a', new Uint8Array([0, 0, 0, 0, 0, 0, 0, 1]), { algorithm: 'sha1', key: 'hex' });
+    expect(Buffer.from(mac ?? []).toString('hex')).to.equal('75a48a19d4cbe100644e8ac1397eea747a2d33ab');
+    expect(await mine.hmac('totp.none', new Uint8Array(), { algorithm: 'sha256', key: 'utf8' })).to.equal(undefined);
+    expect(await codeOf(mine.hmac('provider.a', new Uint8Array(), { algorithm: 'sha256', key: 'utf8' }))).to.equal('secret_not_granted');
+  });
+
   it('hides every value it has seen from the log', async () => {
     await secrets.put('provider.a', 'canary-stored');
     await secrets.resolve({ secret: 'none', env: 'A_KEY' });
