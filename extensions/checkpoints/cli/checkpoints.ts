@@ -54,7 +54,7 @@ const list = async (cli: Cli, wanted: string, limit: number): Outcome => {
 
 const show = async (cli: Cli, wanted: string, commit: string): Outcome => {
   const { daemon, id } = await at(cli, wanted);
-  const found = await daemon.call('compareCheckpoint', { commit, agent_id: id });
+  const found = await daemon.call('previewCheckpoint', { commit, agent_id: id });
   if (cli.json) cli.out.json(found);
   else {
     const different = found.files.filter(({ state }) => state !== 'same');
@@ -71,7 +71,7 @@ const coloured = ({ out }: Cli, line: string): string => (line.startsWith('+') ?
 
 const restore = async (cli: Cli, wanted: string, commit: string): Outcome => {
   const { daemon, id, name } = await at(cli, wanted);
-  const { files, working_dir: folder, commit: whole } = await daemon.call('compareCheckpoint', { commit, agent_id: id });
+  const { files, working_dir: folder, commit: whole } = await daemon.call('previewCheckpoint', { commit, agent_id: id });
   const different = files.filter(({ state }) => state !== 'same').length;
   if (!(await agreesAtTerminal(cli, `Restore ${different} ${different === 1 ? 'file' : 'files'} of ${name}? The present state becomes a checkpoint first.`))) return EXIT.ok;
   const result = await daemon.call('restoreCheckpoint', { body: { working_dir: folder, commit: whole } });

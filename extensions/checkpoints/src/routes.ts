@@ -26,6 +26,7 @@ const Checkpoint = Type.Object(
 );
 
 const SHORT_DIGITS = 10;
+const EXAMPLE_FOLDER = '/home/ada/.svc/workspaces/6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e';
 
 export const checkpointRoutes = (checkpoints: Checkpoints): RouteDecl[] => [
   route({
@@ -46,7 +47,7 @@ export const checkpointRoutes = (checkpoints: Checkpoints): RouteDecl[] => [
     },
   }),
   route({
-    id: 'compareCheckpoint',
+    id: 'previewCheckpoint',
     method: 'GET',
     path: '/api/checkpoints/{commit}',
     summary: 'Preview a restore',
@@ -74,6 +75,11 @@ export const checkpointRoutes = (checkpoints: Checkpoints): RouteDecl[] => [
       working_dir: Type.String({ minLength: 1, maxLength: 4_096, description: 'Absolute path of the working folder' }),
       commit: Commit('Whole or abbreviated commit id, at least 4 digits'),
     }),
+    examples: {
+      'by an abbreviated id': { working_dir: EXAMPLE_FOLDER, commit: '3f2a91c0de' },
+      'by the whole id': { working_dir: EXAMPLE_FOLDER, commit: '3f2a91c0de5b7a9e8d6c4b2a1908f7e6d5c4b3a2' },
+      'to undo a restore': { working_dir: EXAMPLE_FOLDER, commit: 'a90b1c2d3e' },
+    },
     errors: [409],
     responses: {
       200: Type.Object(

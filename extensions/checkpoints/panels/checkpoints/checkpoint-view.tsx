@@ -3,10 +3,10 @@ import { addressOf, Badge, Button, confirmed, daemon, dateTime, Empty, Failure, 
 import { t } from './words.js';
 
 type Result = OutputOf<'restoreCheckpoint'>;
-type File = OutputOf<'compareCheckpoint'>['files'][number];
+type File = OutputOf<'previewCheckpoint'>['files'][number];
 
 export const CheckpointView = ({ agentId, commit }: { agentId: string; commit: string }) => {
-  const shown = useLoaded(`checkpoint ${agentId} ${commit}`, (signal) => daemon.call('compareCheckpoint', { commit, agent_id: agentId }, { signal }), ['checkpoints', 'files']);
+  const shown = useLoaded(`checkpoint ${agentId} ${commit}`, (signal) => daemon.call('previewCheckpoint', { commit, agent_id: agentId }, { signal }), ['checkpoints', 'files']);
   const [result, setResult] = useState<Result>();
   const [failure, setFailure] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);

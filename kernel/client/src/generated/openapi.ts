@@ -1303,7 +1303,7 @@ export interface paths {
          * Preview a restore
          * @description Each file of the checkpoint beside the file in the working folder now, those that differ first, at most 500.
          */
-        get: operations["compareCheckpoint"];
+        get: operations["previewCheckpoint"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9273,7 +9273,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    compareCheckpoint: {
+    previewCheckpoint: {
         parameters: {
             query: {
                 /**

@@ -8,7 +8,7 @@ export const OPERATIONS = {
   clearHistory: ['DELETE', '/api/agents/{id}/history'],
   cloneAgent: ['POST', '/api/agents/{id}/clone'],
   compactSession: ['POST', '/api/agents/{id}/session/compact'],
-  compareCheckpoint: ['GET', '/api/checkpoints/{commit}'],
+  previewCheckpoint: ['GET', '/api/checkpoints/{commit}'],
   confirmTotp: ['POST', '/api/approvals/totp/confirm'],
   countApprovals: ['GET', '/api/approvals/count'],
   createApproval: ['POST', '/api/approvals'],

@@ -81,7 +81,7 @@ function isolationFinding(view: KernelView): DoctorFinding {
   return {
     check,
     result: 'warn',
-    message: `${list}can open network connections of its own.`,
+    message: `${list}, and can open network connections of its own.`,
     fix: 'Install bubblewrap (Linux) and set [extensions] isolation = "auto" or "walled".',
   };
 }
