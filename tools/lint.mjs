@@ -14,7 +14,7 @@ import { checkEffects } from './checks/effects.mjs';
 import { checkErrorCodes } from './checks/error-codes.mjs';
 import { runBiome, runTypes } from './checks/outside-tools.mjs';
 import { checkMadeActors } from './checks/made-actors.mjs';
-import { checkCycles } from './checks/cycles.mjs';
+import { checkAreaCycles, checkCycles } from './checks/cycles.mjs';
 import { checkRouteTables } from './checks/route-tables.mjs';
 import { checkShape } from './checks/shape.mjs';
 import { readSources } from './checks/sources.mjs';
@@ -22,7 +22,7 @@ import { checkSqlTables } from './checks/sql-tables.mjs';
 import { checkWords } from './checks/words.mjs';
 
 const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'extensions/tsconfig.cli.json', 'test'];
-const OWN_CHECKS = [checkBoundaries, checkEffects, checkCycles, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls, checkMadeActors, checkWords];
+const OWN_CHECKS = [checkBoundaries, checkEffects, checkCycles, checkAreaCycles, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls, checkMadeActors, checkWords];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
 const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;

@@ -114,7 +114,7 @@ describe('an upgrade that is refused', function () {
     await first.daemon.kernel.installation.install({ source: await packaged(notes('1.0.0')), enable: true });
     for (let i = 0; i < 2; i++) await first.http.expect(200, 'POST', '/api/acme-notes/notes');
     await first.stop();
-    const { withLocalInstaller } = await import('@svc/daemon/third-party/local-installer');
+    const { withLocalInstaller } = await import('@svc/daemon/offline/local-installer');
     const { upgradeFrom } = await import('@svc/installer/install');
     const { releaseFile } = await import('@svc/testing');
     const source = await packaged(notes('2.0.0', { migrations: LOSES, activate: "if (ctx.generation > 0) throw new Error('not today');", rest: "start() { throw new Error('not today'); }," }));

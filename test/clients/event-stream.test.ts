@@ -1,4 +1,4 @@
-/** Server-sent events of a message, read as an EventSource would (interface.md, Events). */
+/** Server-sent events of a message, read as an EventSource would. */
 import type { SseEvent } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from './model-kernel.js';

@@ -1,4 +1,4 @@
-/** Chat over a WebSocket with the official `ws` client (interface.md, Events). */
+/** Chat over a WebSocket with the `ws` package, as a client would use it. */
 import { virtualClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';

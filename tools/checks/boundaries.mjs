@@ -30,9 +30,11 @@ const MAY_IMPORT = {
   'kernel/kit': ['@svc/client', '@svc/kit', '@svc/api/collection-view'],
   // Types of contributions.json, no code.
   'kernel/isolation': ['@svc/core', '@svc/sandbox', '@svc/installer/contributions', '@svc/api'],
-  'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
+  'kernel/context': ['@svc/core', '@svc/platform', '@svc/api'],
+  'kernel/third-party': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
+  'kernel/daemon': ['@svc/context', '@svc/third-party', '@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
-  'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
+  'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config', '@svc/platform/choices/switched-off'],
 };
 /** Tests and what helps them reach everything. */
 const isFree = (source) => source.isTest || ['kernel/testing', 'test', 'tools', 'bench'].includes(source.package);

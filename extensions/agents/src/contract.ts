@@ -1,6 +1,8 @@
 /** What agents declares to other areas: who the agents are. */
 import { Actor, Capabilities, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, Uuid, defineEvent, defineGather, defineService, defineVeto, method } from '@svc/api';
 
+export { AgentColumns, AgentHalt, ResolveModel } from './decorating.js';
+export { type Template, Templates, type TemplatesService } from './templates.js';
 export { belongsToGit } from './git-folder.js';
 export { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from './identity-files.js';
 
@@ -101,7 +103,7 @@ export type AgentEdit = Plain<typeof AgentEdit>;
 export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'New warnings caused by the change' }) });
 export type AgentEdited = Plain<typeof AgentEdited>;
 
-export const Agents = defineService('agents', '1.0.0', {
+export const Agents = defineService('agents', '1.1.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
   get: method([Actor, Type.String()], Agent, { what: 'sees your agents, with their manifests and system prompts' }),
   /** By id, else by name. */
@@ -126,6 +128,8 @@ export const Agents = defineService('agents', '1.0.0', {
   setSuspended: method([Actor, Type.String(), Type.Boolean()], Agent),
   /** Writes that make this session the agent's current one; join another's commit. */
   setSession: method([Actor, Type.String(), Type.String({ description: 'Session id' })], SealedWrites),
+  /** A run of this agent began. It is written with others, some seconds later. */
+  touch: method([Type.String()], Type.Void()),
 });
 export type AgentsService = Service<typeof Agents>;
 

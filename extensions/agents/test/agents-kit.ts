@@ -73,6 +73,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
     providers,
     models: providers,
     templates: providers,
+    lastActive: { touch: () => undefined },
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
     schemas: createValueChecks(),

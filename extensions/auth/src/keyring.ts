@@ -4,7 +4,7 @@
  * U1  Keys are compared as SHA-256 digests in constant time, every known key each time.
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
  * U3  A page that was open then stays the owner's when the daemon makes a key by itself: no process that could have asked in
- *     its place had started by then (kernel/daemon/src/owner-key). A key that a person sets ends that.
+ *     its place had started by then (kernel/platform/src/config/owner-key.ts). A key that a person sets ends that.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { actorFrom, type Actor, type Role } from '@svc/api';

@@ -1,4 +1,4 @@
-/** All slash commands (interface.md, Events). Each answers before anything is queued, so `/stop` never waits behind what it stops. */
+/** All slash commands, as a chat over the WebSocket understands them. Each answers before anything is queued, so `/stop` never waits behind what it stops. */
 import { nearest } from '@svc/api';
 import { AGENT_COMMANDS } from './agent-commands.js';
 import type { Answered, Command } from './command.js';

@@ -73,7 +73,7 @@ export interface CallCounters {
 }
 
 /** What is in memory as a rule is answered at once, as every agent that is shown asks for it. */
-const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
+export const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
   resolve: (choice) => whenKnown(deps.resolution.resolve(choice), reported),
   canThink: ({ provider, model }) => whenKnown(atOnce(deps.providers).get(provider), (record) => (record ? canThink(record.wire, model) : null)),
   spending: (actor, agentIds, since) => readOneCached(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),

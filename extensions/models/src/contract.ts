@@ -1,6 +1,8 @@
 /** What models declares to other areas: the catalog of providers' models, their windows and prices, and aliases. */
 import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
 
+export { ModelColumns } from './decorating.js';
+
 export const CatalogModel = Type.Object({
   id: Type.String(),
   provider: Type.String(),

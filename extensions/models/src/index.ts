@@ -1,6 +1,4 @@
-import { Llm } from '@svc/ext-llm/contract';
-import { Providers } from '@svc/ext-providers/contract';
-import { LocalModels, Models, ModelsChanged } from './contract.js';
+import { LocalModels, ModelColumns, Models, ModelsChanged } from './contract.js';
 import * as contract from './contract.js';
 import { DoctorCheck, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
@@ -32,7 +30,7 @@ export default defineExtension({
     const updates = createCatalogUpdates({ fetch, config: ctx.config, schemas: ctx.schemas, kept, store, models, events: ctx.events, clock: ctx.clock, log: ctx.log, signal: ctx.signal });
     ctx.services.provide(Models, servedModels(models));
     ctx.services.provide(LocalModels, { keep: (provider, listed) => changes.keepList(provider, listed), forget: (provider) => changes.forgetList(provider) });
-    const about = { models, providers: ctx.services.optional(Providers), llm: ctx.services.optional(Llm) };
+    const about = { models, columns: ctx.hooks.define(ModelColumns) };
     ctx.routes.add(
       ...modelRoutes(about),
       ...aliasRoutes({ models, changes }),

@@ -35,17 +35,16 @@ export const Model = Type.Object(
 export interface ModelSurroundings {
   /** Providers that can be asked now. */
   readonly usable: ReadonlySet<string>;
-  readonly canThink: (model: CatalogModel) => Promise<boolean | null>;
   readonly aliasesOf: (modelId: string) => readonly string[];
   /** Undefined where no server of its provider was ever seen. */
   readonly isListed: (model: CatalogModel) => boolean | undefined;
 }
 
-export const viewOf = async (model: CatalogModel, { usable, canThink, aliasesOf, isListed }: ModelSurroundings) => ({
+export const viewOf = (model: CatalogModel, canThink: boolean | null, { usable, aliasesOf, isListed }: ModelSurroundings) => ({
   ...model,
   tier: tierOf(model.tier),
   modality: 'text' as const,
-  supports_thinking: await canThink(model),
+  supports_thinking: canThink,
   input_cost_per_m: model.input_cost_per_1m,
   output_cost_per_m: model.output_cost_per_1m,
   pricing_known: model.pricing_known ?? true,

@@ -1,8 +1,7 @@
 /** Files that are put with a message: how clients name them, and what of them the message carries. */
 import { type Actor, type OptionalHandle, Type } from '@svc/api';
-import type { Attachment, UploadsService } from '@svc/ext-files/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { RunDraft } from './contract.js';
+import type { Attachment, RunDraft, UploadsService } from './contract.js';
 import { runErrors } from './errors.js';
 
 export const MAX_ATTACHMENTS = 20;

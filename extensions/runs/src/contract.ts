@@ -19,9 +19,11 @@ import {
   method,
 } from '@svc/api';
 import { Agent } from '@svc/ext-agents/contract';
-import { Attachment } from '@svc/ext-files/contract';
 import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
+import { Attachment } from './uploads.js';
+
+export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
 export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
 export type Channel = Plain<typeof Channel>;

@@ -8,7 +8,6 @@
 import { createHash } from 'node:crypto';
 import type { Actors, Actor, Clock, DurableWorker, Events, HookHandle, Ids, Journal, JournalRun, Logger, OptionalHandle, Streams } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { UploadsService } from '@svc/ext-files/contract';
 import type { LeftOut, LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { attachedParts, bringPictures } from './attachments.js';
@@ -23,6 +22,7 @@ import {
   type RunResult,
   type RunStart,
   RunStarted,
+  type UploadsService,
   type RunsService,
   type Submitted,
 } from './contract.js';

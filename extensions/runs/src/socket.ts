@@ -1,4 +1,4 @@
-/** WebSocket chat: GET /api/agents/{id}/ws (interface.md, Events). */
+/** WebSocket chat: GET /api/agents/{id}/ws. An id that is no UUID answers 400, and an agent that does not exist 404, before the upgrade. */
 import { type Actor, type Connection, type Logger, type SocketDecl, SvcError, Type, UuidText, defineSocket, follow, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';

@@ -2,6 +2,8 @@
 import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage } from '@svc/ext-llm/contract';
 
+export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
+
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'summary', 'note']);
 export type EntryKind = Plain<typeof EntryKind>;
 

@@ -6,7 +6,7 @@ import { OWNER } from '@svc/testing';
 import { createAreaActors } from '@svc/core';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
-import { createDurableWorker } from '../../../kernel/daemon/src/access/durable-worker.js';
+import { createDurableWorker } from '../../../kernel/platform/src/journal/durable-worker.js';
 import { type CompactionDeps, createCompactor } from '../src/compaction/compaction.js';
 import { cutOf } from '../src/compaction/cut.js';
 import { historyOf } from '../src/routes/history.js';

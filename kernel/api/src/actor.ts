@@ -1,4 +1,4 @@
-/** On whose behalf something happens. Every contract and every store query takes one (principles P11). */
+/** On whose behalf something happens. Every contract and every store query takes one, so that nobody reads or changes what is somebody else's. */
 
 import type { Plain } from './declare/plain.js';
 import { OneOf, Type } from './schema/schema.js';

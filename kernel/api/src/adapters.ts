@@ -1,4 +1,4 @@
-/** The adapters: the only ways to cause an effect (principles P2), and the clock and ids that make time testable (P12). */
+/** The adapters: the only ways to cause an effect, and the clock and ids that make time testable. */
 import type { Plain } from './declare/plain.js';
 import type { WorkerDecl } from './declare/work.js';
 import type { TSchema } from './schema/schema.js';

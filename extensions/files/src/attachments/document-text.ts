@@ -1,6 +1,6 @@
 /** The text of an upload as a model reads it: cut where it is long, and a note in its place where there is none. */
 import { type Clock, type Dir, type Logger, type Workers, isSvcError } from '@svc/api';
-import type { UploadRow } from '../uploads/rows.js';
+import type { UploadRow } from '../tables.js';
 import { PdfText } from '../workers/pdf-worker.js';
 
 /** Of one document. */

@@ -6,7 +6,7 @@ import type { FilesChanged } from '../contract.js';
 import { uploadErrors } from '../errors.js';
 import type { Received } from '../uploads/blobs.js';
 import { FORM_BYTES, isForm, readForm } from '../uploads/form.js';
-import type { UploadRow } from '../uploads/rows.js';
+import type { UploadRow } from '../tables.js';
 import { incomingOf, type UploadStore } from '../uploads/service.js';
 import { headersOfBytes, typeHeader } from './shown-bytes.js';
 

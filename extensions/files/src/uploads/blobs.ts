@@ -8,7 +8,7 @@
  */
 import { type Clock, type Db, type Dir, type Ids, type Logger, type Write, isSvcError } from '@svc/api';
 import { uploadErrors } from '../errors.js';
-import type { BlobRow, UploadRow } from './rows.js';
+import type { BlobRow, UploadRow } from '../tables.js';
 import { type Examined, type Incoming, examine } from './examination.js';
 
 /** In each folder; beside it may stand what an interrupted write left. */

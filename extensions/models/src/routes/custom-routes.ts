@@ -1,10 +1,10 @@
 /** Models that people register. */
 import { nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type } from '@svc/api';
 import { type Changes, isUsableId, isWordOfChoice } from '../changes.js';
-import type { CatalogModel } from '../contract.js';
+import type { CatalogModel, ModelColumns } from '../contract.js';
 import { modelErrors } from '../errors.js';
-import { Model, TIERS, viewOf } from '../views.js';
-import { type ModelRouteDeps, surroundingsOf } from './model-routes.js';
+import { Model, TIERS } from '../views.js';
+import { columnsOf, type ModelRouteDeps, viewer } from './model-routes.js';
 
 export interface CustomRouteDeps extends ModelRouteDeps {
   readonly changes: Changes;
@@ -77,15 +77,16 @@ const createCustom = (deps: CustomRouteDeps): RouteDecl =>
     handler: async (req) => {
       const { body } = req;
       const model = modelOf(body);
-      await validateProvider(deps, model.provider);
-      const surroundings = await surroundingsOf(deps);
+      const columns = await columnsOf(deps, [model]);
+      validateProvider(columns, model.provider);
+      const shown = await viewer(deps, columns);
       const answer = reply(
         201,
         {
           id: model.id,
           provider: model.provider,
           status: 'added',
-          model: await viewOf(model, surroundings),
+          model: shown(model, 0),
           ...(model.pricing_known === false ? { warning: 'Without input_cost_per_1m and output_cost_per_1m its price is unknown; budgets count a middling one where the provider takes money.' } : {}),
         },
         { location: `/api/models/${model.id}` },
@@ -114,10 +115,10 @@ const deleteCustom = ({ changes }: CustomRouteDeps): RouteDecl =>
     },
   });
 
-const validateProvider = async ({ providers }: CustomRouteDeps, name: string): Promise<void> => {
+const validateProvider = ({ providers }: ModelColumns, name: string): void => {
   // Without that area nobody can tell; no model can be asked then either.
-  if (!providers.value || (await providers.value.get(name))) return;
-  const names = (await providers.value.list()).map((one) => one.name);
+  if (!providers || providers.some((one) => one.name === name)) return;
+  const names = providers.map((one) => one.name);
   throw modelErrors.unknown_provider(name, nearest(name, names, 1)[0]);
 };
 

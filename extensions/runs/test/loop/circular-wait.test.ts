@@ -24,7 +24,8 @@ const spawn = async (svc: ModelKernel, names: readonly string[]): Promise<string
 const say = async (svc: ModelKernel, agent: string | undefined, message: string, rest: object = {}): Promise<string> =>
   (await svc.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message, ...rest })).body.response;
 
-const listRuns = (svc: ModelKernel, status: RunStatus): Promise<JournalRun[]> => svc.kernel.daemon.parts.journal.list({ actor: actorFrom({ id: 'test', role: 'system', ownerId: 'system' }), status: [status] });
+const listRuns = (svc: ModelKernel, status: RunStatus): Promise<JournalRun[]> =>
+  svc.kernel.daemon.parts.journal.list({ actor: actorFrom({ id: 'test', role: 'system', ownerId: 'system' }), status: [status] });
 
 describe('agents that ask each other', () => {
   afterEach(stopModelKernels);

@@ -1,4 +1,4 @@
-/** The conversation as people read it: messages with their tool calls folded in (interface.md, GET session). */
+/** The conversation as people read it: messages with their tool calls folded in, as `GET /api/agents/{id}/session` answers. */
 import { Nullable, Type, Uuid } from '@svc/api';
 import type { Entry, Part } from '../contract.js';
 import { countTokens, projectEntries } from '../projection.js';

@@ -58,7 +58,5 @@ export const createSearchStore = (db: Db, onlyOf: (ownerId: string) => Actor): S
     return new Map(rows.map((row) => [row.id, row]));
   },
   labelled: async (ownerId, label, limit) =>
-    (await db.as(onlyOf(ownerId)).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { label }, order: [{ column: 'created_at', descending: true }], limit })).map(
-      ({ id }) => id,
-    ),
+    (await db.as(onlyOf(ownerId)).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { label }, order: [{ column: 'created_at', descending: true }], limit })).map(({ id }) => id),
 });

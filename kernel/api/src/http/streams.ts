@@ -1,5 +1,5 @@
 /**
- * Streams belong to runs, not to sockets (principles P8). A topic has a ring of
+ * Streams belong to runs, not to sockets: whoever is cut off can follow again. A topic has a ring of
  * numbered frames of one declared format; whoever follows gets those after the number it names.
  */
 import type { Plain } from '../declare/plain.js';

@@ -1,5 +1,5 @@
 /** An extension as it lies in the store: validated from data, loaded on demand. */
-import type { Contributions, ExtensionDefinition, ExtensionOrigin, Manifest } from '@svc/api';
+import type { Contributions, ExtensionDefinition, ExtensionOrigin, Manifest, PanelView } from '@svc/api';
 
 export interface Installed {
   readonly id: string;
@@ -17,3 +17,18 @@ export interface Installed {
   /** Evaluates the code anew, so that two generations share nothing. */
   load(): Promise<ExtensionDefinition>;
 }
+
+/** With the files that it was installed as. */
+export interface InstalledFiles extends Installed {
+  /** Absolute path of each worker function's bundle. */
+  readonly workers: Readonly<Record<string, string>>;
+  /** Of an extension from elsewhere: the names of its migrations, known before its code runs. */
+  readonly migrations?: readonly string[];
+  /** Absolute path of the folder of its static files, which need not be there. */
+  readonly assets?: string;
+  /** What its panels are made of: the folder, and in it the files of each by its id. */
+  readonly panels?: { readonly folder: string; readonly files: PanelFiles };
+}
+
+/** By the id of a panel. */
+export type PanelFiles = Readonly<Record<string, Pick<PanelView, 'script' | 'style'>>>;

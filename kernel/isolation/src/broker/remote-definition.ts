@@ -22,13 +22,12 @@ import {
 } from '@svc/api';
 import type { AllContributions } from '@svc/installer/contributions';
 import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
-import { numbered } from './numbered.js';
+import { numbered, declaredCapabilities, declaredConfig, declaredEvents, declaredMigrations, declaredRoutes, declaredServices, declaredTables, declaredTaps, declaredTools } from './declared.js';
 import { isolationErrors } from '../errors.js';
 import type { Init, Registered, WireRequest } from '../protocol.js';
 import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';
 import { HandedActors } from './actors.js';
 import { DaemonAdapters } from './daemon-adapters.js';
-import { declaredCapabilities, declaredConfig, declaredEvents, declaredMigrations, declaredRoutes, declaredServices, declaredTables, declaredTaps, declaredTools } from './declared.js';
 import { replyOf, withoutCredentials } from './replies.js';
 
 export interface RemoteExtension {

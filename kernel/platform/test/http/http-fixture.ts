@@ -2,7 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { actorFrom,
+import {
+  actorFrom,
   type Actor,
   type AnswerCode,
   type Clock,

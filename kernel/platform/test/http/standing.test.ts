@@ -127,7 +127,7 @@ describe('callers that stay', () => {
 
   it('lose a socket whose key is somebody else’s by now', async () => {
     const client = await open();
-    bench.authenticate = () => (actorFrom({ id: 'user:bob', role: 'user', ownerId: 'user:bob' }));
+    bench.authenticate = () => actorFrom({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
     client.ws.send('whose?');
     expect(await client.closed).to.equal(4401);
     expect(handled).to.deep.equal([]);

@@ -5,8 +5,20 @@
  * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
-import { actorFrom, type Actor, type Admission, type AtOnce, type HookDecl, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, SvcError, type Verdict, whenKnown } from '@svc/api';
-import type { KernelHook } from '@svc/core';
+import {
+  type Actor,
+  actorFrom,
+  type Admission,
+  type AtOnce,
+  type HookDecl,
+  type HttpAdmit,
+  type HttpAuthenticate,
+  type HttpAuthorize,
+  type OwnHook,
+  SvcError,
+  type Verdict,
+  whenKnown,
+} from '@svc/api';
 import type { Call } from '../call.js';
 import { isLoopbackCaller } from './client-address.js';
 import { httpErrors } from '../errors.js';
@@ -17,7 +29,7 @@ export const REFUSAL_COST = 1;
 const NO_ROUTE = 'none';
 
 /** What the adapters ask: most of its answers are there at once. */
-export type CallerHook<H extends HookDecl> = Pick<KernelHook<H>, 'isEmpty' | 'atOnce'>;
+export type CallerHook<H extends HookDecl> = Pick<OwnHook<H>, 'isEmpty' | 'atOnce'>;
 
 export interface CallerHooks {
   readonly admit: CallerHook<typeof HttpAdmit>;

@@ -11,7 +11,7 @@ import type { WebSocket } from 'ws';
 import type { Projections } from '../../streams/projections.js';
 import type { StreamsAdmin } from '../../streams/streams.js';
 import { streamErrors } from '../../streams/errors.js';
-import { lastWords } from '../../streams/last-words.js';
+import { lastWords } from '../../streams/cursor.js';
 import { httpErrors } from '../errors.js';
 import { createFrameMeter, type FrameMeter } from './frame-meter.js';
 import type { FrameShare } from './frame-shares.js';

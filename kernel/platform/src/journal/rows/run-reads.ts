@@ -19,7 +19,9 @@ export const getRun = async (parts: JournalParts, actor: Actor, runId: string): 
 };
 
 export const runByKey = async (parts: JournalParts, ownerId: string, kind: string, key: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.system('a request that was sent again: a key belongs to one owner, also where the caller sees all').first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
+  const row = await parts.db
+    .system('a request that was sent again: a key belongs to one owner, also where the caller sees all')
+    .first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
   return row && runOf(row);
 };
 

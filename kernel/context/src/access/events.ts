@@ -1,0 +1,30 @@
+/** Events at the access check: said and heard are those that the manifest names. */
+import { type EventDecl, type Events, type GrantName, type Manifest, PageChanged, type Write } from '@svc/api';
+import type { EventHub, Contributor } from '@svc/core';
+import { requireDeclared, still } from './grants-policy.js';
+
+/** `seal` makes the write of an event, as its owner's. */
+export const eventsAccess = (hub: EventHub, owner: Contributor, manifest: Manifest, seal: (event: string, data: unknown) => Write, need: (grant: GrantName) => void): Events => {
+  const { publishes = [], listens = [] } = manifest.events ?? {};
+  const checked = (decl: EventDecl, data: unknown): { readonly name: string; readonly data: unknown } => {
+    const event = still(decl);
+    requireDeclared(manifest, 'events.publishes', publishes, event.name);
+    return { name: event.name, data: hub.validated(owner, event, data) };
+  };
+  return {
+    event: (event, data) => {
+      const reported = checked(event, data);
+      return seal(reported.name, reported.data);
+    },
+    publish: (event, data) => {
+      const reported = checked(event, data);
+      hub.deliver(reported.name, reported.data);
+    },
+    on: (decl, fn) => {
+      const event = still(decl);
+      requireDeclared(manifest, 'events.listens', listens, event.name);
+      if (event.name === PageChanged.name) need('kernel:panels');
+      return hub.on(owner, event, fn);
+    },
+  };
+};
