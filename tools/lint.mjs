@@ -2,7 +2,7 @@
 /**
  * Everything about the source that a program can validate in seconds.
  *
- *   npm run lint             format, lint, boundaries, adapters, rings, shape, error codes, route tables, tables in SQL, calls of the daemon, words, types
+ *   npm run lint             format, lint, boundaries, adapters, cycles, shape, error codes, route tables, tables in SQL, calls of the daemon, words, types
  *   npm run lint -- --fix    formats and applies the safe fixes first
  *
  * One finding per line: `file:line rule message`.

@@ -114,7 +114,7 @@ describe('an extension that is installed while the daemon runs', function () {
     const first = await bootTestKernel({ home: at, config: CONFIG });
     const status = await installation(first).install({ source: await packaged(notes('1.0.0')), enable: true });
     expect(status).to.deep.include({ id: ID, version: '1.0.0', state: 'active', bundled: false });
-    expect(status.origin).to.deep.include({ trust: 'unsigned', isolation: 'isolated', isolationWhy: 'the setting isolation of [extensions] says so', publisher: null });
+    expect(status.origin).to.deep.include({ trust: 'unsigned', isolation: 'isolated', isolationWhy: '[extensions] isolation sets it', publisher: null });
     await first.http.expect(200, 'POST', '/api/acme-notes/notes');
     expect(await list(first)).to.deep.equal({ version: '1.0.0', texts: ['1.0.0'] });
     await first.stop();

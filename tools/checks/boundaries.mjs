@@ -5,7 +5,7 @@
  * B2  Of another area an extension sees the contract, which holds declarations and nothing that acts.
  * B3  A relative import stays inside its package and ends in `.js`.
  * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
- * B5  Commands of an area, in its folder `cli`, see the command line through @svc/cli/area, and nothing of the area's own src.
+ * B5  Commands of an area, in its folder `cli`, see the command line through @svc/cli/area, and of the area's own src its `format` alone: pure code over files that both sides read.
  */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -64,8 +64,8 @@ const OF_PAGES = ['@svc/client', '@svc/kit'];
 /** B5. */
 const ofCommandLine = (entry, name) => {
   if (entry.to === '@svc/cli/area' || ['@svc/api', '@svc/client'].includes(name)) return undefined;
-  if (name.startsWith('@svc/ext-') && [`${name}/contract`, `${name}/cli`].includes(entry.to)) return undefined;
-  return `a command of an area imports @svc/cli/area, @svc/client, @svc/api, and contract or cli of other areas, not "${entry.to}"`;
+  if (name.startsWith('@svc/ext-') && [`${name}/contract`, `${name}/cli`, `${name}/format`].includes(entry.to)) return undefined;
+  return `a command of an area imports @svc/cli/area, @svc/client, @svc/api, and contract, cli or format of areas, not "${entry.to}"`;
 };
 
 const workspace = (source, entry) => {

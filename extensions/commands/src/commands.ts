@@ -17,11 +17,11 @@ const ofClient = (name: string, usage: string, summary: string, message: string,
 });
 
 const CLIENT_COMMANDS: readonly Command[] = [
-  ofClient('clear', '/clear', 'Clear what the client shows; the conversation stays', 'That is up to your client: the conversation is as it was. /new begins a fresh one, /reset deletes this one.'),
+  ofClient('clear', '/clear', 'Clear the screen; the conversation stays', 'Your client handles this; the conversation did not change. /new starts a new one, /reset deletes this one.'),
   ofClient('verbose', '/verbose [off|on|full]', 'How much of the work of tools the client shows', 'That is up to your client: the daemon sends it everything.', {
     takes: { words: ['off', 'on', 'full'] },
   }),
-  ofClient('exit', '/exit', 'Leave the chat', 'Close the connection to leave; what the agent is doing goes on. /stop ends it.', { aliases: ['quit'] }),
+  ofClient('exit', '/exit', 'Leave the chat', 'Close the connection to leave; active runs continue. /stop ends them.', { aliases: ['quit'] }),
 ];
 
 const HELP: Command = { name: 'help', usage: '/help [COMMAND]', summary: 'List the commands, or explain one', permission: 'sessions.read', takes: 'text', run: async (_deps, { args }) => help(args) };

@@ -25,7 +25,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
     permission: 'runs.send',
     takes: 'text',
     // With a question it is a message, and does not come here.
-    run: async () => ({ message: 'Ask something beside the conversation: /btw QUESTION' }),
+    run: async () => ({ message: 'Ask a side question: /btw QUESTION' }),
   },
 ];
 
@@ -34,24 +34,24 @@ const placeOf = (agent: Agent): { id: string; sessionId: string } => ({ id: agen
 async function newSession(deps: CommandDeps, { actor, agent, sessionId }: Asked): Promise<Answered> {
   const { ref, writes } = await deps.sessions.create({ ...actor, ownerId: agent.ownerId }, agent.id);
   await deps.commit([...writes, ...(await deps.agents.setSession(actor, agent.id, ref.id))]);
-  return { message: `A fresh session has begun. The previous one is kept as ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
+  return { message: `A new session has started. The previous one is ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
 }
 
 async function reset(deps: CommandDeps, { actor, agent, sessionId, args }: Asked): Promise<Answered> {
   if (args === '') {
     const current = await deps.sessions.erase(actor, placeOf(agent), sessionId);
-    return { message: 'This conversation is deleted. What you say now begins a new one.', data: { session_id: current, deleted: 1 } };
+    return { message: 'This conversation is deleted. Your next message starts a new one.', data: { session_id: current, deleted: 1 } };
   }
   const { sessionId: fresh, deleted } = await deps.sessions.wipe(actor, placeOf(agent));
-  return { message: `All conversations of ${agent.name} are deleted, ${deleted} of them. What you say now begins a new one.`, data: { session_id: fresh, deleted } };
+  return { message: `All conversations of ${agent.name} are deleted, ${deleted} of them. Your next message starts a new one.`, data: { session_id: fresh, deleted } };
 }
 
 async function listSessions(deps: CommandDeps, { actor, agent }: Asked): Promise<Answered> {
   const sessions = await deps.sessions.recent(actor, placeOf(agent), LISTED_SESSIONS);
   const line = ({ id, label, messages, isCurrent, isActive }: SessionInfo): string =>
-    `${isCurrent ? '*' : ' '} ${id}  ${label ?? '(nothing said yet)'}, ${messages} messages${isActive ? ', at work' : ''}`;
+    `${isCurrent ? '*' : ' '} ${id}  ${label ?? '(no messages yet)'}, ${messages} messages${isActive ? ', at work' : ''}`;
   return {
-    message: sessions.map(line).join('\n') || 'Nothing was said yet.',
+    message: sessions.map(line).join('\n') || 'No messages yet.',
     data: { sessions: sessions.map(({ id, label, messages, isCurrent, isActive }) => ({ session_id: id, label, message_count: messages, is_canonical: isCurrent, active: isActive })) },
   };
 }
@@ -66,7 +66,7 @@ async function compact(deps: CommandDeps, { actor, agent, sessionId }: Asked): P
   const done = await Promise.race([compacting, soon]).finally(() => late.abort());
   if (done) return { message: done.message, data: { summarised: done.summarised, kept: done.kept, summary_chars: done.summaryChars } };
   compacting.catch((cause: unknown) => deps.log.warn('a compaction that somebody asked for failed after they were answered', { session: sessionId, cause }));
-  return { message: 'The older part of this conversation is being summarised; you can go on meanwhile.', data: { summarised: null } };
+  return { message: 'The older part of this conversation is being summarised. You can continue in the meantime.', data: { summarised: null } };
 }
 
 async function showContext(deps: CommandDeps, { actor, agent, sessionId }: Asked): Promise<Answered> {

@@ -73,7 +73,7 @@ export const Offer = Type.Object(
     grants: Type.Array(
       Type.Object({
         grant: Type.String(),
-        what: Type.String({ description: 'What it lets the extension do' }),
+        what: Type.String({ description: 'What the grant allows' }),
         why: Type.String({ description: "The author's reason" }),
         optional: Type.Boolean({ description: 'It works without' }),
         new: Type.Boolean({ description: 'Not granted for the installed version' }),
@@ -88,7 +88,7 @@ export const Progress = Type.Object({
   step: Type.String({ description: '`resolve`, `fetch`, `unpack`, `judge` or `store`' }),
   what: Type.Optional(Type.String()),
   done: Type.Optional(Type.Number({ description: 'Bytes' })),
-  total: Type.Optional(Type.Number({ description: 'Bytes, where it is known' })),
+  total: Type.Optional(Type.Number({ description: 'Bytes, if known' })),
 });
 
 export const Refusal = Type.Object({
@@ -105,7 +105,7 @@ export const Versions = Type.Object(
   {
     current: Type.String(),
     previous: Type.Array(Kept, { description: 'Newest first; `rollback` goes to the first' }),
-    waiting: Nullable(Type.Object({ version: Type.String(), newGrants: Type.Array(Type.String()) }), { description: 'An upgrade that waits for somebody to agree to what it asks for' }),
+    waiting: Nullable(Type.Object({ version: Type.String(), newGrants: Type.Array(Type.String()) }), { description: 'An upgrade that waits for consent to its requested permissions' }),
   },
   { 'x-name': 'ExtensionVersions' },
 );

@@ -65,7 +65,7 @@ export default defineExtension({
     const used = createUsageMetrics({ actors: ctx.actors, store, agents, clock: ctx.clock });
     ctx.hooks.tap(MetricsCollect, async () => [
       ...(await used()),
-      { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is kept in memory', type: 'gauge', value: quota.size() },
+      { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is cached in memory', type: 'gauge', value: quota.size() },
       { name: 'svc_llm_calls_total', help: 'Model calls', type: 'counter', value: counters.calls },
       { name: 'svc_llm_failures_total', help: 'Model calls that no model answered', type: 'counter', value: counters.failures },
       { name: 'svc_llm_retries_total', help: 'Attempts after the first, of one call', type: 'counter', value: counters.retries },

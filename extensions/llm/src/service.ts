@@ -290,7 +290,7 @@ const settleFailure = async (deps: LlmDeps, settle: readonly Write[]): Promise<v
     await deps.store.commit(settle);
   } catch (error) {
     // The caller must hear why the call failed; that its cost was not kept goes to the log.
-    deps.log.error('the usage of a failed model call was not kept', { error: String(error) });
+    deps.log.error('the usage of a failed model call was not stored', { error: String(error) });
   }
 };
 

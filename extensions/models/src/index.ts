@@ -43,8 +43,9 @@ export default defineExtension({
     });
     ctx.hooks.tap(DoctorCheck, async () => {
       const { catalog, from, trouble } = await kept.standing();
-      if (trouble !== null) return [{ check: 'models.catalog', result: 'warn', message: `${trouble} The catalog ${catalog.version} stands.`, fix: 'curl -X POST localhost:4545/api/catalog/update' }];
-      return [{ check: 'models.catalog', result: 'pass', message: `The ${from} catalog ${catalog.version} stands, with ${catalog.models.length} models.` }];
+      if (trouble !== null)
+        return [{ check: 'models.catalog', result: 'warn', message: `${trouble} The catalog ${catalog.version} is in use.`, fix: 'curl -X POST localhost:4545/api/catalog/update' }];
+      return [{ check: 'models.catalog', result: 'pass', message: `The ${from} catalog ${catalog.version} is in use, with ${catalog.models.length} models.` }];
     });
   },
 });

@@ -76,6 +76,6 @@ export default defineExtension({
     starting
       .get(ctx)?.()
       .catch((error: unknown) => {
-        ctx.log.warn('the base URLs of the providers cannot be told; the next look at the providers tries again', { error: String(error) });
+        ctx.log.warn('the base URLs of the providers could not be read; svc tries again at the next request', { error: String(error) });
       }),
 });

@@ -33,7 +33,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
     timeoutMs: 86_400_000,
     run: async (args, call) => {
       const other = await deps.agents.find(call.actor, args.agent_id);
-      if (!other) return { content: `There is no agent "${args.agent_id}". agent_list names all.`, isError: true };
+      if (!other) return { content: `There is no agent "${args.agent_id}". Use agent_list to see all.`, isError: true };
       if (other.id === call.agentId) return { content: 'An agent cannot send a message to itself.', isError: true };
       const submitted = await deps.runs.submit(call.actor, {
         agentId: other.id,
@@ -46,7 +46,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       });
       const frame = await answerTo(deps, call, submitted).catch(async (error: unknown) => {
         // Whoever stopped the asking run may have looked for what it began before this was there.
-        if (isStopped(call.signal)) await deps.runs.stop(call.actor, { runId: submitted.runId }, 'whoever asked was stopped');
+        if (isStopped(call.signal)) await deps.runs.stop(call.actor, { runId: submitted.runId }, 'the run that asked was stopped');
         throw error;
       });
       if (!frame) return { content: `${other.name} has not answered yet; its run ${submitted.runId} goes on.`, isError: true };

@@ -7,7 +7,7 @@ const Id = Type.String();
 /** A file that somebody puts with a message. */
 export const Attachment = Type.Object({
   fileId: Type.String({ description: 'Of an upload' }),
-  filename: Type.Optional(Type.String({ description: 'What to call it in this message; its own name when left out' })),
+  filename: Type.Optional(Type.String({ description: 'Its name in this message; by default, its own name' })),
 });
 export type Attachment = Plain<typeof Attachment>;
 

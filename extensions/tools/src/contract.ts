@@ -29,9 +29,9 @@ export const CallDecision = Type.Object({
   digest: Type.String(),
   replay: Replay,
   parallel: Type.Boolean(),
-  reason: Type.Optional(Type.String({ description: 'deny: what the model reads' })),
+  reason: Type.Optional(Type.String({ description: 'deny: the text for the model' })),
   code: Type.Optional(Type.String()),
-  missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person could grant, as `[capabilities]` has it' })),
+  missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person can grant, as in `[capabilities]`' })),
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });
 export type CallDecision = Plain<typeof CallDecision>;

@@ -185,7 +185,7 @@ describe('code_search', () => {
     await put('trap/.gitignore', `${'**/a/'.repeat(12)}z\n`);
     const { status, text } = await search({ query: 'x', path: 'trap' });
     expect(status, text).to.equal(400);
-    expect(text).to.match(/The search was ended: .* ignore file/);
+    expect(text).to.match(/The search was stopped: .* ignore file/);
   });
 
   it('needs the grant of files', async () => {

@@ -31,14 +31,14 @@ export const seesAll = (actor: Actor): boolean => actor.role === 'owner' || acto
 export interface Actors {
   /** The area itself, which sees all rows. `purpose` is a constant word or two; the id is `system:<area>:<purpose>`. What it makes belongs to `ownerId` where that is given. */
   system(purpose: string, ownerId?: string): Actor;
-  /** Work that goes on for somebody after their request has ended: it sees what they see, no more. */
+  /** Work for a person after their request has ended: it sees only what they can see. */
   of(ownerId: string): Actor;
-  /** The area itself on the rows of one owner, and on no others even where that owner sees all: to end or erase what is theirs. */
+  /** The extension itself, limited to the rows of one owner, even if that owner can see all rows: to end or erase their data. */
   only(purpose: string, ownerId: string): Actor;
 }
 
 /** The daemon itself, acting for nobody in particular: timers, recovery, purges. */
 export const systemActor = (area: string): Actor => actorFrom({ id: `system:${area}`, role: 'system', ownerId: 'system' });
 
-/** Work that goes on for somebody after their request has ended: it sees what they see, no more. */
+/** Work for a person after their request has ended: it sees only what they can see. */
 export const actorOf = (ownerId: string): Actor => actorFrom(ownerId === 'owner' ? { id: 'owner', role: 'owner', ownerId } : { id: ownerId, role: 'user', ownerId });

@@ -1,6 +1,6 @@
 /** What is shown of an extension, and of a change before it happens. */
 
-/** Of an extension that was installed beside those of the daemon. */
+/** Only for installed extensions. */
 export interface ExtensionOrigin {
   /** As the person named it who installed it; without secrets. */
   readonly source: string;
@@ -41,7 +41,7 @@ export interface ExtensionStatus {
   readonly origin: ExtensionOrigin | null;
   /** Null for code that runs in the process of the daemon. */
   readonly process: ExtensionProcess | null;
-  /** Null for what came with the daemon, and for what is not active. */
+  /** Null for built-in extensions and inactive ones. */
   readonly stored: ExtensionStorage | null;
   readonly state: 'inactive' | 'starting' | 'active' | 'stopping' | 'pending' | 'failed' | 'quarantined';
   readonly degraded: boolean;

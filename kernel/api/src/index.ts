@@ -13,6 +13,7 @@ export * from './collection/open-collection.js';
 export * from './collection/read-list.js';
 export * from './collection/spec.js';
 export * from './command-line.js';
+export * from './declare/audit.js';
 export * from './declare/capability.js';
 export * from './declare/collection-view.js';
 export * from './declare/command.js';

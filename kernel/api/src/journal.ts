@@ -16,7 +16,7 @@ import type { Write } from './storage.js';
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
 export type Replay = 'safe' | 'keyed' | 'never';
 
-/** Why a run failed or was cancelled, as whoever asks again later is told. */
+/** Why a run failed or was cancelled, as later requests show it. */
 export interface RunError {
   readonly code: string;
   readonly message: string;
@@ -43,7 +43,7 @@ export interface OpenRun extends RunSubject {
   actor: Actor;
   /** Unique per owner and kind: an Idempotency-Key. The same key with another `fingerprint` is a conflict. */
   key?: string;
-  /** Hash of what was asked, to tell a resend from another request under the same key. */
+  /** Hash of the request, to distinguish a retry from another request with the same key. */
   fingerprint?: string;
   /** One running or waiting run per lane. */
   lane?: string;
@@ -117,12 +117,12 @@ export interface Advance {
   outcomes?: readonly StepOutcome[];
   intents?: readonly StepSpec[];
   finish?: Finish;
-  /** Replaces the run's input: what was moved into an area's own rows need not stand twice. */
+  /** Replaces the run's input, so that data moved into an extension's own rows is not stored twice. */
   input?: unknown;
   also?: readonly Write[];
 }
 
-/** What a run that begins at once does first, in the commit that accepts it. */
+/** The first step of a run that starts immediately, in the commit that accepts it. */
 export type FirstStep = Pick<Advance, 'intents' | 'input' | 'also'>;
 
 export interface OpenedRun {
@@ -140,7 +140,7 @@ export interface OnceRequest {
   readonly actor: Actor;
   readonly kind: string;
   readonly key?: string;
-  /** Hash of what was asked: the same key with another is a conflict (`journal_key_conflict`). */
+  /** Hash of the request: the same key with another hash is a conflict (`journal_key_conflict`). */
   readonly fingerprint: string;
 }
 
@@ -169,7 +169,7 @@ export interface RunSummary {
 }
 
 export interface WorkOptions {
-  /** How many at once; a function is asked each time. */
+  /** Maximum concurrent runs; a function is called each time. */
   readonly concurrency: number | (() => number);
   /**
    * Drives one run until it has ended, waits, or belongs to the next generation. What it throws gives the lease back:
@@ -187,7 +187,7 @@ export interface DurableWorker {
   hasRoom(): boolean;
   /** Drives a run that `open` has leased to this process. Resolves when this generation is done with it, and rejects for nothing that went wrong in it. */
   take(run: LeasedRun): Promise<void>;
-  /** Looks for work; it is done by itself whenever the journal has some. Safe to call at any time. */
+  /** Looks for work. The journal also does this automatically. Safe to call at any time. */
   poke(): void;
 }
 
@@ -216,7 +216,7 @@ export interface Journal {
   wake(actor: Actor, wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
   /** Takes up to `limit` runs that may run: queued with a free lane, due waits, or leases that ran out. */
   claim(kind: string, limit: number): Promise<LeasedRun[]>;
-  /** Gives the lease back so that another generation or process goes on; the run stays where it is. */
+  /** Releases the lease so that another generation or process continues; the run keeps its position. */
   release(run: LeasedRun): Promise<void>;
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
   cancel(actor: Actor, runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
@@ -235,6 +235,6 @@ export interface Journal {
   stepsOf(actor: Actor, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly JournalStep[]>>;
   /** Of the newest 1,000 runs unless `limit` says more (10,000 at most). An extension names a kind of its own. */
   summary(filter: Omit<RunFilter, 'before'>): Promise<RunSummary>;
-  /** Newest first, 100 unless `limit` says more (1,000 at most); `before` names the run after which the next page goes on. An extension sees the kinds of its own, and names one of them. */
+  /** Newest first, 100 unless `limit` says more (1,000 at most); `before` is the last run of the previous page. An extension sees the kinds of its own, and names one of them. */
   list(filter: RunFilter): Promise<JournalRun[]>;
 }

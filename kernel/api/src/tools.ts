@@ -41,7 +41,7 @@ export const CallFacts = Type.Object({
   agentId: Type.String({ description: 'Empty for a call without an agent' }),
   sessionId: Type.String(),
   actor: Actor,
-  depth: Type.Integer({ description: 'How many agents stand above this run' }),
+  depth: Type.Integer({ description: 'Number of agents above this run' }),
   capabilities: Capabilities,
 });
 export type CallFacts = Plain<typeof CallFacts>;
@@ -56,7 +56,7 @@ export const ToolStatus = OneOf(['completed', 'error', 'waiting_approval', 'deni
 export type ToolStatus = Plain<typeof ToolStatus>;
 
 export const ToolOutput = Type.Object({
-  content: Type.String({ description: 'What the model reads' }),
+  content: Type.String({ description: 'The text for the model' }),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(ToolStatus),
 });
@@ -128,6 +128,11 @@ export interface ToolDecl<P extends TObject = TObject> {
    * which can be validated without the code of the tool.
    */
   readonly needs?: ((args: Static<P>) => readonly Need[]) | readonly Need[];
+  /**
+   * Which files of its working folder a call changes, from there; `unknown` for a tool that starts a program. A checkpoint is taken
+   * before it. A pure function of checked arguments. Left out: none.
+   */
+  readonly writes?: ((args: Static<P>) => readonly string[]) | 'unknown';
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;

@@ -19,7 +19,7 @@ const paintState = (state: string, text: string, out: Terminal): string => {
   return state === 'inactive' ? out.dim(text) : out.yellow(text);
 };
 
-/** Whose it is: shown where not all came with svc. */
+/** Owner: shown where not all came with svc. */
 const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : `${origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust}, ${origin.isolation}`);
 
 /** Files and rows together; nothing for what has no limit. */

@@ -23,6 +23,6 @@ const COMMANDS: Readonly<Record<string, (cli: Cli, options: ReadonlySet<string>)
 export const runQuick = ({ name, flags, options }: QuickWords, distDir: string): Promise<ExitCode> =>
   reported(flags, async () => {
     const command = COMMANDS[name];
-    if (command === undefined) throw new TypeError(`${name} is no quick command`); // main.ts asks for no other
+    if (command === undefined) throw new TypeError(`${name} is not a quick command`); // main.ts asks for no other
     return command(createCli(flags, distDir), options);
   });

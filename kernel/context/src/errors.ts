@@ -8,7 +8,7 @@ export const contextErrors = defineErrors('daemon', {
     status: 403,
     retry: false,
     message: (id: string, name: string, field: string) => `${id} may not use "${name}": its extension.json does not name it under "${field}".`,
-    hint: 'Add it there, build again and reload the extension.',
+    hint: 'Add it there, then build and reload the extension.',
   },
   foreign_name: { status: 403, retry: false, message: (id: string, name: string) => `${id} cannot register "${name}": its names must start with "${id}.".`, hint: 'Rename it.' },
   not_granted: {
@@ -19,7 +19,7 @@ export const contextErrors = defineErrors('daemon', {
   },
   bad_grants: { status: 500, retry: false, message: (id: string, faults: string) => `The grants in the extension.json of ${id} cannot be used: ${faults}.` },
   timer_twice: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}" already.`, hint: 'Give the second one another name, or dispose of the first.' },
-  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} calls a timer "${name}"; names of timers are kebab-case, such as forget-keys.` },
+  timer_name: { status: 500, retry: false, message: (id: string, name: string) => `${id} has a timer "${name}"; timer names must be kebab-case, such as forget-keys.` },
   kind_not_own: {
     status: 403,
     retry: false,
@@ -32,7 +32,7 @@ export const contextErrors = defineErrors('daemon', {
     status: 403,
     retry: false,
     message: (id: string) => `${id} is a third-party extension, and no actor is made for it.`,
-    hint: 'Hand on the actor of the request, the call of a tool, or whoever called you. Own rows that belong to nobody are read with ctx.db.system.',
+    hint: 'Pass on the actor of the request, the tool call or your caller. Read rows without an owner with ctx.db.system.',
   },
   quota_files: {
     status: 507,

@@ -1,6 +1,7 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import type { Clock, Connection, Disposable, ExtensionContext, Ids, Plain, TSchema, WorkerDecl } from '@svc/api';
+import { type AuditFact, AuditRecorded, type Clock, type Connection, type Disposable, type ExtensionContext, type Ids, type Plain, type TSchema, type WorkerDecl } from '@svc/api';
 import { type Contributor, createAreaActors, type InstalledFiles, runAs } from '@svc/core';
+import { withoutSecrets } from '@svc/platform/audit/audit-notes';
 import { createTimers } from '@svc/platform/clock/timers';
 import { childMembers } from './access/adapters/child-access.js';
 import { fetchMembers } from './access/adapters/fetch-access.js';
@@ -38,7 +39,13 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
   const tables = { id, tables: manifest.tables ?? [] };
   // What came with the daemon is not limited.
   const quota = installed.origin && parts.quotas.of(tables);
-  const anyEvents = eventsAccess(parts.events, owner, manifest, (event, data) => parts.storage.event(id, event, data), grants.need);
+  const anyEvents = eventsAccess(
+    parts.events,
+    owner,
+    manifest,
+    (event, data) => parts.storage.event(id, event, event === AuditRecorded.name ? withoutSecrets(data as AuditFact, parts.log.scrub) : data),
+    grants.need,
+  );
   const events = quota ? countedEvents(anyEvents, id, parts.clock) : anyEvents;
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);

@@ -6,6 +6,7 @@ import type { FetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
 import type { ModelOrigins } from '@svc/platform/adapters/fetch/model-origins';
 import type { SecretsAdapter } from '@svc/platform/adapters/secrets-adapter';
 import type { TcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
+import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import type { Bus } from '@svc/platform/bus/bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Config } from '@svc/platform/config/config';
@@ -61,6 +62,7 @@ export interface ContextParts extends PlatformParts {
   readonly actors: ActorRegistry;
   readonly purges: Purges;
   readonly quotas: Quotas;
+  readonly audit: KernelAudit;
   kernel(): KernelView;
   /** Something threw where nobody waits: a timer, a listener. */
   reportUnhandled(owner: Contributor, place: string, error: unknown): void;

@@ -219,7 +219,7 @@ describe('a burglar at the adapters', function () {
   for (const [wrong, says] of [
     ['egress:everything', 'did you mean egress:model or egress:tool'],
     ['exec:/bin/sh', 'it is written exec or exec:<program>'],
-    ['root', 'there is no grant "root"'],
+    ['root', 'unknown grant "root"'],
     ['net:listen', '"replace": "stop-first"'],
   ] as const) {
     it(`does not start with ${wrong} in its manifest`, async () => {

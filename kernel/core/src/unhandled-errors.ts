@@ -37,7 +37,7 @@ export const createUnhandledHandler = ({ lifecycle, log, strikes }: UnhandledDep
     report,
     strike: (hooks, owner, hook, error, lostMs) => note(owner, hook, error, { suspend: () => hooks.suspend(owner, hook), cutOff: () => hooks.cutOff(owner, hook) }, lostMs),
     answered: (owner, hook) => {
-      log.info('a hook is answered in time again', { extension: owner.id, hook });
+      log.info('a hook listener answers in time again', { extension: owner.id, hook });
       const running = lifecycle();
       if (!running) return;
       strikes.forget(owner.id);
@@ -55,5 +55,5 @@ export const createUnhandledHandler = ({ lifecycle, log, strikes }: UnhandledDep
 const slowly = (place: string, how: 'left out' | 'refused' | undefined, lostMs: number): string => {
   const lost = `it did not answer ${place} in time, and ${Math.round(lostMs / 1_000)} s were lost`;
   if (how === 'left out') return `${lost}: it is not called there until it is reloaded`;
-  return how === 'refused' ? `${lost}: what it checks there is refused at once. It is tried again every 30 s; a reload tries it now` : lost;
+  return how === 'refused' ? `${lost}: requests that it checks are refused. svc tries it again every 30 s; a reload tries it now` : lost;
 };

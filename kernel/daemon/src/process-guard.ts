@@ -52,7 +52,7 @@ export function guardProcess(daemon: Daemon, stop: StopProcess): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const caught = (error: unknown): void => {
     if (daemon.caught(error)) return;
-    daemon.log.logger('kernel').error('an error that nobody owns ends the daemon', { cause: error });
+    daemon.log.logger('kernel').error('an error that cannot be attributed ends the daemon', { cause: error });
     stop('internal error', EXIT_BROKEN);
   };
   process.on('uncaughtException', caught);
@@ -78,7 +78,7 @@ function watchLoop(daemon: Daemon): void {
   const timer = setInterval(() => {
     const worstMs = Math.round(delay.max / NANOS_PER_MS);
     delay.reset();
-    if (worstMs >= STALL_MS) daemon.log.logger('kernel').warn('the event loop stood still', { ms: worstMs, last_entered: daemon.lastEntered() });
+    if (worstMs >= STALL_MS) daemon.log.logger('kernel').warn('the event loop was blocked', { ms: worstMs, last_entered: daemon.lastEntered() });
   }, POLL_EVERY_MS);
   timer.unref();
 }

@@ -100,10 +100,10 @@ export const ownerKeyOf = (home: string): string | undefined => {
   }
 };
 
-/** For a root hook: whatever a test booted and did not stop is stopped. Throws the leaks that this shows. */
-export async function stopTestKernels(): Promise<void> {
+/** For a root hook: whatever a test booted and did not stop is stopped, but for one that later tests use. Throws the leaks that this shows. */
+export async function stopTestKernels(lasting: TestKernel | undefined = undefined): Promise<void> {
   const leaks: string[] = [];
-  for (const kernel of [...running]) {
+  for (const kernel of [...running].filter((one) => one !== lasting)) {
     await kernel.stop();
     leaks.push(...kernel.daemon.kernel.extensions().flatMap((one) => one.leaks.map((leak) => `${one.id}: ${leak}`)));
   }

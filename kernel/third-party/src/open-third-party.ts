@@ -79,4 +79,4 @@ const LOOK_EVERY_MS = 2_000;
 
 /** Looks for keys that were revoked while the daemon runs, by `svc ext trust revoke` or by hand. */
 export const watchTrust = ({ clock, installation, log }: { readonly clock: TimerClock; readonly installation: Pick<InstallationParts, 'followTrust'>; readonly log: api.Logger }): api.Disposable =>
-  createTimers({ clock, onError: (cause) => log.error('trust.toml could not be read: what it revokes is not followed', { cause }) }).every(LOOK_EVERY_MS, installation.followTrust);
+  createTimers({ clock, onError: (cause) => log.error('trust.toml could not be read: revocations in it have no effect', { cause }) }).every(LOOK_EVERY_MS, installation.followTrust);

@@ -126,7 +126,7 @@ const hostOf = (thirdParty: ThirdParty, isolation: 'isolated' | 'walled', deps: 
     recovered: () => deps.lifecycle()?.recover(id),
     crashed: (why, isTooMany) => {
       if (isTooMany) void deps.lifecycle()?.quarantine(id, `its process ended five times in ten minutes, last: ${why}`);
-      else deps.lifecycle()?.degrade(id, `its process ended and is started again: ${why}`);
+      else deps.lifecycle()?.degrade(id, `its process stopped and is restarted: ${why}`);
     },
     running,
   };

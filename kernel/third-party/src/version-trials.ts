@@ -79,8 +79,8 @@ export const createVersionTrials = ({ current, installer, log, storage }: Versio
         if (!trial?.isBegun) continue;
         const isRestored = await storage.restoreTables({ id, tables: [] }, trial.token);
         await files?.undoTrial(id);
-        said.set(id, `the daemon ended while it tried ${version}; ${trial.before.version} is back${isRestored ? ', with its tables as they were' : ''}`);
-        log.error('a version was being tried when the daemon ended; the one of before is put back', { extension: id, version, back: trial.before.version, tables: isRestored });
+        said.set(id, `the daemon ended while it tried ${version}; ${trial.before.version} is back${isRestored ? ', with its earlier tables' : ''}`);
+        log.error('the daemon stopped during an upgrade; the earlier version is restored', { extension: id, version, back: trial.before.version, tables: isRestored });
       }
       const tokens = new Set((files?.records() ?? []).flatMap(({ trial }) => (trial ? [trial.token] : [])));
       for (const { owner, token } of await storage.tableCopies()) if (!tokens.has(token)) await storage.forgetTables(owner);

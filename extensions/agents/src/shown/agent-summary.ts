@@ -26,7 +26,7 @@ export const summaryFields = {
   model_provider: Type.String({ description: 'The current default provider, if the manifest says `default`' }),
   model_name: Type.String({ description: 'The current default model, if the manifest says `default`' }),
   model_tier: OneOf(TIERS, { description: '`unknown` where the catalog does not have the model' }),
-  auth_status: Nullable(AuthStatus, { description: 'Of its provider; null where there is no such provider' }),
+  auth_status: Nullable(AuthStatus, { description: "The provider's; null if the provider does not exist" }),
   supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it supports thinking; null if its provider is unknown' }),
   profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
   schedule: OneOf(['manual'], { description: 'Not used in this version' }),

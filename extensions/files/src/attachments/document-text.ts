@@ -61,7 +61,7 @@ export const pdfText = async (deps: TextDeps, upload: UploadRow, place: Place, m
   } catch (error) {
     const why = isSvcError(error) ? (watch.verdict() ?? NOT_READ[error.code]) : undefined;
     if (why === undefined) throw error;
-    deps.log.warn('the text of a PDF could not be read; a note stands in its place', { upload: upload.id, cause: error });
+    deps.log.warn('the text of a PDF could not be read; a note replaces it', { upload: upload.id, cause: error });
     return note(why);
   } finally {
     watch.end();

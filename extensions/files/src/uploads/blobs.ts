@@ -99,7 +99,7 @@ const statementsOf = (db: Db) => {
       ),
     unnamed: (): Promise<BlobRow[]> =>
       db
-        .system('bytes that nobody names')
+        .system('bytes without an upload')
         .read<BlobRow>(`SELECT sha256, folder, size_bytes, last_upload FROM ${blobs} WHERE NOT EXISTS (SELECT 1 FROM ${uploads} WHERE ${uploads}.sha256 = ${blobs}.sha256) LIMIT 100`),
   };
 };
@@ -191,7 +191,7 @@ const removeQuietly = async (deps: BlobDeps, folder: string): Promise<void> => {
   try {
     await removeFolder(deps, folder);
   } catch (cause) {
-    deps.log.warn('bytes of an upload could not be removed; it is tried again later', { folder, cause });
+    deps.log.warn('the bytes of an upload could not be removed; svc tries again later', { folder, cause });
   }
 };
 

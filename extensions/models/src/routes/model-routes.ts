@@ -51,7 +51,7 @@ const getModel = (deps: ModelRouteDeps): RouteDecl =>
     path: '/api/models/{*id}',
     summary: 'Get a model by id, alias or display name',
     description:
-      'Case does not matter, and slashes of an id may stand as they are or as `%2F`. A name is looked up as agents’ names are: custom models, aliases that people made, ids, aliases of the catalog, display names. Where several providers serve a model, the first is shown.',
+      'Case does not matter. Slashes of an id can be plain or `%2F`. A name is looked up as in a manifest: custom models, your aliases, ids, aliases of the catalog, display names. If several providers serve a model, the first is shown.',
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'Id, alias or display name', examples: ['claude-opus-4-7'] }) }),
     errors: [404],
     responses: { 200: Model },

@@ -228,7 +228,7 @@ const offerGrants = async (deps: ConversationDeps, state: State, missing: readon
     if (chosen !== 'again' && chosen !== 'grant') continue;
     await deps.daemon.grant(state.agent.id, need);
     deps.view.note(`granted ${what}`);
-    if (chosen === 'again') state.queue.unshift('You have been granted what was refused. Try again.');
+    if (chosen === 'again') state.queue.unshift('The refused permission is granted now. Try again.');
   }
 };
 

@@ -70,4 +70,6 @@ const filled = async (message: ModelMessage, take: (id: string) => Promise<strin
 };
 
 const shownPart = (mediaType: string, data: string | undefined): ContentPart =>
-  data === undefined ? { type: 'text', text: '[A picture stood here. It is not shown: it was deleted, it is too long ago, or this model takes no pictures.]' } : { type: 'image', mediaType, data };
+  data === undefined
+    ? { type: 'text', text: '[There was a picture here. It is not shown because it was deleted, is too old, or this model does not support pictures.]' }
+    : { type: 'image', mediaType, data };

@@ -138,7 +138,7 @@ async function sweepClosed(deps: ClosingDeps): Promise<void> {
       try {
         await eraseOne(deps, id);
       } catch (cause) {
-        deps.log.warn('a session that was deleted could not be erased everywhere; it is tried again', { session: id, cause });
+        deps.log.warn('a deleted session could not be erased everywhere; svc tries again', { session: id, cause });
         return;
       }
     }

@@ -9,11 +9,12 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
   defineTool({
     name: 'apply_patch',
     description:
-      'Changes files of your workspace, all or none. The text stands between "*** Begin Patch" and "*** End Patch", in sections: "*** Add File: path" followed by lines that begin with +; "*** Update File: path" (optionally "*** Move to: path"), followed by hunks that begin with @@ and hold lines that begin with a space (stays), - (goes) or + (comes); "*** Delete File: path".',
+      'Changes files of your workspace, all or none. Write the text between "*** Begin Patch" and "*** End Patch", in sections: "*** Add File: path" followed by lines that begin with +; "*** Update File: path" (optionally "*** Move to: path"), followed by hunks that begin with @@ and contain lines that begin with a space (unchanged), - (removed) or + (added); "*** Delete File: path".',
     params: Type.Object({ patch: Type.String({ minLength: 1, maxLength: MAX_PATCH_CHARS }) }),
     risk: 'write',
     capabilities: ['file_system'],
     needs: ({ patch }) => pathsOf(patch).map((target) => ({ capability: 'file_system', target })),
+    writes: ({ patch }) => pathsOf(patch),
     // The second time, the lines it looks for are gone.
     replay: 'never',
     parallel: false,

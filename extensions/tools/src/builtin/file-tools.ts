@@ -41,6 +41,7 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
     risk: 'write',
     capabilities: ['file_system'],
     needs: ({ path }) => [{ capability: 'file_system', target: path }],
+    writes: ({ path }) => [path],
     // The same content again is the same file.
     replay: 'safe',
     parallel: false,
@@ -56,7 +57,7 @@ const listTool = (workspaces: Workspaces): AnyTool =>
   defineTool({
     name: 'file_list',
     description: 'Lists a folder of your workspace: one entry a line, folders with a slash at the end, files with their size.',
-    params: Type.Object({ path: Type.Optional(Path('Folder; the whole workspace when left out')), recursive: Type.Optional(Type.Boolean()) }),
+    params: Type.Object({ path: Type.Optional(Path('Folder; by default, the whole workspace')), recursive: Type.Optional(Type.Boolean()) }),
     risk: 'read',
     capabilities: ['file_system'],
     needs: ({ path }) => [{ capability: 'file_system', target: path ?? '.' }],

@@ -19,6 +19,7 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
     }),
     risk: 'exec',
     needs: ({ command }) => [{ capability: 'shell', target: command }],
+    writes: 'unknown',
     replay: 'never',
     parallel: false,
     timeoutMs: MAX_SECONDS * 1000 + GRACE_MS,

@@ -21,7 +21,7 @@ type ItemRoute<Q extends TObject | undefined, B extends TSchema | undefined> = O
 export interface OpenCollection<F extends TObject> extends CollectionRows<F> {
   /** Those that the declaration names. */
   readonly routes: readonly RouteDecl[];
-  /** A route of one item, which the handler gets as the caller may see it: `path` goes on behind `/{id}`. */
+  /** A route of one item. The handler gets the item if the caller may see it; `path` is appended to `/{id}`. */
   itemRoute<Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>(
     spec: ItemRoute<Q, B>,
     handler: (item: Item<F>, req: Parameters<GroupedRoute<typeof ItemPath, Q, B>['handler']>[0]) => AtOnce<Reply>,
@@ -47,7 +47,7 @@ export const openCollection = <F extends TObject>(ctx: ExtensionContext, collect
 };
 
 const ABOUT: Readonly<Record<Verb, string>> = {
-  list: 'In pages: by `limit` and `offset`, or by `after` with `next` of the page before, which neither repeats nor hides an item while others come and go. Owners and admins see those of everybody.',
+  list: 'Paged by `limit` and `offset`, or by `after` with `next` of the previous page, which neither repeats nor skips an item while others are added or deleted. Owners and admins see all items, everyone else their own.',
   create: 'With an `Idempotency-Key` the same request creates one item.',
   get: 'Answers with an `ETag`. Send it as `If-Match` with a change, to be refused when somebody else was quicker.',
   update: 'Changes the fields that the body names and leaves the others. With the `ETag` of GET in `If-Match` the change is refused with 412 when somebody else was quicker.',

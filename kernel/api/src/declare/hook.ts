@@ -9,7 +9,7 @@ import { type Declared, frozen, type Plain } from './plain.js';
 
 export type HookKind = 'veto' | 'pipe' | 'step' | 'ask' | 'gather';
 
-/** What a failing, late or missing tap means: closed = refuse, open = warn and go on, observe = only counted. */
+/** The effect of a failing, late or missing tap: closed = refuse, open = warn and continue, observe = only count. */
 export type HookPolicy = 'closed' | 'open' | 'observe';
 
 export interface HookSpec {

@@ -42,7 +42,7 @@ export const trustList = async (cli: Cli): Outcome => {
       revoked === undefined ? 'trusted' : 'revoked',
       name === '' ? '-' : name,
       allow.join(', ') || '-',
-      isolation ?? (wasInProcess ? 'as the settings say; in-process is gone' : 'as the settings say'),
+      isolation ?? (wasInProcess ? 'as configured; in-process was removed' : 'as configured'),
     ]);
     const columns = [{ title: 'KEY' }, { title: 'STATE' }, { title: 'NAME', shrinks: true }, { title: 'EXTENSIONS', shrinks: true }, { title: 'RUNS' }];
     for (const line of table(columns, rows, cli.out.width, (text, column) => (column === 1 && text.startsWith('revoked') ? cli.out.red(text) : text))) cli.out.line(line);

@@ -1,5 +1,5 @@
-/** Events at the access check: said and heard are those that the manifest names. */
-import { type EventDecl, type Events, type GrantName, type Manifest, PageChanged, type Write } from '@svc/api';
+/** Events at the access check: said and received are those that the manifest names. */
+import { AuditRecorded, type EventDecl, type Events, type GrantName, type Manifest, PageChanged, type Write } from '@svc/api';
 import type { EventHub, Contributor } from '@svc/core';
 import { requireDeclared, still } from './grants-policy.js';
 
@@ -8,8 +8,15 @@ export const eventsAccess = (hub: EventHub, owner: Contributor, manifest: Manife
   const { publishes = [], listens = [] } = manifest.events ?? {};
   const checked = (decl: EventDecl, data: unknown): { readonly name: string; readonly data: unknown } => {
     const event = still(decl);
-    requireDeclared(manifest, 'events.publishes', publishes, event.name);
+    if (event.name !== AuditRecorded.name || owner.build === undefined) requireDeclared(manifest, 'events.publishes', publishes, event.name);
     return { name: event.name, data: hub.validated(owner, event, data) };
+  };
+  const received = <E extends EventDecl>(decl: E): E => {
+    const event = still(decl);
+    requireDeclared(manifest, 'events.listens', listens, event.name);
+    if (event.name === PageChanged.name) need('kernel:panels');
+    if (event.name === AuditRecorded.name) need('kernel:audit');
+    return event;
   };
   return {
     event: (event, data) => {
@@ -20,11 +27,7 @@ export const eventsAccess = (hub: EventHub, owner: Contributor, manifest: Manife
       const reported = checked(event, data);
       hub.deliver(reported.name, reported.data);
     },
-    on: (decl, fn) => {
-      const event = still(decl);
-      requireDeclared(manifest, 'events.listens', listens, event.name);
-      if (event.name === PageChanged.name) need('kernel:panels');
-      return hub.on(owner, event, fn);
-    },
+    on: (decl, fn) => hub.on(owner, received(decl), fn),
+    onBatch: (decl, fn) => hub.onBatch(owner, received(decl), fn),
   };
 };

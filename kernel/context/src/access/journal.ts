@@ -138,7 +138,7 @@ const workerDeps = ({ lifetime }: Contributor, clock: TimerClock): Pick<WorkerDe
   },
   later: (ms, fn) => {
     if (lifetime.state !== 'open') return;
-    const waiting = lifetime.add('another look for durable work', () => cancel());
+    const waiting = lifetime.add('retry of claiming durable work', () => cancel());
     const cancel = clock.schedule(ms, () => {
       void waiting.dispose();
       fn();

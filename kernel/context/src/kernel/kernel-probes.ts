@@ -14,7 +14,7 @@ const PRIVACY_FIX = 'svc doctor --fix';
 /** The kernel as an owner of taps. It is never unloaded. */
 export const kernelContributor = (): Contributor => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
 
-type ProbeParts = Pick<ContextParts, 'execAdapter' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges'>;
+type ProbeParts = Pick<ContextParts, 'execAdapter' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges' | 'audit'>;
 
 export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeParts, view: () => KernelView, listen: () => { host: string; port: number; hasKey: boolean }): void {
   hooks.tap(owner, HealthProbe, async () => {
@@ -31,6 +31,7 @@ export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeP
     extensionsFinding(view()),
     isolationFinding(view()),
     trustFinding(view()),
+    ...auditFindings(parts.audit.failures()),
   ]);
   hooks.tap(owner, KernelGreet, async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
@@ -68,19 +69,19 @@ function extensionsFinding(view: KernelView): DoctorFinding {
   const limping = view.extensions().filter(({ degraded, reason, state }) => state === 'active' && (degraded || reason !== null));
   const [first] = [...ill, ...waiting, ...limping];
   if (!first) return { check, result: 'pass', message: 'Every extension that should be on is on.' };
-  const list = [...ill, ...waiting, ...limping].map(({ id, state, reason }) => `${id} is ${state === 'active' ? 'not as it should be' : state}${reason === null ? '' : `: ${reason}`}`).join('; ');
+  const list = [...ill, ...waiting, ...limping].map(({ id, state, reason }) => `${id} is ${state === 'active' ? 'in an unexpected state' : state}${reason === null ? '' : `: ${reason}`}`).join('; ');
   return { check, result: ill.length > 0 ? 'fail' : 'warn', message: `${list}.`, fix: `svc ext why ${first.id}   explains it; svc ext reload ${first.id}   tries again` };
 }
 
 function isolationFinding(view: KernelView): DoctorFinding {
   const check = 'IsolationCheck';
   const open = view.extensions().filter(({ origin }) => origin !== null && origin.isolation !== 'walled');
-  if (open.length === 0) return { check, result: 'pass', message: 'No extension of others can open network connections of its own.' };
+  if (open.length === 0) return { check, result: 'pass', message: 'No third-party extension can open network connections of its own.' };
   const list = open.map(({ id, origin }) => `${id} runs ${origin?.isolation ?? ''}${origin?.isolationWhy === undefined ? '' : ` (${origin.isolationWhy})`}`).join('; ');
   return {
     check,
     result: 'warn',
-    message: `${list}: nothing keeps it from opening network connections of its own.`,
+    message: `${list}can open network connections of its own.`,
     fix: 'Install bubblewrap (Linux) and set [extensions] isolation = "auto" or "walled".',
   };
 }
@@ -105,19 +106,24 @@ function identityFinding(problem: string | undefined): DoctorFinding {
     check,
     result: 'fail',
     message: problem,
-    fix: 'Stop the daemon and put the right database back (a file with its -wal), or correct [storage] url; or keep this one: svc doctor --accept-database',
+    fix: 'Stop the daemon and restore the right database (the file and its -wal), or correct [storage] url. To use this one: svc doctor --accept-database',
   };
 }
 
+const auditFindings = (failures: number): DoctorFinding[] =>
+  failures === 0
+    ? []
+    : [{ check: 'AuditEntriesCheck', result: 'fail', message: `${failures} audit entries could not be stored since the start.`, fix: 'svc logs --lines 50   shows why; often the disk is full' }];
+
 function erasureFinding(waiting: readonly Waiting[]): DoctorFinding {
   const check = 'ErasureCheck';
-  if (waiting.length === 0) return { check, result: 'pass', message: 'Nobody who is to be erased is still stored.' };
+  if (waiting.length === 0) return { check, result: 'pass', message: 'No pending erasures.' };
   const list = waiting.map(({ area, purges }) => `${area} (${purges})`).join(', ');
   return {
     check,
     result: 'warn',
-    message: `Somebody is still to be erased from areas that are off or failed at it: ${list}.`,
-    fix: 'Switch them on: they erase before they serve anybody. "svc ext why ID" says what is wrong with one that failed.',
+    message: `Pending erasures in extensions that are off or failed: ${list}.`,
+    fix: 'Switch them on: they erase the data before they serve requests. For one that failed, "svc ext why ID" shows the problem.',
   };
 }
 
@@ -127,7 +133,7 @@ function sandboxFinding(sandbox: SandboxState): DoctorFinding {
   return {
     check,
     result: 'warn',
-    message: `Commands of agents run without a sandbox, as the user of the daemon: ${sandbox.cause}. Whoever may run a command can reach what that user can.`,
+    message: `Commands of agents run without a sandbox, as the daemon's user: ${sandbox.cause}. They can access everything that this user can.`,
     fix: sandbox.fix,
   };
 }
@@ -140,6 +146,6 @@ function environmentFinding([first]: readonly ShownByAncestor[]): DoctorFinding 
     check,
     result: 'warn',
     message: `${first.command} (process ${first.pid}), which started the daemon, shows ${first.names.join(', ')} to every program of this user, commands of agents included.`,
-    fix: 'Start it in the background (svc start) or as a service, and keep provider keys in the vault: svc providers set-key PROVIDER',
+    fix: 'Start it in the background (svc start) or as a service, and store provider keys in the vault: svc providers set-key PROVIDER',
   };
 }

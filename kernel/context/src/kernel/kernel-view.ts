@@ -3,6 +3,7 @@ import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
 import type { AnyTool, Installation, KernelFacts, KernelView, SettingsView } from '@svc/api';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
+import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import { withConsequences } from '@svc/platform/choices/consequences';
 import { kernelMetrics } from './kernel-metrics.js';
 import { panelFilesOf, panelsOf } from './panels.js';
@@ -10,6 +11,7 @@ import type { PlatformParts } from '../parts.js';
 import type { InstalledFiles } from '@svc/core';
 
 export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams' | 'openDir'> {
+  readonly audit: Pick<KernelAudit, 'failures'>;
   readonly version: string;
   readonly startedAt: string;
   readonly presetName: string;

@@ -18,6 +18,7 @@ export const countedEvents = (events: Events, id: string, clock: Pick<Clock, 'mo
   };
   return {
     on: events.on,
+    onBatch: events.onBatch,
     event: (event, data) => {
       count(data);
       return events.event(event, data);

@@ -323,7 +323,7 @@ export class HookSlot {
   #taken(tap: Tap, result: unknown, failed: (error: unknown) => unknown, started: number): unknown {
     try {
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
-      if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
+      if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with neither a denial nor a suspension`);
       if (result === undefined || !this.#validator.isNeeded(tap.owner)) return result;
       const answer = this.#validator.isForeign(tap.owner) ? plainCopy(result, `What ${tap.owner.id} answered ${this.hook.name}`) : result;
       this.#validateAnswer(tap, answer);

@@ -15,7 +15,7 @@ export function startHousekeeping(
   parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'> & { readonly relay: Pick<DurableRelay, 'tick'> },
   log: Logger,
 ): { dispose(): Promise<void> } {
-  const timers = createTimers({ clock: parts.clock, onError: (error) => log.warn('old runs could not be swept; the next round tries again', { cause: error }) });
+  const timers = createTimers({ clock: parts.clock, onError: (error) => log.warn('old runs could not be deleted; the next round tries again', { cause: error }) });
   const ticks = [timers.every(SWEEP_EVERY_MS, () => sweep(parts, log)), timers.every(TEND_EVERY_MS, () => parts.storage.tend()), timers.every(RELAY_EVERY_MS, () => parts.relay.tick())];
   return {
     dispose: async () => {

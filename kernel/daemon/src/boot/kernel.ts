@@ -45,6 +45,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     ...parts,
     lifecycle,
     deliver: (sections) => wiring.events.emit('config.changed', { sections }),
+    entered: parts.audit.settingsChanged,
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
   const view: api.KernelView = createKernelView({
@@ -70,7 +71,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
   const own = kernelContributor();
   leaveOffCutOff(ground, lifecycle, storedChoices);
   const switched = storedChoices.watch(lifecycle);
-  own.lifetime.add('watch of what is switched off by file', () => switched.dispose());
+  own.lifetime.add('watch of the file of switched-off extensions', () => switched.dispose());
   own.lifetime.add('purges', () => parts.purges.close());
   tapProbes(
     own,
@@ -109,7 +110,7 @@ const lifecycleOf = (
 const leaveOffCutOff = ({ log }: Ground, lifecycle: Lifecycle, choices: StoredChoices): void => {
   for (const id of choices.cutOff()) {
     log.logger('kernel').error('the daemon ended while an extension was being switched on; it is left off', { extension: id });
-    lifecycle.leaveOff(id, `the daemon ended while it was being switched on, so it is off. svc ext enable ${id} tries again`);
+    lifecycle.leaveOff(id, `the daemon stopped while it was being switched on, so it is off. svc ext enable ${id} tries again`);
   }
 };
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import * as api from '@svc/api';
 import { type ContextParts, createQuotas } from '@svc/context';
+import { createAudit } from '@svc/platform/audit/audit-notes';
 import { type Choices, openChoices } from '@svc/platform/choices/choices';
 import { databaseFileOf } from '@svc/platform/config/home';
 import type { Http } from '@svc/platform/http/http-server';
@@ -28,13 +29,12 @@ export interface OpenParts extends OpenThirdParties {
 }
 
 export async function openParts(ground: Ground, http: Http, streams: Topics & StreamsAdmin, address: Address): Promise<OpenParts> {
-  const { bus, config, factories, home, installed, log, ownerKey, progress, relay, wiring } = ground;
+  const { bus, config, durable, factories, home, installed, log, ownerKey, progress, relay, wiring } = ground;
   const { clock, env, ids } = ground.options;
   const storage = await openStorage(ground);
   bus.subscribe('events', ({ event, data }) => {
     wiring.events.emit(event, data);
-    // It may be one that is kept for durable listeners.
-    relay.poke();
+    if (durable.isStored(event)) relay.poke();
   });
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
@@ -54,6 +54,12 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
   });
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
+  const audit = createAudit({
+    ...{ config, claims: ground.claims, clock, ids, log: log.logger('audit') },
+    isStored: durable.isStored,
+    commit: async (fact) => void (await own.commit([storage.event('kernel', api.AuditRecorded.name, fact)])),
+  });
+  http.keepAudit(audit);
   const choices = await openChoices(own, clock);
   const adapters = createAdapters(factories, { home, env, clock, log, config, hooks: wiring.hooks, ownerKey, ownPort: () => address.port });
   const thirdParties = await openThirdParties({
@@ -82,7 +88,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
   });
   const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => adapters.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   const footing: Footing = {
-    ...{ home, env, clock, ids, log, config, bus, storage, journal, streams, http, ownerKey, purges, quotas },
+    ...{ home, env, clock, ids, log, config, bus, storage, journal, streams, http, ownerKey, purges, quotas, audit },
     ...adapters,
     ...wiring,
     claims: ground.claims,

@@ -33,7 +33,7 @@ export async function becomeReady(ground: Ground, { address, parts, installation
   own.lifetime.add('watch of trust.toml', () => trust.dispose());
   relay.poke();
   // Their runs wait for the end of their own; nobody waits for the rest.
-  const survivors = parts.execAdapter.endSurvivors().catch((cause: unknown) => kernelLog.warn('children of an earlier life could not be looked for', { cause }));
+  const survivors = parts.execAdapter.endSurvivors().catch((cause: unknown) => kernelLog.warn('processes of an earlier daemon could not be searched for', { cause }));
   own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
   const { host, port } = address;
   // Whole or not at all: commands read it while it is written.

@@ -31,7 +31,7 @@ export async function stopDaemon(reason: string, { lifecycle, parts, lock, own, 
   const step = async (what: string, work: () => unknown, ms = STEP_MS): Promise<void> => {
     going = what;
     const cause = await inTime(work, ms);
-    if (cause !== undefined) log.error('a part of the daemon did not stop; it goes on without it', { part: what, cause });
+    if (cause !== undefined) log.error('a part of the daemon did not stop; the shutdown continues without it', { part: what, cause });
   };
   log.info('stopping', { reason });
   parts.http.stopAccepting();

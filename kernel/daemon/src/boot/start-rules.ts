@@ -15,7 +15,7 @@ export function admissionOf(closed: readonly string[], missing: readonly string[
   if (isDatabaseElsewhere)
     return {
       state: 'closed',
-      reason: 'the setting storage.url, which could not be read at the start, names another database than the one that is open: stop the daemon and start it again.',
+      reason: 'the setting storage.url could not be read at the start, and names another database than the one in use. Restart the daemon.',
       mayRepair: false,
     };
   return { state: 'ready' };

@@ -6,7 +6,7 @@
  * L2  Beside a daemon that runs but cannot be asked, the one row is written, and the daemon looks for it (choice-watch.ts).
  */
 import { mkdir, readFile } from 'node:fs/promises';
-import { type ExtensionPlan, isSvcError, nearest } from '@svc/api';
+import { type Clock, type ExtensionPlan, isSvcError, nearest } from '@svc/api';
 import { dependentsOf, type IntentSources, intentOf, planStop } from '@svc/core';
 import { systemClock } from '@svc/platform/clock/clock';
 import { readEnvLayer } from '@svc/platform/config/environment/env-layer';
@@ -15,7 +15,7 @@ import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/hom
 import { aliasesOf } from '@svc/platform/config/claims';
 import { kernelSections } from '@svc/platform/config/kernel-sections';
 import { createLog } from '@svc/platform/log/log';
-import { openStorage } from '@svc/platform/storage/storage';
+import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { type Choices, openChoices } from '@svc/platform/choices/choices';
 import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
@@ -67,16 +67,21 @@ async function lockUnlessBeside(home: Home, isBeside: boolean): Promise<HomeLock
   }
 }
 
-async function withChoices<T>(home: Home, url: string | undefined, isOwn: boolean, work: (choices: Choices) => Promise<T>): Promise<T> {
+const withChoices = <T>(home: Home, url: string | undefined, isOwn: boolean, work: (choices: Choices) => Promise<T>): Promise<T> =>
+  withStorage(home, url, async (storage, clock) => {
+    // A daemon that runs has its tables.
+    if (isOwn) await storage.migrate(kernelTables, kernelMigrations);
+    return work(await openChoices(storage.dbFor(kernelTables), clock));
+  });
+
+/** The database of this home, without a daemon. */
+export async function withStorage<T>(home: Home, url: string | undefined, work: (storage: Storage, clock: Clock) => Promise<T>): Promise<T> {
   const clock = systemClock();
   const log = createLog({ dir: null, level: 'error', clock, terminal: false });
   await mkdir(home.dataDir, { recursive: true, mode: 0o700 });
   const storage = await openStorage({ file: databaseFileOf(home.dataDir), url, readers: 1, clock, log: log.logger('storage'), onEvents: () => undefined });
   try {
-    const db = storage.dbFor(kernelTables);
-    // A daemon that runs has its tables.
-    if (isOwn) await storage.migrate(kernelTables, kernelMigrations);
-    return await work(await openChoices(db, clock));
+    return await work(storage, clock);
   } finally {
     await storage.close();
   }

@@ -20,7 +20,7 @@ export interface InstallerOptions {
 }
 
 export interface StageOptions {
-  /** The folder is used where it lies, for whoever works on it. */
+  /** Uses the folder in place, for development. */
   readonly link?: boolean;
   /** `new`: it must not be installed yet; an id: it must be that one. */
   readonly expect?: 'new' | { readonly id: string };

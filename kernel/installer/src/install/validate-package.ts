@@ -66,7 +66,7 @@ export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], 
   const key = keys.find((one) => one.id === keyId && one.revoked === undefined);
   const asked = key?.isolation;
   const gone = key?.wasInProcess ? `. ${IN_PROCESS_IS_GONE}` : '';
-  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml says so for the key ${keyId}` });
+  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml sets it for the key ${keyId}` });
   if (policy.isolation === 'walled') return { isolation: 'walled', why: `${SETTING}${gone}` };
   if (asked !== undefined) return byKey(asked);
   if (policy.isolation === 'isolated') return { isolation: 'isolated', why: `${SETTING}${gone}` };
@@ -76,4 +76,4 @@ export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], 
 };
 
 const IN_PROCESS_IS_GONE = 'trust.toml says "in-process" for its key, which svc no longer has';
-const SETTING = 'the setting isolation of [extensions] says so';
+const SETTING = '[extensions] isolation sets it';

@@ -31,7 +31,7 @@ export interface TrustedKey {
   readonly public: string;
   /** Ids of extensions that it may sign, or beginnings of ids with `*`. */
   readonly allow: readonly string[];
-  /** How what it signs runs; undefined: as the settings say. */
+  /** How what it signs runs; undefined: as configured. */
   readonly isolation?: Isolation;
   /** The file still says `in-process`. */
   readonly wasInProcess?: true;
@@ -58,7 +58,7 @@ export const parseTrust = (text: string): readonly TrustedKey[] => {
   if (!isTable(found) || !Array.isArray(keys) || Object.keys(found).some((name) => name !== 'key')) throw installErrors.trust_file('it has something else than [[key]]');
   const read = keys.map(readKey);
   const doubled = read.find(({ id }, index) => read.findIndex((other) => other.id === id) !== index);
-  if (doubled) throw installErrors.trust_file(`the key ${doubled.id} stands in it twice`);
+  if (doubled) throw installErrors.trust_file(`the key ${doubled.id} is listed twice`);
   return read;
 };
 

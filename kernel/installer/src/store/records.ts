@@ -89,7 +89,7 @@ const keysOf = (text: string): StoreFiles['keys'] => {
   }
 };
 
-/** From here on both say this. Keys that are left out stay as they are. */
+/** From here on both say this. Keys that are left out are unchanged. */
 export const writeStoreFiles = async (dir: string, { records, keys }: { readonly records: readonly InstalledRecord[]; readonly keys?: readonly TrustedKey[] }): Promise<void> => {
   const installed = `${JSON.stringify({ format: 1, extensions: records }, null, 2)}\n`;
   if (keys === undefined) return atomicWrite(fileOf(dir), installed, { mode: 0o600 });

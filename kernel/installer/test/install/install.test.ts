@@ -87,7 +87,7 @@ describe('installing an extension', () => {
   it('refuses without consent to what it cannot do without, and says to what', async () => {
     const staged = await installer.stage(await rig.pack(ASKS));
     const error = await refusal(installer.commit(staged, { grants: ['env:WEATHER_KEY'] }));
-    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather asks for egress:tool, which was not granted.']);
+    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather requests egress:tool, which was not granted.']);
     expect(error.details).to.deep.include({ id: 'acme-weather', digest: staged.digest, isolation: 'isolated' });
     expect(JSON.stringify(error.details)).to.include('the network: without bubblewrap this extension can open network connections');
     expect(installer.records()).to.deep.equal([]);

@@ -68,7 +68,7 @@ describe('signing an extension', () => {
     await writeFile(join(dir, 'dist/index.js'), 'evil()');
     await rewrite({ files: {} }, await generateKey());
     const error = await refusal(verifyFolder(dir));
-    expect([error.code, error.message]).to.deep.equal(['install_signature', `The signature of the package is not valid: the key ${key.keyId} did not sign what stands in SIGNATURE.json.`]);
+    expect([error.code, error.message]).to.deep.equal(['install_signature', `The signature of the package is not valid: the key ${key.keyId} did not sign SIGNATURE.json.`]);
   });
 
   it('refuses a key id that is not that of the key', async () => {

@@ -63,7 +63,7 @@ export class DaemonAdapters {
     let answer: unknown;
     if (adapter === 'db') answer = await this.#db(name, args);
     else if (adapter === 'files') answer = await this.#files(name, args);
-    else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list'] as const, name)) answer = await call(ctx.secrets, name, args);
+    else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list', 'sign'] as const, name)) answer = await call(ctx.secrets, name, args);
     else if (adapter === 'schemas' && isOneOf(['check', 'places'] as const, name)) answer = await call(ctx.schemas, name, args);
     else if (to === 'fetch') return this.#fetch(String(args[0]), args[1], control);
     else if (to === 'service') answer = await this.#service(args, control);
@@ -87,7 +87,7 @@ export class DaemonAdapters {
       else if (to === 'env') ctx.env(String(args[0]));
     } catch (error) {
       // Nobody waits for an answer: what was refused is told where people look.
-      if (this.#mayLog()) ctx.log.warn('what the extension asked for was refused', { asked: to.slice(0, 100), cause: error });
+      if (this.#mayLog()) ctx.log.warn('a request of the extension was refused', { asked: to.slice(0, 100), cause: error });
     }
   }
 
@@ -149,7 +149,7 @@ export class DaemonAdapters {
   #dir(root: string, under: string): Dir | ExtensionContext['files']['assets'] {
     const { files } = this.#inputs.ctx;
     if (root === 'assets') return files.assets;
-    const dir = root === 'data' || root === 'cache' ? files[root] : isOneOf(['workspaces', 'uploads', 'templates'] as const, root) ? files.root(root) : undefined;
+    const dir = root === 'data' || root === 'cache' ? files[root] : isOneOf(['workspaces', 'uploads', 'templates', 'checkpoints'] as const, root) ? files.root(root) : undefined;
     if (!dir) throw isolationErrors.unknown_target(`files of ${root}`);
     return under === '' ? dir : dir.dir(under);
   }

@@ -27,14 +27,14 @@ export interface ChoiceWatchDeps {
 }
 
 export function watchChoices({ bus, choices, clock, isAskable, lifecycle, log }: ChoiceWatchDeps): Disposable {
-  const onError = (cause: unknown): void => log.warn('choices could not be read; the next look tries again', { cause });
+  const onError = (cause: unknown): void => log.warn('choices could not be read; svc tries again', { cause });
   const timers = createTimers({ clock, onError });
   let idle = 0;
   const look = async (): Promise<void> => {
     idle = 0;
     const changed = await choices.refresh();
     if (changed.length === 0) return;
-    log.info('choices were made beside this daemon', { extensions: changed });
+    log.info('choices were changed outside this daemon', { extensions: changed });
     await lifecycle.follow(changed);
   };
   const listening = bus.subscribe('choices', () => void look().catch(onError));

@@ -17,6 +17,8 @@ export interface ApplyDeps {
   readonly lifecycle: Pick<Lifecycle, 'converge' | 'isActive'>;
   /** Tells everybody which sections are others now. */
   readonly deliver: (sections: readonly string[]) => void;
+  /** Which settings are others now, for the audit trail. */
+  readonly entered: (settings: readonly string[], why: string) => void;
   /** What was read once, at the start. */
   readonly started: { readonly listen: { readonly host: string; readonly port: number }; readonly databaseUrl: string | undefined; readonly port: number | undefined };
 }
@@ -34,9 +36,10 @@ export function applierOf(deps: ApplyDeps): Settings {
       const { changed, settings, problems } = await config.reload();
       setLogLevel(deps.log, config);
       deps.deliver(changed);
+      deps.entered(settings, why);
       await lifecycle.converge();
       const log = deps.log.logger('config');
-      log.info(problems.length === 0 ? 'settings read again' : 'settings read again; what does not hold keeps its last good value', { why, changed, problems: problems.length });
+      log.info(problems.length === 0 ? 'settings reloaded' : 'settings reloaded; invalid ones keep their last valid value', { why, changed, problems: problems.length });
       const restart = awaitingRestart(deps, atStart);
       for (const setting of restart) log.warn(`${setting} was changed and takes effect at the next start`, { setting });
       return {

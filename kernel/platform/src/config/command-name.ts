@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Only these are commands: other sentences that begin with the word stay as they are. */
+/** Only these are commands: other sentences that begin with the word are unchanged. */
 export const COMMAND_NAMES: readonly string[] = [
   'start',
   'stop',

@@ -52,7 +52,7 @@ export function networkGuard(env: Env, claims: Claims, home: Home, bound: () => 
     refuses: (get) => !isLoopbackName(hostOf(get)) && !hasCallerKey(claims(), get, env),
     problem: (get) => ({
       key: names()[0] ?? '',
-      message: `No API key is set any more, and ${hostOf(get)} can be reached from other machines: the last key stays in force. Set another one, or listen on 127.0.0.1 and start again.`,
+      message: `No API key is set now, and ${hostOf(get)} can be reached from other machines: the last key stays valid. Set another one, or listen on 127.0.0.1 and restart.`,
       expected: `a key in ${names().join(', ')}`,
     }),
   };

@@ -77,7 +77,8 @@ export const openOwnerKey = async ({ file, ids, log, redact }: OwnerKeyDeps): Pr
     }
     place.apply();
     if (!place.hasKey()) throw ownerKeyErrors.owner_key(what, 'no area of this build asks callers for a key');
-    if (!hadKey) log.warn(`The API now needs a key: ${what} can open network connections of its own. svc sends the key by itself; "svc open" opens the page, "svc key show" prints the key.`, { file });
+    if (!hadKey)
+      log.warn(`The API now needs a key: ${what} can open network connections of its own. svc sends the key automatically; "svc open" opens the page, "svc key show" prints the key.`, { file });
   };
 
   return {

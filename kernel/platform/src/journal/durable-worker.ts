@@ -89,7 +89,7 @@ const createPoke = (deps: WorkerDeps, kind: string, claim: () => Promise<'more' 
     isLooking = true;
     look()
       .catch((cause: unknown) => {
-        deps.log.error('durable work could not be claimed; it is tried again', { kind, wait_ms: retryMs, cause });
+        deps.log.error('durable work could not be claimed; svc tries again', { kind, wait_ms: retryMs, cause });
         again = false;
         if (isRetryDue) return;
         isRetryDue = true;
@@ -114,7 +114,7 @@ async function driveOne(deps: WorkerDeps, { drive, resume }: WorkOptions, run: L
     await drive(run);
   } catch (cause) {
     if (!deps.closing.aborted) {
-      deps.log.error('a run could not be driven and is given back', { kind: run.kind, run: run.id, cause });
+      deps.log.error('a run could not be executed and is released', { kind: run.kind, run: run.id, cause });
       await deps.pause(DRIVE_RETRY_MS);
     }
     await giveBack(deps, run);
@@ -123,4 +123,4 @@ async function driveOne(deps: WorkerDeps, { drive, resume }: WorkOptions, run: L
 
 /** Nobody waits for it: a lease that cannot be given back runs out, and whoever looks then claims the run. */
 const giveBack = (deps: WorkerDeps, run: LeasedRun): Promise<void> =>
-  deps.journal.release(run).catch((cause: unknown) => deps.log.warn('a lease could not be given back; it runs out by itself', { kind: run.kind, run: run.id, cause }));
+  deps.journal.release(run).catch((cause: unknown) => deps.log.warn('a lease could not be released; it will expire', { kind: run.kind, run: run.id, cause }));

@@ -48,10 +48,10 @@ export const createMemoryRest = ({ log, cpuMs, heapBytes, collect }: MemoryRestD
       if (!isDue()) return;
       if (rested === AGAIN) wasBusy = false;
       const before = heapBytes();
-      await collect().catch((cause: unknown) => log.warn('memory could not be given back; it is collected when more is needed', { cause }));
+      await collect().catch((cause: unknown) => log.warn('memory could not be released; it is collected later', { cause }));
       kept = heapBytes();
       cpuBefore = cpuMs();
-      log.debug('memory was given back after a busy time', { before, after: kept });
+      log.debug('memory was released after a busy time', { before, after: kept });
     },
   };
 };

@@ -35,7 +35,7 @@ export const createPurgeRegistry = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick
   const purges = db.table('purges');
   const receipts = db.table('receipts');
   const waitingOf = async (purgeId: string): Promise<string[]> =>
-    (await db.system('purges that go on').select<{ area: string }>({ from: 'receipts', columns: ['area'], where: { purge_id: purgeId, done_at: null }, order: [{ column: 'area' }] })).map(
+    (await db.system('active purges').select<{ area: string }>({ from: 'receipts', columns: ['area'], where: { purge_id: purgeId, done_at: null }, order: [{ column: 'area' }] })).map(
       ({ area }) => area,
     );
   return {
@@ -55,7 +55,7 @@ export const createPurgeRegistry = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick
     },
     openOf: async (area) => {
       const rows = await db
-        .system('purges that go on')
+        .system('active purges')
         .read<PurgeRow>(`SELECT p.id, p.owner_id, p.agent_id, p.session_id FROM ${receipts} r JOIN ${purges} p ON p.id = r.purge_id WHERE r.area = ? AND r.done_at IS NULL ORDER BY p.begun_at, p.id`, [
           area,
         ]);
@@ -71,7 +71,7 @@ export const createPurgeRegistry = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick
     },
     waitingOf,
     waiting: async () =>
-      (await db.system('purges that go on').read<{ area: string; n: number | string }>(`SELECT area, COUNT(*) AS n FROM ${receipts} WHERE done_at IS NULL GROUP BY area ORDER BY area`)).map(
+      (await db.system('active purges').read<{ area: string; n: number | string }>(`SELECT area, COUNT(*) AS n FROM ${receipts} WHERE done_at IS NULL GROUP BY area ORDER BY area`)).map(
         ({ area, n }) => ({
           area,
           purges: Number(n),

@@ -20,7 +20,7 @@ const purgeErrors = defineErrors('daemon', {
   bad_purge: {
     status: 400,
     retry: false,
-    message: (named: string) => `A purge names one owner, agent or session; ${named === '' ? 'none' : named} was given.`,
+    message: (named: string) => `A purge must name one owner, agent or session, not ${named === '' ? 'none' : named} was given.`,
     hint: 'Give exactly one non-empty value of ownerId, agentId and sessionId.',
   },
 });
@@ -130,7 +130,7 @@ const settleActive = (deps: PurgeDeps, state: State, area: string): Promise<void
       state.retries.delete(area);
     } catch (cause) {
       const ms = Math.min((state.retries.get(area)?.ms ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
-      deps.log.error('an area could not erase what it holds of somebody; it is asked again', { extension: area, wait_ms: ms, cause });
+      deps.log.error('an extension could not erase its data; svc tries again', { extension: area, wait_ms: ms, cause });
       state.retries.get(area)?.cancel();
       if (!state.isClosed) state.retries.set(area, { ms, cancel: deps.clock.schedule(ms, () => void settleActive(deps, state, area)) });
     }

@@ -37,7 +37,7 @@ export interface DurableRelay {
 
 export interface RelayDeps {
   readonly installed: InstalledStore;
-  readonly hub: Pick<EventHub, 'deliverTo'>;
+  readonly hub: Pick<EventHub, 'deliverTo' | 'takesBatch'>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
 }
@@ -72,6 +72,8 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
   const closing = new AbortController();
   let opened: Opened | undefined;
   let isHolder = false;
+  /** Numbering failed: the next tick tries again. */
+  let isLate = true;
   let driving: Promise<void> | undefined;
   let again = false;
   /** Numbers what is new and wakes the listeners; whoever has just become the holder reads how far the last one came. */
@@ -82,7 +84,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
     if (!wasHolder) await readOffsets(db, [...listeners.values()]);
     for (const listener of listeners.values()) if (listener.isPlaced) start(deps, { db, lease }, listener, closing.signal);
   };
-  const tick = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
     if (!opened || closing.signal.aborted || listeners.size === 0) return;
     again = true;
     const at = opened;
@@ -92,18 +94,24 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
         await drive(at);
       }
     })()
-      .catch((cause: unknown) => deps.log.warn('durable events could not be numbered; it is tried again in a moment', { cause }))
+      .then(() => {
+        isLate = false;
+      })
+      .catch((cause: unknown) => {
+        isLate = true;
+        deps.log.warn('durable events could not be numbered; svc tries again', { cause });
+      })
       .finally(() => {
         driving = undefined;
       });
     await driving;
   };
-  const poke = (): void => void tick();
+  const poke = (): void => void look();
   for (const { id } of deps.installed.all()) follow(deps, listeners, id);
   const following = deps.installed.onChange((id) => {
     const added = follow(deps, listeners, id);
     if (!added || !opened) return;
-    readOffsets(opened.db, [added]).then(poke, (cause: unknown) => deps.log.error('a new durable listener could not be placed; it hears from the next start on', { listener: id, cause }));
+    readOffsets(opened.db, [added]).then(poke, (cause: unknown) => deps.log.error('a new durable listener could not be added; it receives events after the next start', { listener: id, cause }));
   });
   return {
     open: async (db, lease) => {
@@ -112,13 +120,14 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
       opened = { db, lease };
     },
     poke,
-    tick,
+    // Nobody else commits to a database of one daemon: what it commits it is told of.
+    tick: async () => (isHolder && !isLate && opened?.lease.isSole === true ? undefined : look()),
     close: async () => {
       closing.abort();
       await following.dispose();
       await driving;
       await Promise.all([...listeners.values()].map((listener) => listener.pumping));
-      if (isHolder) await opened?.lease.release().catch((cause: unknown) => deps.log.warn('the lease of durable events could not be given back; it runs out by itself', { cause }));
+      if (isHolder) await opened?.lease.release().catch((cause: unknown) => deps.log.warn('the lease of durable events could not be released; it will expire', { cause }));
     },
   };
 };
@@ -153,7 +162,7 @@ const offsetOf = (db: Db, { id, offset }: Listener): Write => db.upsert('offsets
 function start(deps: RelayDeps, opened: Opened, listener: Listener, signal: AbortSignal): void {
   listener.again = true;
   listener.pumping ??= pump(deps, opened, listener, signal)
-    .catch((cause: unknown) => deps.log.error('durable events could not be relayed; the next commit tries again', { listener: listener.id, cause }))
+    .catch((cause: unknown) => deps.log.error('durable events could not be relayed; svc tries again at the next commit', { listener: listener.id, cause }))
     .finally(() => {
       listener.pumping = undefined;
       // Asked between its last look and now, when its listener came back, say: nobody else would look again.
@@ -167,14 +176,29 @@ async function pump(deps: RelayDeps, { db, lease }: Opened, listener: Listener, 
     const rows = await db.system('delivery of events').read<Kept>('SELECT seq, name, data FROM kernel__events WHERE seq > ? ORDER BY seq LIMIT ?', [listener.offset, BATCH]);
     const [first] = rows;
     if (first && first.seq > listener.offset + 1) await notifyGap(deps, db, listener, first.seq);
-    for (const row of rows) {
-      if (listener.events.has(row.name) && !(await deliver(deps, listener, row, signal))) return;
-      listener.offset = row.seq;
+    for (const batch of batchesOf(deps, listener, rows)) {
+      if (!(await deliver(deps, listener, batch, signal))) return;
+      listener.offset = batch.at(-1)?.seq ?? listener.offset;
     }
+    // What it does not listen to is behind it, too.
+    listener.offset = rows.at(-1)?.seq ?? listener.offset;
     // Somebody else has taken over, and goes on from what is stored.
     if (rows.length > 0 && !(await moveOn(db, lease, listener))) return;
     if (rows.length === BATCH) listener.again = true;
   }
+}
+
+type Batch = [Kept, ...Kept[]];
+
+/** What it listens to, one by one, or those of one name that follow each other where it takes them together. */
+function batchesOf({ hub }: RelayDeps, { id, events }: Listener, rows: readonly Kept[]): Batch[] {
+  const batches: Batch[] = [];
+  for (const row of rows.filter(({ name }) => events.has(name))) {
+    const last = batches.at(-1);
+    if (last?.[0].name === row.name && hub.takesBatch(id, row.name)) last.push(row);
+    else batches.push([row]);
+  }
+  return batches;
 }
 
 async function moveOn(db: Db, lease: RelayLease, listener: Listener): Promise<boolean> {
@@ -195,12 +219,13 @@ async function notifyGap(deps: RelayDeps, db: Db, listener: Listener, firstRetai
 }
 
 /** False when the listener is off: it is asked again when it is back. */
-async function deliver(deps: RelayDeps, listener: Listener, row: Kept, signal: AbortSignal): Promise<boolean> {
+async function deliver(deps: RelayDeps, listener: Listener, batch: Batch, signal: AbortSignal): Promise<boolean> {
+  const [{ name, seq }] = batch;
   for (let waitMs = FIRST_RETRY_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
     try {
-      return await deps.hub.deliverTo(listener.id, row.name, JSON.parse(row.data));
+      return await deps.hub.deliverTo(listener.id, name, ...batch.map(({ data }) => JSON.parse(data) as unknown));
     } catch (cause) {
-      deps.log.warn('a durable listener failed and is given the event again', { listener: listener.id, event: row.name, seq: row.seq, wait_ms: waitMs, cause });
+      deps.log.warn('a durable listener failed and will receive the event again', { listener: listener.id, event: name, seq, wait_ms: waitMs, cause });
       await deps.clock.sleep(waitMs, signal).catch(() => undefined); // the daemon is stopping
     }
   }

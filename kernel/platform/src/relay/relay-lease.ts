@@ -13,6 +13,8 @@ const LEASE_MS = 30_000;
 const MAX_NUMBERED = 5_000;
 
 export interface RelayLease {
+  /** Nobody else can be alive on this database. */
+  readonly isSole: boolean;
   /** Takes or renews the lease and gives numbers to what has none. False while somebody else holds it. */
   number(): Promise<boolean>;
   /** Goes first in a commit that only the holder may make. */
@@ -51,6 +53,7 @@ export const createRelayLease = ({ db, holder, nowSql, predecessor, soleWriter }
     db.sql(`UPDATE ${leases} SET numbered = (SELECT MAX(seq) FROM ${events}) WHERE name = 'relay' AND EXISTS (SELECT 1 FROM ${events} WHERE seq > ${leases}.numbered)`, []),
   ];
   return {
+    isSole: soleWriter,
     number: async () => {
       try {
         for (let numbered = MAX_NUMBERED; numbered === MAX_NUMBERED; ) numbered = (await db.commit([take(), ...numbering()])).changes[1] ?? 0;

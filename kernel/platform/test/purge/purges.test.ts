@@ -217,7 +217,7 @@ describe('a purge', () => {
     expect(await kernel.daemon.lifecycle.enable('notes')).to.deep.include({ state: 'failed', phase: 'erase', reason: 'the disk is read only' });
     expect(kernel.daemon.kernel.routes().some(({ id }) => id === route.id)).to.equal(false);
     const findings = (await kernel.daemon.parts.hooks.handle(DoctorCheck).call(undefined)).flatMap(({ value }) => value ?? []);
-    expect(findings.find(({ check }) => check === 'ErasureCheck')).to.deep.include({ result: 'warn', message: 'Somebody is still to be erased from areas that are off or failed at it: notes (1).' });
+    expect(findings.find(({ check }) => check === 'ErasureCheck')).to.deep.include({ result: 'warn', message: 'Pending erasures in extensions that are off or failed: notes (1).' });
     whenTapped(() => undefined);
     expect(await kernel.daemon.lifecycle.enable('notes')).to.deep.include({ state: 'active' });
     expect(await kernel.daemon.parts.purges.waiting()).to.deep.equal([]);

@@ -81,6 +81,7 @@ describe('a durable listener', () => {
     await storage.migrate(kernelTables, kernelMigrations);
     const received: unknown[] = [];
     const hub = {
+      takesBatch: () => false,
       deliverTo: async (_id: string, _event: string, data: unknown) => {
         received.push(data);
         if (received.length === 1) relay.poke();
@@ -98,6 +99,24 @@ describe('a durable listener', () => {
     await rm(home, { recursive: true, force: true });
 
     expect(received).to.deep.equal([{ name: 'first' }, { name: 'first' }]);
+  });
+
+  it('that takes a batch has those of one name that wait together', async () => {
+    const received: string[][] = [];
+    const taker = fixtureExtension({
+      id: 'scribe',
+      manifest: { events: { listens: ['agent.spawned'], durable: ['agent.spawned'] } },
+      definition: { activate: (ctx) => void ctx.events.onBatch(AgentSpawned, (batch) => void received.push(batch.map(({ name }) => name).filter((name) => name !== 'assistant'))) },
+    });
+    const kernel = await bootTestKernel({ config: CONFIG, extra: [taker] });
+    await kernel.http.expect(200, 'POST', '/api/extensions/scribe/disable');
+    for (const name of ['first', 'second', 'third']) await spawn(kernel, name);
+    received.length = 0;
+    await kernel.http.expect(200, 'POST', '/api/extensions/scribe/enable');
+    await until(() => received.flat().length === 3);
+
+    expect(received.at(-1)?.length).to.be.greaterThan(1);
+    expect(received.flat()).to.deep.equal(['first', 'second', 'third']);
   });
 
   it('is given again what it failed to take', async () => {

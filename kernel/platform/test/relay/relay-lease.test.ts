@@ -39,7 +39,7 @@ describeOnEngines('durable events of several daemons', (engine) => {
   /** A daemon, and what its listener hears. */
   const another = async (holder: string, predecessor?: string): Promise<{ relay: DurableRelay; received: unknown[] }> => {
     const received: unknown[] = [];
-    const hub = { deliverTo: async (_id: string, event: string, data: unknown) => received.push(event === 'noted' ? data : [event, data]) > 0 };
+    const hub = { takesBatch: () => false, deliverTo: async (_id: string, event: string, data: unknown) => received.push(event === 'noted' ? data : [event, data]) > 0 };
     const relay = createDurableRelay({ installed: createInstalledStore([listener]), hub, clock, log: silent });
     relays.push(relay);
     await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder, predecessor, soleWriter: false }));

@@ -24,7 +24,7 @@ export interface ConfigWatchDeps {
 export const watchConfig = async ({ clock, file, log, reload }: ConfigWatchDeps): Promise<Disposable> => {
   let applied = await stateOf(file);
   let seen = applied;
-  const timers = createTimers({ clock, onError: (cause) => log.error('the settings could not be read again', { file, cause }) });
+  const timers = createTimers({ clock, onError: (cause) => log.error('the settings could not be reloaded', { file, cause }) });
   return timers.every(POLL_EVERY_MS, async () => {
     const now = await stateOf(file);
     // Half-written files change again: only what two looks saw alike is read.

@@ -50,14 +50,15 @@ export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: Inco
 /** The same for a caller that stays, and was charged before. */
 export const identifyAgain = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> => {
   if (row.decl.auth === 'public') return PUBLIC;
-  if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can tell who calls.');
+  if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can identify callers.');
   return whenKnown(hooks.authenticate.atOnce(admissionOf(call, req, row.decl.id, 0)), (actor) => authorized(hooks, row, call, actor));
 };
 
-const authorized = (hooks: CallerHooks, { decl }: Guarded, { method }: Call, actor: Actor | undefined): AtOnce<Actor> => {
+const authorized = (hooks: CallerHooks, { decl }: Guarded, call: Call, actor: Actor | undefined): AtOnce<Actor> => {
   if (!actor) throw httpErrors.unauthorized().with({ headers: { 'www-authenticate': 'Bearer' } });
+  call.actor = actor;
   if (hooks.authorize.isEmpty()) return actor;
-  return whenKnown(hooks.authorize.atOnce({ actor, method, routeId: decl.id, permission: decl.permission }), (verdict) => {
+  return whenKnown(hooks.authorize.atOnce({ actor, method: call.method, routeId: decl.id, permission: decl.permission }), (verdict) => {
     refuse(verdict);
     return actor;
   });

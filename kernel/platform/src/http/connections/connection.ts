@@ -141,7 +141,7 @@ export class SocketConnection implements Connection {
       if (place.state === 'live') return;
       this.#places.delete(place);
       if (place.state === 'lost') this.#dropSlow();
-      if (place.state === 'moved') this.close(CLOSE.restart, 'the run goes on in another process: connect again and resume');
+      if (place.state === 'moved') this.close(CLOSE.restart, 'the run continues in another process: reconnect and resume');
       // Whoever left hears nothing any more; the others are told that the service stops.
       if (place.state === 'closed') this.send(encoder.encode(lastWords(place)) ?? '');
     };

@@ -49,7 +49,7 @@ export const createReaders = ({ engine, shapes, names, validate, quote }: Reader
       return readerFor(actorFrom({ id: name, role, ownerId }), `as ${name}`);
     },
     system: (why) => {
-      if (typeof why !== 'string' || why === '' || why.length > MAX_WHY_CHARS) throw storageErrors.bad_query(`a read with no actor gives a reason of 1 to ${MAX_WHY_CHARS} characters`);
+      if (typeof why !== 'string' || why === '' || why.length > MAX_WHY_CHARS) throw storageErrors.bad_query(`a read without an actor needs a reason of 1 to ${MAX_WHY_CHARS} characters`);
       return readerFor(undefined, `system: ${why}`);
     },
   };
