@@ -1,3 +1,4 @@
+import { actorFrom } from '@svc/api';
 import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';
 import { fieldsOf, hashOf, textOf } from '../src/format/entry.js';
@@ -9,8 +10,8 @@ import { recent } from '../src/trail.js';
 import type { Verdict } from '../src/verify.js';
 import { factOf, facts, openTrail, type Trail } from './trail-kit.js';
 
-const OWNER = { id: 'owner', role: 'owner', ownerId: 'owner' } as const;
-const BOB = { id: 'user:bob', role: 'user', ownerId: 'user:bob' } as const;
+const OWNER = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
+const BOB = actorFrom({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
 const PAGE = { limit: 50, offset: 0, after: undefined };
 
 describeOnEngines('the audit chain', function (engine) {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, type AuditFact, auditFact, type Db, type Dir } from '@svc/api';
+import { type Actor, type AuditFact, actorFrom, auditFact, type Db, type Dir } from '@svc/api';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -19,7 +19,7 @@ import verifySegments from '../src/workers/verify-segments.js';
 import type { VerifyInput } from '../src/workers/verify-worker.js';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const ALICE: Actor = { id: 'user:alice', role: 'user', ownerId: 'user:alice' };
+const ALICE: Actor = actorFrom({ id: 'user:alice', role: 'user', ownerId: 'user:alice' });
 
 export interface Trail {
   readonly db: Db;

@@ -146,7 +146,7 @@ export default defineExtension({
       catalogue,
       closing,
       closingStore,
-      search: createSearchStore(ctx.db),
+      search: createSearchStore(ctx.db, (ownerId) => ctx.actors.only('search', ownerId)),
       branch: createBranching({ store: createBranchStore(ctx.db), agents, goingOn, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
       cleanUp: () => cleanUp(cleaning),
       changeEvents,

@@ -1,5 +1,5 @@
 /** The tools service over plain parts: a list of tools, hooks that a test fills, and time that a test moves. */
-import { type AnyTool, type Capabilities, type CheckpointTake, defineTool, type Logger, type Plain, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
+import { actorFrom, type AnyTool, type Capabilities, type CheckpointTake, defineTool, type Logger, type Plain, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
@@ -40,7 +40,7 @@ export const call = (name: string, args: unknown, more: Partial<CallRequest> = {
   name,
   args,
   earlier: [],
-  call: { callId: 'c1', runId: 'r1', agentId: AGENT, sessionId: 's1', actor: { id: 'owner', role: 'owner', ownerId: 'owner' }, depth: 0, capabilities: ALL },
+  call: { callId: 'c1', runId: 'r1', agentId: AGENT, sessionId: 's1', actor: actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' }), depth: 0, capabilities: ALL },
   ...more,
 });
 

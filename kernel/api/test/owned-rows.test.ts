@@ -1,5 +1,5 @@
 /** Rows of people, as an area handles them by the declaration of their table; and the migration that makes it. */
-import { type Actor, type ExtensionContext, type OwnedRows, type RowOf, createTables, defineErrors, defineTable, ownedRows } from '@svc/api';
+import { actorFrom, type Actor, type ExtensionContext, type OwnedRows, type RowOf, createTables, defineErrors, defineTable, ownedRows } from '@svc/api';
 import { bootTestKernel, describeOnEngines, fixtureExtension, OPEN_RATE, OWNER, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -14,7 +14,7 @@ const Pairs = defineTable('pairs', '1.0.0', { columns: { a: { kind: 'text' }, b:
 
 const errors = defineErrors('cards', { not_found: { status: 404, retry: false, message: (id: string) => `There is no card ${id}.` } });
 const spec = { order: [{ column: 'n' }], missing: errors.not_found };
-const person = (name: string): Actor => ({ id: name, role: 'user', ownerId: name });
+const person = (name: string): Actor => actorFrom({ id: name, role: 'user', ownerId: name });
 const [ann, bob] = [person('ann'), person('bob')];
 
 interface World {

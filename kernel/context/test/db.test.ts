@@ -1,5 +1,5 @@
 /** What of storage a generation is given, by what its manifest asks for. */
-import { createTables, defineTable, type ExtensionContext, type Manifest, type Write } from '@svc/api';
+import { actorFrom, createTables, defineTable, type ExtensionContext, type Manifest, type Write } from '@svc/api';
 import { createAreaActors } from '@svc/core';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
@@ -82,7 +82,7 @@ describe('what an area is given of storage', () => {
   it('cannot be forged into a commit of the journal', async () => {
     const { ctxOf, kernel } = await boot({ plain: { kinds: ['test'] }, other: {} });
     const { journal } = kernel.daemon.parts;
-    const actor = { id: 'owner', role: 'owner', ownerId: 'owner' } as const;
+    const actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
     const forged = { insert: 'other__rows', rows: [{ id: 'forged' }] } as unknown as Write;
     expect((await refusal(() => ctxOf('plain').journal.open({ kind: 'test', actor, input: {} }, [forged]))).code).to.equal('storage_write_unsealed');
     expect(await journal.list({ kind: 'test', actor })).to.deep.equal([]);

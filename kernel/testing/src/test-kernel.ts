@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Actor } from '@svc/api';
+import { actorFrom, type Actor } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
 import { copyMigrated } from './migrated-database.js';
 import { databaseOfHome } from './postgres/engines.js';
@@ -50,7 +50,7 @@ export interface TestKernel {
 
 /** Rates so high that no test meets them by accident. */
 export const OPEN_RATE = '[api]\nrate_limit_per_second = 100000\n[rate_limit]\nmax_ws_per_ip = 10000\nmax_ws_per_user = 10000\n';
-export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+export const OWNER: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 const running = new Set<TestKernel>();
 

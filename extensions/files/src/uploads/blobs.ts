@@ -88,7 +88,7 @@ const statementsOf = (db: Db) => {
   const blobs = db.table('blobs');
   const charged = `SELECT COALESCE(SUM(size_bytes + ${ROW_BYTES}), 0) AS bytes FROM ${uploads} WHERE owner_id = ?`;
   return {
-    used: async (ownerId: string): Promise<number> => (await db.system('quota of an owner').readOne<{ bytes: number }>(charged, [ownerId]))?.bytes ?? 0,
+    used: async (ownerId: string): Promise<number> => (await db.system('quota of one owner, also where the caller sees all').readOne<{ bytes: number }>(charged, [ownerId]))?.bytes ?? 0,
     /** Two at the same moment cannot both take the last room. */
     insertWithin: (row: UploadRow, maxBytes: number): Write =>
       db.sql(

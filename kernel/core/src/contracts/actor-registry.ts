@@ -2,7 +2,7 @@
  * On whose behalf a third party may act: for actors that the kernel handed to it (with a request, a socket, a call of a
  * tool, a hook or a service), and for nobody whom it made up. Actors are known by identity, so a copy is made up, too.
  */
-import { type Actor, SvcError, type TSchema } from '@svc/api';
+import { actorFrom, type Actor, SvcError, type TSchema } from '@svc/api';
 import type { Contributor } from '../owner.js';
 
 export interface ActorRegistry {
@@ -26,7 +26,7 @@ export const createActorRegistry = (): ActorRegistry => {
     if (handed.has(actor)) return actor;
     const before = known.get(actor);
     if (before) return before;
-    const own = Object.freeze({ id: actor.id, role: actor.role, ownerId: actor.ownerId });
+    const own = actorFrom(actor);
     handed.add(own);
     if (Object.isFrozen(actor)) known.set(actor, own);
     return own;

@@ -6,7 +6,7 @@
  *     Its outcome is entered as well, whatever it is.
  * A3  A caller without a valid key or without the permission is entered, too; a row of the same refusals as one entry.
  */
-import { type Actor, type AtOnce, type AuditCategory, type AuditFact, type AuditNote, isSvcError, type Reply, type RouteDecl } from '@svc/api';
+import { actorFrom, type Actor, type AtOnce, type AuditCategory, type AuditFact, type AuditNote, isSvcError, type Reply, type RouteDecl } from '@svc/api';
 import { httpErrors } from './errors.js';
 import type { Call } from './call.js';
 import type { HandlerRequest } from './request.js';
@@ -26,7 +26,7 @@ export interface HttpAudit {
 type Marked = Pick<RouteDecl, 'id' | 'audit' | 'auditCategory' | 'permission'>;
 type Asked = Pick<HandlerRequest, 'id' | 'actor' | 'params' | 'query' | 'ip' | 'call'>;
 
-const NOBODY: Actor = Object.freeze({ id: 'public', role: 'public', ownerId: 'public' });
+const NOBODY: Actor = actorFrom({ id: 'public', role: 'public', ownerId: 'public' });
 const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
 

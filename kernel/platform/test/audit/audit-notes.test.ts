@@ -1,10 +1,10 @@
-import type { AuditFact, Logger } from '@svc/api';
+import { actorFrom, type AuditFact, type Logger } from '@svc/api';
 import { systemIds } from '../../src/clock/ids.js';
 import { expect } from 'chai';
 import { createAudit, withoutSecrets } from '../../src/audit/audit-notes.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const BOB = { id: 'user:bob', role: 'user', ownerId: 'user:bob' } as const;
+const BOB = actorFrom({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
 
 describe('what the kernel tells the audit trail', () => {
   let facts: AuditFact[];

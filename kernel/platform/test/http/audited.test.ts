@@ -1,4 +1,4 @@
-import { type AuditNote, reply, Type } from '@svc/api';
+import { actorFrom, type AuditNote, reply, Type } from '@svc/api';
 import { expect } from 'chai';
 import type { HttpAudit } from '../../src/http/audited.js';
 import { type Bench, owner, route, startBench } from './http-fixture.js';
@@ -75,7 +75,7 @@ describe('what the audit trail hears of requests', () => {
     await bench.get('/api/read');
     expect(reported()).to.deep.equal([]);
     await bench.get('/api/read', { authorization: 'Bearer wrong' });
-    bench.authenticate = () => ({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
+    bench.authenticate = () => actorFrom({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
     bench.authorize = () => ({ deny: 'no' });
     await bench.get('/api/read');
     expect(notes.map(({ type, actor }) => [type, actor.id])).to.deep.equal([

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import {
+  actorFrom,
   type Actor,
   type AnswerCode,
   type Clock,
@@ -35,7 +36,7 @@ export interface Answer {
   readonly json: any;
 }
 
-export const owner: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+export const owner: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 export const clock: Clock = {
   now: () => Date.now(),

@@ -5,7 +5,20 @@
  * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
-import { type Actor, type Admission, type AtOnce, type HookDecl, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, type OwnHook, SvcError, type Verdict, whenKnown } from '@svc/api';
+import {
+  type Actor,
+  actorFrom,
+  type Admission,
+  type AtOnce,
+  type HookDecl,
+  type HttpAdmit,
+  type HttpAuthenticate,
+  type HttpAuthorize,
+  type OwnHook,
+  SvcError,
+  type Verdict,
+  whenKnown,
+} from '@svc/api';
 import type { Call } from '../call.js';
 import { isLoopbackCaller } from './client-address.js';
 import { httpErrors } from '../errors.js';
@@ -28,7 +41,7 @@ export interface CallerHooks {
 export type Guarded = Row<Addressed & { permission: string }>;
 
 /** One for all of them, so nobody may change it. */
-const PUBLIC: Actor = Object.freeze({ id: 'public', role: 'public', ownerId: 'public' });
+const PUBLIC: Actor = actorFrom({ id: 'public', role: 'public', ownerId: 'public' });
 
 /** Whose call this is. Throws the refusal, or rejects with it where somebody had to wait. */
 export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> =>
