@@ -28,6 +28,7 @@ import { type AgentsDeps, checkedId, createAgentsService, finishKills, getAgent,
 import { checkSpawn, spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
+import { slashCommands } from './slash-commands.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
 import { agentTools } from './tools.js';
 
@@ -91,6 +92,7 @@ export default defineExtension({
     ctx.services.provide(Agents, servedAgents(deps, agents));
     ctx.routes.add(...agentRoutes(surface), ...changeRoutes(surface), ...modeAndModelRoutes(surface), ...cloneRoutes(surface), ...checkRoutes(surface), ...bulkRoutes(surface), ...profileRoutes());
     ctx.tools.add(...agentTools(surface));
+    ctx.slashCommands.add(...slashCommands({ ...agents, modelsOf }));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));
     ctx.hooks.tap(MetricsCollect, async () => [{ name: 'svc_agents_total', help: 'Agents that there are, suspended ones among them', type: 'gauge', value: await store.count() }]);
     ctx.hooks.tap(StoragePurge, ({ ownerId }) => {

@@ -14,6 +14,7 @@ import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
 import { servedLlm } from './service.js';
+import { slashCommands } from './slash-commands.js';
 import { createUsageMetrics } from './money/usage-metrics.js';
 import { createUsageStore } from './store.js';
 import { UsageRows } from './tables.js';
@@ -28,11 +29,12 @@ export default defineExtension({
     const counters = { calls: 0, failures: 0, retries: 0 };
     const store = createUsageStore(ctx.db);
     const providers = ctx.services.require(Providers);
+    const models = ctx.services.require(Models);
     const drivers = createDrivers(
       { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() },
       ctx.services,
     );
-    const resolution = createResolutionCache({ drivers, models: ctx.services.require(Models), providers, clock: ctx.clock });
+    const resolution = createResolutionCache({ drivers, models, providers, clock: ctx.clock });
     ctx.events.on(ProviderChanged, () => resolution.clear());
     ctx.events.on(ConfigChanged, () => resolution.clear());
     ctx.events.on(ModelsChanged, () => resolution.clear());
@@ -57,6 +59,7 @@ export default defineExtension({
       spent: cacheRows<number>(ctx.clock),
     });
     ctx.services.provide(Llm, llm);
+    ctx.slashCommands.add(...slashCommands({ agents, resolution, store, models, providers, clock: ctx.clock }));
     const used = createUsageMetrics({ actors: ctx.actors, store, agents, clock: ctx.clock });
     ctx.hooks.tap(MetricsCollect, async () => [
       ...(await used()),

@@ -58,6 +58,7 @@ export * from './schema/schema-walk.js';
 export * from './settings.js';
 export * from './http/sending-page.js';
 export * from './http/sse.js';
+export * from './slash-command.js';
 export * from './storage.js';
 export * from './http/streams.js';
 export * from './text/toml-lines.js';

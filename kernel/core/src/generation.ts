@@ -163,6 +163,7 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Contribu
     route: { rows: contributions.routes, exact: true, where: 'contributions.json' },
     socket: { rows: contributions.sockets, exact: true, where: 'contributions.json' },
     tool: { rows: contributions.tools.map((tool) => tool.name), exact: true, where: 'contributions.json' },
+    'slash command': { rows: contributions.slashCommands ?? [], exact: true, where: 'contributions.json' },
     service: {
       rows: Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version }))),
       exact: true,

@@ -380,6 +380,7 @@ function startKernel(ground: Ground, footing: Footing, choices: Choices, address
     lifecycle,
     installed,
     tools: wiring.tools,
+    slashCommands: wiring.slashCommands,
     requiredSecurity: () => requiredSecurity(preset.preset, config),
     address: () => address,
     isReady: () => life.now.phase === 'ready',

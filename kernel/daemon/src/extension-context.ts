@@ -1,5 +1,5 @@
 /** Builds what one generation sees: a plain frozen object over the platform's parts, limited to its manifest and grants. */
-import type { AnyTool, Clock, Connection, DeclaredCapabilities, Disposable, ExtensionContext, Ids, KernelView, Plain, TSchema, WorkerDecl } from '@svc/api';
+import type { AnyTool, Clock, Connection, DeclaredCapabilities, Disposable, ExtensionContext, Ids, KernelView, Plain, SlashCommand, TSchema, WorkerDecl } from '@svc/api';
 import {
   type ActorRegistry,
   type ContractValidator,
@@ -46,6 +46,7 @@ export interface ContextParts extends PlatformParts {
   readonly services: ServiceRegistry;
   readonly events: EventHub;
   readonly tools: ContributionRegistry<AnyTool>;
+  readonly slashCommands: ContributionRegistry<SlashCommand>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
   readonly projections: ContributionRegistry<Projection>;
@@ -96,6 +97,7 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
     routes: lasting(own.routes),
     sockets: lasting({ add: own.sockets, connections: (socketId) => ownConnections(parts, id, socketId) }),
     tools: lasting(own.tools),
+    slashCommands: lasting(own.slashCommands),
     capabilities: lasting({ declared: parts.declared }),
     hooks: lasting(hooksAccess(parts.hooks, owner, manifest, grants)),
     services: lasting(servicesAccess(parts.services, owner, manifest, grants)),

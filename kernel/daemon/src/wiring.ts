@@ -42,6 +42,7 @@ export interface Wiring {
   readonly services: ServiceRegistry;
   readonly events: EventHub;
   readonly tools: ContributionRegistry<api.AnyTool>;
+  readonly slashCommands: ContributionRegistry<api.SlashCommand>;
   readonly tables: ContributionRegistry<api.TableDecl>;
   readonly capabilities: ContributionRegistry<api.CapabilityDecl>;
   readonly timers: LiveRegistry;
@@ -100,6 +101,16 @@ export function createWiring(
         if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
       },
     }),
+    slashCommands: new ContributionRegistry<api.SlashCommand>('slash command', {
+      describe: (command) => api.namesOfSlashCommand(command).join(' '),
+      check: ({ value }, others) => {
+        const fault = api.faultOfSlashCommand(value);
+        if (fault !== undefined) throw new Error(fault);
+        const [names, known] = [api.namesOfSlashCommand(value), others.flatMap((row) => api.namesOfSlashCommand(row.value).map((name) => ({ name, owner: row.owner.id })))];
+        const taken = known.find(({ name }) => names.includes(name));
+        if (taken) throw new Error(`the slash command /${taken.name} is already contributed by ${taken.owner}`);
+      },
+    }),
     tables: new ContributionRegistry<api.TableDecl>('table', { describe: ({ name }) => name }),
     capabilities: new ContributionRegistry<api.CapabilityDecl>('capability', { describe: describeCapability }),
     timers: new LiveRegistry('timer', { refuse: daemonErrors.timer_twice }),
@@ -123,6 +134,7 @@ export function createLifecycle(
       parts.http.routes,
       parts.http.sockets,
       wiring.tools,
+      wiring.slashCommands,
       wiring.tables,
       wiring.capabilities,
       wiring.events.listeners,

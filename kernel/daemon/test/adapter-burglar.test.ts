@@ -192,6 +192,12 @@ describe('a burglar at the adapters', function () {
     await expectOnly(view, 'tools');
   });
 
+  it('with the list of slash commands gets the list, and no part of the kernel', async () => {
+    const { kernel: view } = await inside({ grants: grants('kernel:slash-commands') });
+    expect(view.slashCommands().map(({ owner, command }) => `${owner} ${command.name}`)).to.include('runs stop');
+    await expectOnly(view, 'slashCommands');
+  });
+
   it('with the settings gets them without secrets, and no part of the kernel', async () => {
     const { kernel: view } = await inside({ grants: grants('kernel:settings') });
     await writeFile(join(kernel.home, 'config.toml'), 'api_key = "a-secret-of-the-house"\n');

@@ -13,12 +13,15 @@ import {
   type EventDecl,
   type ExtensionDefinition,
   isCapability,
+  faultOfSlashCommand,
   isOptional,
+  namesOfSlashCommand,
   type Manifest,
   type Migration,
   type MigrationBuilder,
   type RouteDecl,
   type ServiceDecl,
+  type SlashCommandFacts,
   type SocketDecl,
 } from '@svc/api';
 import { checkCapabilities } from './declared-capabilities.js';
@@ -47,6 +50,7 @@ export interface AllContributions {
   readonly commands?: readonly CommandDecl[];
   readonly collections?: readonly CollectionView[];
   readonly commandWords?: readonly CommandWordDecl[];
+  readonly slashCommands?: readonly SlashCommandFacts[];
 }
 
 /** What a migration asks of its builder, call by call: enough to apply it without its code. */
@@ -83,6 +87,7 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
     ...(definition.commands?.length ? { commands: definition.commands } : {}),
     ...(definition.views?.length ? { collections: definition.views } : {}),
     ...(definition.commandWords?.length ? { commandWords: definition.commandWords } : {}),
+    ...(seen.slashCommands.length > 0 ? { slashCommands: slashFacts(seen.slashCommands) } : {}),
   });
   const [fault] = faultsOfCommands(manifest.id, all);
   if (fault !== undefined) throw new Error(fault);
@@ -95,6 +100,7 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
 export const namesOf = (all: AllContributions): Contributions => ({
   routes: all.routes.map(placeOf).sort(byText),
   sockets: all.sockets.map(({ path }) => String(path)).sort(byText),
+  ...(all.slashCommands?.length ? { slashCommands: all.slashCommands.map((command) => namesOfSlashCommand(command).join(' ')) } : {}),
   tools: all.tools.map(({ name, risk, replay }) => ({ name: String(name), risk: String(risk), replay: String(replay) })),
   timers: all.timers,
   migrations: all.migrations.map(({ name }) => name),
@@ -132,6 +138,22 @@ const socketFacts = ({ upgrade: _upgrade, opened: _opened, message: _message, cl
 
 /** Needs that code tells are not told here: a call of such a tool needs the whole of each capability until its code runs. */
 const toolFacts = ({ run: _run, needs, ...facts }: AnyTool): Json => (typeof needs === 'object' ? { ...facts, needs } : facts);
+
+/** Throws for one that could not be typed, or would be another's. */
+const slashFacts = (commands: Seen['slashCommands']): SlashCommandFacts[] => {
+  const facts = commands.map(({ run: _run, ...rest }) => rest).sort((a, b) => byText(a.name, b.name));
+  const [fault] = faultsOfSlashCommands(facts);
+  if (fault !== undefined) throw new Error(fault);
+  return facts;
+};
+
+/** One sentence for each that cannot be used; none where all can. */
+export const faultsOfSlashCommands = (commands: readonly SlashCommandFacts[]): string[] => {
+  const faults = commands.flatMap((command) => faultOfSlashCommand(command) ?? []);
+  if (faults.length > 0) return faults;
+  const doubled = twice(commands.flatMap(namesOfSlashCommand));
+  return doubled === undefined ? [] : [`the slash command /${doubled} is declared twice`];
+};
 
 /** The hook by name and version, what kind of answer a tap gives, and where it stands among the taps. */
 const tapFacts = ({ hook: { name, version, kind }, options: { stage, before, after } }: Seen['taps'][number]): Json => ({

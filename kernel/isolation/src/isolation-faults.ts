@@ -8,7 +8,7 @@ interface Asked {
 }
 
 /** Grants whose adapter is not there for code in another process. */
-const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:settings', 'kernel:panels', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
+const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
 
 /** One sentence each; none where it can run isolated. */
 export const isolationFaults = ({ manifest, contributions }: Asked): string[] => {

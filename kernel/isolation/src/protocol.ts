@@ -25,6 +25,7 @@ export interface Init {
 export interface Registered {
   readonly routes: readonly string[];
   readonly tools: readonly string[];
+  readonly slashCommands: readonly string[];
   /** `hook.name@major`, in the order in which they were added. */
   readonly taps: readonly string[];
   /** `name@version` with its methods. */

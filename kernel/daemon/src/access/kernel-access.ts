@@ -4,10 +4,13 @@ import { daemonErrors } from '../errors.js';
 import type { Grants } from './grants-policy.js';
 
 /** What a narrow grant opens. */
-const MEMBERS = { 'kernel:tools': ['tools'], 'kernel:settings': ['settings'], 'kernel:panels': ['panels', 'panelFiles'] } as const satisfies Partial<
-  Record<GrantName, ReadonlyArray<keyof KernelView>>
->;
-const NARROW = ['kernel:tools', 'kernel:settings', 'kernel:panels'] as const;
+const MEMBERS = {
+  'kernel:tools': ['tools'],
+  'kernel:slash-commands': ['slashCommands'],
+  'kernel:settings': ['settings'],
+  'kernel:panels': ['panels', 'panelFiles'],
+} as const satisfies Partial<Record<GrantName, ReadonlyArray<keyof KernelView>>>;
+const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels'] as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
   if (grants.has('kernel')) return Object.freeze(view());

@@ -14,7 +14,7 @@ import {
   type TSchema,
   Type,
 } from '@svc/api';
-import type { Stage, ToolDecl } from '@svc/api';
+import type { SlashCommandFacts, Stage, ToolDecl } from '@svc/api';
 import type { AllContributions } from '@svc/installer/contributions';
 import { numbered } from './numbered.js';
 
@@ -33,6 +33,8 @@ export interface DeclaredTap {
 export const declaredRoutes = ({ routes }: AllContributions): Array<Omit<RouteDecl, 'handler'>> => routes.map(({ repairs: _repairs, ...route }) => route as unknown as Omit<RouteDecl, 'handler'>);
 
 export const declaredTools = ({ tools }: AllContributions): Array<Omit<ToolDecl, 'run'>> => tools as unknown as Array<Omit<ToolDecl, 'run'>>;
+
+export const declaredSlashCommands = ({ slashCommands = [] }: AllContributions): readonly SlashCommandFacts[] => slashCommands;
 
 const ofKind = <T>({ declares }: AllContributions, kind: string): T[] => declares.filter((one) => one.declares === kind) as unknown as T[];
 

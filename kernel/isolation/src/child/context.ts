@@ -97,6 +97,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     },
     routes: { add: (...routes: Parameters<Registrations['addRoutes']>[0]) => registrations.addRoutes(routes) },
     tools: { add: (...tools: Parameters<Registrations['addTools']>[0]) => registrations.addTools(tools) },
+    slashCommands: { add: (...commands: Parameters<Registrations['addSlashCommands']>[0]) => registrations.addSlashCommands(commands) },
     sockets: refusedMember('sockets'),
     capabilities: { declared: () => shared.capabilities },
     hooks: childHooks(peer, registrations),

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 const GOOD = [
   'kernel',
   'kernel:tools',
+  'kernel:slash-commands',
   'kernel:settings',
   'env:SVC_API_KEY',
   'secrets:provider.openai',
@@ -85,7 +86,7 @@ describe('grants', () => {
   it('G1 are refused by name, with the form that is meant', () => {
     expect(grantFaults({ grants: [{ grant: 'kernle' }] })).to.deep.equal(['there is no grant "kernle"; did you mean kernel?']);
     expect(grantFaults({ grants: [{ grant: 'exec:/bin/sh' }] })[0]).to.contain('"exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>');
-    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:settings, kernel:panels, actors');
+    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:panels, actors');
     expect(() => grantsOf({ grants: [{ grant: 'kernel' }, { grant: 'x' }] })).to.throw('there is no grant "x"');
   });
 
