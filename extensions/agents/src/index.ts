@@ -37,6 +37,7 @@ export default defineExtension({
   tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init, revision],
   commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: [{ word: 'agents', means: 'agent list', runs: true }] }],
+  completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name' }],
   activate(ctx) {
     const store = createStore(ctx.db);
     const cache = cacheRows<Agent | undefined>(ctx.clock);

@@ -6,7 +6,7 @@ import type { Tcp } from './adapters/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './adapters.js';
 import type { CollectionView } from './declare/collection-view.js';
 import type { CapabilityDecl } from './declare/capability.js';
-import type { CommandDecl, CommandWordDecl } from './declare/command.js';
+import type { CommandDecl, CommandWordDecl, CompletionDecl } from './declare/command.js';
 import type { Events } from './declare/event.js';
 import type { ExtensionPlan, ExtensionStatus } from './extension-status.js';
 import type { Installation } from './installation.js';
@@ -215,6 +215,8 @@ export interface ExtensionDefinition {
   readonly commands?: readonly CommandDecl[];
   /** First words of its commands beside its id. */
   readonly commandWords?: readonly CommandWordDecl[];
+  /** What Tab offers of its rows. */
+  readonly completions?: readonly CompletionDecl[];
   /** Registers only: no I/O, no waiting on others. */
   activate(ctx: ExtensionContext): void | Promise<void>;
   /** After migrations and registration: open listeners, warm caches. May throw `notReady`. */

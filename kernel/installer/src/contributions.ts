@@ -8,6 +8,7 @@ import {
   type CollectionView,
   type CommandDecl,
   type CommandWordDecl,
+  type CompletionDecl,
   type Contributions,
   type Declared,
   type EventDecl,
@@ -27,6 +28,7 @@ import {
 import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
 import { isCliWord } from './commands/cli-words.js';
+import { faultsOfCompletions } from './commands/completions.js';
 import { faultsOfCommands, wordsOf } from './commands/declared-commands.js';
 import { type Seen, recordingContext } from './recording-context.js';
 
@@ -51,6 +53,7 @@ export interface AllContributions {
   readonly collections?: readonly CollectionView[];
   readonly commandWords?: readonly CommandWordDecl[];
   readonly slashCommands?: readonly SlashCommandFacts[];
+  readonly completions?: readonly CompletionDecl[];
 }
 
 /** What a migration asks of its builder, call by call: enough to apply it without its code. */
@@ -87,9 +90,10 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
     ...(definition.commands?.length ? { commands: definition.commands } : {}),
     ...(definition.views?.length ? { collections: definition.views } : {}),
     ...(definition.commandWords?.length ? { commandWords: definition.commandWords } : {}),
+    ...(definition.completions?.length ? { completions: definition.completions } : {}),
     ...(seen.slashCommands.length > 0 ? { slashCommands: slashFacts(seen.slashCommands) } : {}),
   });
-  const [fault] = faultsOfCommands(manifest.id, all);
+  const [fault] = [...faultsOfCommands(manifest.id, all), ...faultsOfCompletions(all)];
   if (fault !== undefined) throw new Error(fault);
   const taken = wordsOf(all).find(isCliWord);
   if (taken !== undefined) throw new Error(`the command word "${taken}" belongs to the command line itself`);
