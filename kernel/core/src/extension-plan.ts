@@ -1,5 +1,6 @@
 /** What a change does to others, before it is made. */
-import type { ExtensionPlan, Manifest } from '@svc/api';
+import type { ExtensionPlan } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { dependentsOf, usersOf } from './installed/resolver.js';
 
 /** What stops when `id` does, of what is `active`. */

@@ -7,7 +7,8 @@
  * G4  A retired generation leaves no row and no label; what remains is reported as a leak.
  * G5  Each phase has a time, and nobody waits for it longer. What takes the place of another version is seen when it counts.
  */
-import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
+import type { ExtensionContext, ExtensionDefinition, StopReason } from '@svc/api';
+import { declaredAs } from '@svc/api/internal';
 import type { AnyRegistry } from './contribution-registry.js';
 import { describeCapability, ownCapabilities } from './installed/capabilities.js';
 import type { Installed } from './installed/installed.js';

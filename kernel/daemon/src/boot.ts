@@ -8,6 +8,7 @@
  */
 import { join } from 'node:path';
 import * as api from '@svc/api';
+import * as internal from '@svc/api/internal';
 import { createInstalledStore, declaredCapabilities, type InstalledStore, type Lifecycle, type Contributor, lastEnteredId } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import type { Bus } from '@svc/platform/bus/bus';
@@ -252,7 +253,7 @@ function createFacade(ground: Ground, streams: PlatformParts['streams']): Http {
     ids: options.ids,
     clock: options.clock,
     streams,
-    projections: createProjections((name) => wiring.projections.active().find(({ value }) => api.declaredAs(value.decl) === name)?.value),
+    projections: createProjections((name) => wiring.projections.active().find(({ value }) => internal.declaredAs(value.decl) === name)?.value),
     limits: () => limitsOf(settingsOf(config, 'api')),
     checkReplies: options.checkReplies ?? false,
     offExtension: createOffRoutes(ground.installed, (id) => ground.life.now.phase !== 'starting' && ground.life.now.lifecycle.isActive(id)),

@@ -1,7 +1,8 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, Installation, KernelFacts, KernelView, SettingsView, SlashCommand } from '@svc/api';
+import type { AnyTool, KernelView, SettingsView, SlashCommand } from '@svc/api';
+import type { Installation, KernelFacts } from '@svc/api/internal';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import { withConsequences } from './choices/consequences.js';
 import { kernelMetrics } from './kernel-metrics.js';

@@ -1,5 +1,6 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
+import * as internal from '@svc/api/internal';
 import {
   type ActorRegistry,
   type ContractValidator,
@@ -31,11 +32,11 @@ import type { Projection } from '@svc/platform/streams/projections';
 import type { InstalledFiles } from './process/release.js';
 import type { UnhandledHandler } from './process/unhandled-errors.js';
 
-const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, api.EventsGap, api.PageChanged].map(({ name }) => name);
+const KERNEL_EVENTS = [api.ExtensionChanged, api.ConfigChanged, internal.EventsGap, api.PageChanged].map(({ name }) => name);
 const KERNEL_KINDS = [RECEIPTS_KIND];
 
 /** What extensions are validated against. */
-export const { API_VERSION } = api;
+export const { API_VERSION } = internal;
 
 export interface Wiring {
   readonly hooks: HookRegistry;
@@ -81,7 +82,7 @@ export function createWiring(
     actors,
     projections: createProjectionRegistry(),
     hooks: new HookRegistry(
-      api.kernelHooks,
+      internal.kernelHooks,
       {
         strike: (owner, hook, error, lostMs) => unhandled.strike(owner, hook, error, lostMs),
         // Code that came with the daemon has the budget of the hook.
@@ -104,7 +105,7 @@ export function createWiring(
     slashCommands: new ContributionRegistry<api.SlashCommand>('slash command', {
       describe: (command) => api.namesOfSlashCommand(command).join(' '),
       check: ({ value }, others) => {
-        const fault = api.faultOfSlashCommand(value);
+        const fault = internal.faultOfSlashCommand(value);
         if (fault !== undefined) throw new Error(fault);
         const [names, known] = [api.namesOfSlashCommand(value), others.flatMap((row) => api.namesOfSlashCommand(row.value).map((name) => ({ name, owner: row.owner.id })))];
         const taken = known.find(({ name }) => names.includes(name));

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type ExtensionContext, type FetchPurpose, type Manifest, Type, defineWorker } from '@svc/api';
+import { type ExtensionContext, type FetchPurpose, Type, defineWorker } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 

@@ -3,21 +3,14 @@
  * to mount, document, authorise, price and validate each of them before a line of the extension runs.
  */
 import {
-  type AnyMethodDecl,
   type AnyTool,
   type CollectionView,
   type CommandDecl,
   type CommandWordDecl,
   type CompletionDecl,
-  type Contributions,
-  type Declared,
   type EventDecl,
   type ExtensionDefinition,
-  isCapability,
-  faultOfSlashCommand,
-  isOptional,
   namesOfSlashCommand,
-  type Manifest,
   type Migration,
   type MigrationBuilder,
   type RouteDecl,
@@ -25,6 +18,7 @@ import {
   type SlashCommandFacts,
   type SocketDecl,
 } from '@svc/api';
+import { type AnyMethodDecl, type Contributions, type Declared, isCapability, faultOfSlashCommand, isOptional, type Manifest } from '@svc/api/internal';
 import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
 import { isCliWord } from './commands/cli-words.js';

@@ -1,5 +1,6 @@
 /** Declared commands are held to the routes that they call, when an extension is built and again when it is installed. */
-import { type CommandDecl, type CommandWordDecl, type CompletionDecl, defineRoute, type ExtensionDefinition, type Manifest, bytes, reply, Type } from '@svc/api';
+import { type CommandDecl, type CommandWordDecl, type CompletionDecl, defineRoute, type ExtensionDefinition, bytes, reply, Type } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { expect } from 'chai';
 import { deriveContributions, namesOf } from '../src/contributions.js';
 import { areaWordsOf } from '../src/commands/area-words.js';

@@ -1,5 +1,6 @@
 /** What an extension asks for that code in a process of its own cannot have: validated from data, before it is installed. */
-import { type Manifest, parseGrant } from '@svc/api';
+import { parseGrant } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 
 interface Asked {

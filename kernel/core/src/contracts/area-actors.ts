@@ -1,5 +1,6 @@
 /** The actors of an area's own work. */
-import { type Actors, actorOf, type Role } from '@svc/api';
+import type { Actors, Role } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 
 const PURPOSE = /^[a-z][a-z0-9 -]{0,40}$/;
 

@@ -1,5 +1,5 @@
 /** What an extension says of itself before it runs, and the refusal of what it did not say. */
-import type { Manifest } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { daemonErrors } from '../errors.js';
 
 /** Throws `daemon_not_declared`, naming the field of extension.json and what to add there. */

@@ -1,5 +1,5 @@
 /** What one extension was granted: asked by every member of its context where the grant is used. */
-import { type Grant, grantFaults, grantsOf, type GrantName, isGranted, type Manifest } from '@svc/api';
+import { type Grant, grantFaults, grantsOf, type GrantName, isGranted, type Manifest } from '@svc/api/internal';
 import { daemonErrors } from '../errors.js';
 
 export interface Grants {

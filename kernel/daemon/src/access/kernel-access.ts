@@ -1,5 +1,6 @@
 /** `kernel`: all of it with the grant `kernel`; with a narrow grant the members that it opens. */
-import type { GrantName, KernelView } from '@svc/api';
+import type { KernelView } from '@svc/api';
+import type { GrantName } from '@svc/api/internal';
 import { daemonErrors } from '../errors.js';
 import type { Grants } from './grants-policy.js';
 

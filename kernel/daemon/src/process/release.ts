@@ -1,7 +1,8 @@
 /** What was shipped: the extensions of dist/release.json, validated by the build, loaded on demand. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Contributions, Manifest, PanelView } from '@svc/api';
+import type { PanelView } from '@svc/api';
+import type { Contributions, Manifest } from '@svc/api/internal';
 import { type CodeCache, type Installed, type LoaderOptions, loadDefinition } from '@svc/core';
 import { daemonErrors } from '../errors.js';
 

@@ -8,7 +8,8 @@
  * E4  Complete is what has all receipts, and nothing else.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Db, type Logger, type Manifest, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
+import { type Db, type Logger, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { type ContributionRegistry, type HookRegistry, type InstalledStore, type Contributor, resolve } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { daemonErrors } from '../errors.js';

@@ -1,5 +1,5 @@
 /** Whether a package can stand beside what is installed: ids, claims, routes, tools, requirements. Validated from data alone. */
-import type { Contributions, Manifest } from '@svc/api';
+import type { Contributions, Manifest } from '@svc/api/internal';
 import { providerOf, resolve, rivalClaim } from '@svc/core';
 import { overlap, parsePath, type PathPattern } from '@svc/platform/http/routes/path-pattern';
 import satisfies from 'semver/functions/satisfies.js';

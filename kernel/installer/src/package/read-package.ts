@@ -1,7 +1,8 @@
 /** What an unpacked package says of itself, validated before anything of it runs. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { capabilityNameFault, grantFaults, inNewestForm, isTable, Manifest } from '@svc/api';
+import { capabilityNameFault, isTable } from '@svc/api';
+import { grantFaults, inNewestForm, Manifest } from '@svc/api/internal';
 import { Ajv, type ErrorObject } from 'ajv';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';

@@ -1,20 +1,20 @@
 /** What contributions.json says of an extension, made into the declarations that the daemon registers for it. */
 import {
-  type AnyMethodDecl,
   type CapabilityDecl,
   type ConfigDecl,
   type EventDecl,
   type HookDecl,
-  isCapability,
-  majorOf,
   type Migration,
   type RouteDecl,
   type ServiceDecl,
   type TableDecl,
   type TSchema,
   Type,
+  type SlashCommandFacts,
+  type Stage,
+  type ToolDecl,
 } from '@svc/api';
-import type { SlashCommandFacts, Stage, ToolDecl } from '@svc/api';
+import { type AnyMethodDecl, isCapability, majorOf } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 import { numbered } from './numbered.js';
 

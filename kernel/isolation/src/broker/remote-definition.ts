@@ -7,11 +7,9 @@
  */
 import {
   type AnyTool,
-  declaredAs,
   type ExtensionContext,
   type ExtensionDefinition,
   isTable,
-  type Manifest,
   NotReady,
   type Req,
   type RouteDecl,
@@ -24,6 +22,7 @@ import {
   type ToolOutput,
   Type,
 } from '@svc/api';
+import { declaredAs, type Manifest } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
 import { numbered } from './numbered.js';

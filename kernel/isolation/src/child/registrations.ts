@@ -3,24 +3,8 @@
  *
  * G1  Only while `activate` runs. Afterwards what it adds would be seen by nobody, and is refused by name.
  */
-import {
-  type AnyTool,
-  type CallControl,
-  declaredAs,
-  type Disposable,
-  type EventDecl,
-  type HookDecl,
-  type Req,
-  type Reply,
-  type RouteDecl,
-  type ServiceDecl,
-  type SlashAnswer,
-  type SlashCall,
-  type SlashCommand,
-  type TapControl,
-  type ToolCall,
-  type ToolOutput,
-} from '@svc/api';
+import type { AnyTool, CallControl, Disposable, EventDecl, HookDecl, Req, Reply, RouteDecl, ServiceDecl, SlashAnswer, SlashCall, SlashCommand, TapControl, ToolCall, ToolOutput } from '@svc/api';
+import { declaredAs } from '@svc/api/internal';
 import { isolationErrors } from '../errors.js';
 import type { Registered } from '../protocol.js';
 

@@ -1,4 +1,5 @@
-import { GRANT_PATTERN, type Grant, grantFaults, grantsOf, isGranted, parseGrant } from '@svc/api';
+import { parseGrant } from '@svc/api';
+import { GRANT_PATTERN, type Grant, grantFaults, grantsOf, isGranted } from '@svc/api/internal';
 import { expect } from 'chai';
 
 const GOOD = [

@@ -4,7 +4,6 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import {
   type Actor,
-  type AnswerCode,
   type Clock,
   type HttpAdmit,
   type HttpAuthenticate,
@@ -12,14 +11,13 @@ import {
   type Logger,
   type RouteDecl,
   type SocketDecl,
-  type StreamCode,
   type TapOf,
   Type,
-  declaredAs,
   defineAnswerProjection,
   defineFrames,
   defineStreamProjection,
 } from '@svc/api';
+import { type AnswerCode, type StreamCode, declaredAs } from '@svc/api/internal';
 import { Lifetime, type Contributor } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../../src/http/http-server.js';
 import type { Admission } from '../../src/http/callers/admission.js';
