@@ -1,46 +1,8 @@
-/** The words that areas add to the command line: of those that came with svc, and of those that were installed. */
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { type AreaWord, areaWordsOf, type Completion, completionsOf } from '@svc/installer/commands';
+/** The words that areas add to the command line. */
+import type { AreaWord } from '@svc/installer/commands';
 import { COMMANDS } from '../command-table.js';
 import type { Settings } from '../settings.js';
-
-interface Offers {
-  readonly words: readonly AreaWord[];
-  readonly completions: readonly Completion[];
-}
-
-/** As the build wrote them down. */
-const bundled = async (distDir: string): Promise<Offers> => {
-  const file = path.join(distDir, 'commands.json');
-  if (!existsSync(file)) return { words: [], completions: [] }; // extensions were never built here
-  return JSON.parse(await readFile(file, 'utf8')) as Offers; // written by tools/build/release.mjs
-};
-
-/**
- * Of the extensions that were installed in this home, read from their packages: what the daemon validated when it installed
- * them. One that cannot be read adds nothing here; `svc ext list` says what is wrong with it.
- */
-const installed = async ({ dataDir }: Settings): Promise<readonly Offers[]> => {
-  const dir = path.join(dataDir, 'extensions');
-  if (!existsSync(path.join(dir, 'installed.json'))) return [];
-  const [{ readPackage }, { readStoreFiles }] = await Promise.all([import('@svc/installer/package'), import('@svc/installer/install')]);
-  const records = await readStoreFiles(dir).then(
-    ({ records }) => records,
-    () => [],
-  );
-  return Promise.all(
-    records.map(async ({ folder, id }) => {
-      try {
-        const content = await readPackage(path.resolve(dir, folder));
-        return { words: areaWordsOf(id, content.package.description, content.contributions), completions: completionsOf(content.contributions) };
-      } catch {
-        return { words: [], completions: [] };
-      }
-    }),
-  );
-};
+import { bundled, installed } from './area-offers.js';
 
 /** All of them by word; those that came with svc alone where `wanted` is one of them. The command line itself comes first, then what came with svc, then what was installed first. */
 export const areaWords = async (settings: Settings, distDir: string, wanted?: string): Promise<ReadonlyMap<string, AreaWord>> => {
@@ -50,10 +12,4 @@ export const areaWords = async (settings: Settings, distDir: string, wanted?: st
   const added = isShipped ? [] : (await installed(settings)).flatMap((one) => one.words);
   for (const word of [...shipped, ...added]) if (!Object.hasOwn(COMMANDS, word.word) && !words.has(word.word)) words.set(word.word, word);
   return words;
-};
-
-/** What Tab offers, those that came with svc first; they alone where `wanted` is one of them. */
-export const areaCompletions = async (settings: Settings, distDir: string, wanted?: string): Promise<readonly Completion[]> => {
-  const { completions } = await bundled(distDir);
-  return completions.some(({ name }) => name === wanted) ? completions : [...completions, ...(await installed(settings)).flatMap((one) => one.completions)];
 };

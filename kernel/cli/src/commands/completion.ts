@@ -22,7 +22,7 @@ export const define = (program: Command, action: Action, whole: () => Promise<Co
 
 const completion = async (cli: Cli, shell: string, whole: () => Promise<Command>): Outcome => {
   const { SCRIPTS } = await import('../completion/scripts.js');
-  const { areaCompletions } = await import('../areas/area-words.js');
+  const { areaCompletions } = await import('../areas/area-offers.js');
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   const sources = await areaCompletions(cli.settings, cli.distDir, script === undefined ? shell : undefined);
   const source = sources.find(({ name }) => name === shell);
