@@ -1,7 +1,7 @@
 /** An extension from elsewhere tries what it must not: each attempt fails by its own name, and nothing was touched. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { actorFrom, type ExtensionContext } from '@svc/api';
+import { type ExtensionContext, actorFrom } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Scene } from '@svc/fixtures/burglar/attempt';

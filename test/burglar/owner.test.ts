@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Manifest } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { wallFault } from '@svc/isolation';
 import { bootTestKernel, OPEN_RATE, ownerKeyOf, removeThirdParties, stopTestKernels, thirdParty, TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';

@@ -1,5 +1,6 @@
 /** What a burglar claims before it runs, is shown while it runs, and keeps after it was switched off. */
-import { type ExtensionContext, StoragePurge, ToolAfter, ToolBefore, ToolList, actorOf, defineRoute, HealthProbe, reply, Type } from '@svc/api';
+import { type ExtensionContext, StoragePurge, ToolAfter, ToolBefore, ToolList, defineRoute, HealthProbe, reply, Type } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import { Agents } from '@svc/ext-agents/contract';
 import type { InstalledFiles } from '@svc/daemon';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';

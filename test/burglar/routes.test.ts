@@ -1,7 +1,7 @@
 /** Where an extension from elsewhere may answer. What it may not is refused where it is built, installed, started and gone back to. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { grantFaults, grantsOf, pathFault } from '@svc/api';
+import { grantFaults, grantsOf, pathFault } from '@svc/api/internal';
 import { expect } from 'chai';
 import { type InstallRig, installRig, type MadePackage } from '../../kernel/installer/test/install/install-rig.js';
 import { refusal } from '../../kernel/installer/test/package-rig.js';

@@ -39,11 +39,13 @@ const COMMANDS = [
   { command: 'aims delete', summary: 'delete one', operation: 'deleteAim', confirm: 'Delete the goal {id}?', output: { kind: 'line', text: 'Goal {id} is deleted.' } },
 ];
 
-const spec = (commandWords: readonly object[] = [{ word: 'aims', summary: 'what agents work towards' }], commands: readonly object[] = COMMANDS) => ({
+const COMPLETION = { name: 'aims', fields: ['id'], operation: 'listAims', rows: 'goals', value: 'id' };
+
+const spec = (commandWords: readonly object[] = [{ word: 'aims', summary: 'what agents work towards' }], commands: readonly object[] = COMMANDS, completions: readonly object[] = [COMPLETION]) => ({
   id: ID,
   before: BEFORE,
   activate: ACTIVATE,
-  rest: `commands: ${JSON.stringify(commands)}, commandWords: ${JSON.stringify(commandWords)},`,
+  rest: `commands: ${JSON.stringify(commands)}, commandWords: ${JSON.stringify(commandWords)}, completions: ${JSON.stringify(completions)},`,
 });
 
 describe('commands of an extension in a process of its own', function () {
@@ -134,9 +136,10 @@ describe('commands of an extension in a process of its own', function () {
       .and.contain('Where it belongs (life, work; default: work)')
       .and.contain('--file <file>');
     expect(await ok('help', 'aims')).to.contain('oldest first');
-    expect(await ok('completion', 'bash'))
-      .to.contain("'aims create')")
-      .and.contain('--weight');
+    const script = await ok('completion', 'bash');
+    expect(/^ *'aims show'\).*$/m.exec(script)?.[0]).to.contain("source='aims'");
+    expect((await ok('completion', 'aims')).split('\n')).to.include('g2');
+    expect(script).to.contain("'aims create')").and.contain('--weight');
   });
 
   it('say so while it is off, and are gone with it', async () => {

@@ -1,5 +1,5 @@
 /** Areas that are switched off and on in the midst of work: nobody waits for a generation that is gone. */
-import { actorFrom, defineTool, Type } from '@svc/api';
+import { defineTool, Type, actorFrom } from '@svc/api';
 import type { InstalledFiles } from '@svc/daemon';
 import { describeDaemonOnEngines, fixtureExtension, OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';

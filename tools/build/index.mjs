@@ -56,7 +56,7 @@ const ownPart = async (record, target, file, bundle) => {
 };
 
 const buildExtension = async (target, bundler, tools) => {
-  const manifest = tools.checkedManifest(target, tools.validate, tools.api);
+  const manifest = tools.checkedManifest(target, tools.validate, tools.installer);
   const { inputs, outputs } = await bundler.bundleExtension(target, manifest);
   const { version } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
   const derived = await tools.deriveContributions(inRoot(target.outdir, 'index.js'), manifest, version, tools).catch((error) => {
@@ -119,9 +119,9 @@ const loadTools = async (record, bundler, rewritten) => {
   ]);
   const api = await ownPart(record, API, API_FILE, bundler.bundleApi);
   const installer = await ownPart(record, INSTALLER, INSTALLER_FILE, bundler.bundleInstaller);
-  if (writeManifestSchema(api.Manifest)) rewritten.push('schemas/extension.schema.json');
+  if (writeManifestSchema(installer.Manifest)) rewritten.push('schemas/extension.schema.json');
   const ownInputs = [API, INSTALLER].flatMap(({ name }) => Object.keys(record.targets[name].inputs));
-  return { api, installer, ownInputs, checkedManifest, deriveContributions, writeIfChanged, rewritten, validate: manifestValidator(api.Manifest) };
+  return { api, installer, ownInputs, checkedManifest, deriveContributions, writeIfChanged, rewritten, validate: manifestValidator(installer.Manifest) };
 };
 
 const refreshRelease = async (record, all) => {

@@ -18,16 +18,16 @@ export const manifestValidator = (schema) => new Ajv({ allErrors: true, strict: 
 /** What a list says of itself is clearer than that a pattern does not match. */
 const isOfList = (error) => error.keyword === 'pattern' && /^\/(grants\/\d+\/grant|capabilities\/\d+)$/.test(error.instancePath);
 
-/** `api.grantFaults` validates the grants for the daemon too. */
-const grantReasons = (manifest, api) => (Array.isArray(manifest.grants) ? api.grantFaults({ ...manifest, grants: manifest.grants.filter((one) => typeof one?.grant === 'string') }) : []);
+/** `rules.grantFaults` validates the grants for the daemon too. */
+const grantReasons = (manifest, rules) => (Array.isArray(manifest.grants) ? rules.grantFaults({ ...manifest, grants: manifest.grants.filter((one) => typeof one?.grant === 'string') }) : []);
 
-const capabilityReasons = ({ capabilities }, api) =>
+const capabilityReasons = ({ capabilities }, rules) =>
   (Array.isArray(capabilities) ? capabilities : [])
-    .filter((name) => typeof name === 'string' && api.capabilityNameFault(name) !== undefined)
-    .map((name) => `/capabilities: ${JSON.stringify(name)} ${api.capabilityNameFault(name)}`);
+    .filter((name) => typeof name === 'string' && rules.capabilityNameFault(name) !== undefined)
+    .map((name) => `/capabilities: ${JSON.stringify(name)} ${rules.capabilityNameFault(name)}`);
 
 /** The manifest, or an error that names the file and every reason. */
-export const checkedManifest = (target, validate, api) => {
+export const checkedManifest = (target, validate, rules) => {
   const file = `${target.dir}/extension.json`;
   let manifest;
   try {
@@ -36,7 +36,7 @@ export const checkedManifest = (target, validate, api) => {
     throw new Error(`${file} is not JSON: ${error.message}`);
   }
   const reasons = validate(manifest) ? [] : validate.errors.filter((error) => !isOfList(error)).map(sentence);
-  reasons.push(...grantReasons(manifest, api).map((fault) => `/grants: ${fault}`), ...capabilityReasons(manifest, api));
+  reasons.push(...grantReasons(manifest, rules).map((fault) => `/grants: ${fault}`), ...capabilityReasons(manifest, rules));
   if (manifest.id !== target.id) reasons.push(`/id is "${manifest.id}", the folder is "${target.id}"`);
   for (const [name, source] of Object.entries(workerSources(target, manifest))) if (!existsSync(inRoot(source))) reasons.push(`/workers/${name} needs ${source}, which is not there`);
   for (const panel of manifest.panels ?? [])

@@ -50,7 +50,7 @@ export const releaseInputs = (extensions) => [
 const USUAL_ORDER = 50;
 
 /** dist/commands.json: what the command line has of the areas, without a look at the rest of the release. */
-const writeCommands = (extensions, { areaWordsOf }) => {
+const writeCommands = (extensions, { areaWordsOf, completionsOf }) => {
   const words = extensions.flatMap((target) => areaWordsOf(target.id, readJson(`${target.dir}/package.json`).description, readJson(`${target.dir}/contributions.json`)));
   const twice = words.find(({ word }, index) => words.findIndex((one) => one.word === word) !== index);
   if (twice)
@@ -62,7 +62,8 @@ const writeCommands = (extensions, { areaWordsOf }) => {
     );
   const bare = words.find(({ area, module }) => module !== undefined && !existsSync(inRoot('extensions', area, 'cli', `${module.slice(area.length + 1)}.ts`)));
   if (bare) throw new Error(`the command word "${bare.word}" needs extensions/${bare.area}/cli/${bare.module.slice(bare.area.length + 1)}.ts, which is not there`);
-  writeWhole('commands.json', { words: words.sort((a, b) => (a.order ?? USUAL_ORDER) - (b.order ?? USUAL_ORDER) || (a.word < b.word ? -1 : 1)) });
+  const completions = extensions.flatMap((target) => completionsOf(readJson(`${target.dir}/contributions.json`)));
+  writeWhole('commands.json', { words: words.sort((a, b) => (a.order ?? USUAL_ORDER) - (b.order ?? USUAL_ORDER) || (a.word < b.word ? -1 : 1)), completions });
 };
 
 /** In one step: what runs meanwhile reads the file before or the file after. */

@@ -1,7 +1,7 @@
 /**
  * Who may import whom.
  *
- * B1  A package imports only from the packages its row names; an extension at run time only @svc/api.
+ * B1  A package imports only from the packages its row names; an extension at run time only @svc/api, and of that nothing below it.
  * B2  Of another area an extension sees the contract, which holds declarations and nothing that acts.
  * B3  A relative import stays inside its package and ends in `.js`.
  * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
@@ -76,7 +76,7 @@ const workspace = (source, entry) => {
   if (isFree(source) || (source.isPage && (OF_PAGES.includes(name) || isPartForPages(entry, name)))) return undefined;
   if (isOfCommandLine(source)) return ofCommandLine(entry, name);
   if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
-    if (name === '@svc/api') return undefined;
+    if (entry.to === '@svc/api' || (source.isPage && entry.to === '@svc/api/collection-view')) return undefined;
     if (name.startsWith('@svc/ext-') && entry.to === `${name}/contract`) return undefined;
     return `an extension imports @svc/api and the contracts of other areas, not "${entry.to}"`;
   }

@@ -60,8 +60,8 @@ describe('the check for made actors', () => {
   it('refuses an actor that an area writes by hand or makes itself, and takes types and those of ctx.actors', () => {
     expect(findingsOf(EXTENSION, "const SYSTEM: Actor = { id: 'system:x', role: 'system', ownerId: 'system' };\n")).to.have.length(1);
     expect(findingsOf(EXTENSION, "const who = { ownerId, id: 'a', role: 'user' as const };\n")).to.have.length(1);
-    expect(findingsOf(EXTENSION, "import { systemActor } from '@svc/api';\n")).to.have.length(1);
-    expect(findingsOf(EXTENSION, "import { actorOf } from '@svc/api';\n")).to.have.length(1);
+    expect(findingsOf(EXTENSION, "import { systemActor } from '@svc/api/internal';\n")).to.have.length(1);
+    expect(findingsOf(EXTENSION, "import { actorOf } from '@svc/api/internal';\n")).to.have.length(1);
     expect(
       findingsOf(
         EXTENSION,

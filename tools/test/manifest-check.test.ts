@@ -1,4 +1,5 @@
 import * as api from '@svc/api';
+import * as internal from '@svc/api/internal';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { checkedManifest, manifestValidator } from '../build/manifest-check.mjs';
@@ -7,14 +8,14 @@ import { inRoot } from '../build/paths.mjs';
 describe('the check of a manifest', () => {
   const dir = 'dist/test/manifest-check/probe';
   const target = { dir, id: 'probe' };
-  const validate = manifestValidator(api.Manifest);
+  const validate = manifestValidator(internal.Manifest);
   before(() => mkdirSync(inRoot(dir), { recursive: true }));
   after(() => rmSync(inRoot('dist/test/manifest-check'), { recursive: true, force: true }));
 
   const findingsOf = (fields: object): string => {
     writeFileSync(inRoot(dir, 'extension.json'), JSON.stringify({ manifest: 1, id: 'probe', api: '^0.1.0', ...fields }));
     try {
-      checkedManifest(target, validate, api);
+      checkedManifest(target, validate, { ...api, ...internal });
       return 'good';
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

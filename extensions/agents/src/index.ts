@@ -23,6 +23,7 @@ import { type AgentsDeps, checkedId, createAgentsService, finishKills, getAgent,
 import { checkSpawn, spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
+import { slashCommands } from './slash-commands.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
 import { agentTools } from './tools.js';
 
@@ -31,6 +32,7 @@ export default defineExtension({
   tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init, revision],
   commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: [{ word: 'agents', means: 'agent list', runs: true }] }],
+  completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name' }],
   activate(ctx) {
     const store = createStore(ctx.db);
     const cache = cacheRows<Agent | undefined>(ctx.clock);
@@ -87,6 +89,7 @@ export default defineExtension({
     ctx.services.provide(Agents, servedAgents(deps, agents));
     ctx.routes.add(...agentRoutes(surface), ...changeRoutes(surface), ...modeAndModelRoutes(surface), ...cloneRoutes(surface), ...checkRoutes(surface), ...bulkRoutes(surface), ...profileRoutes());
     ctx.tools.add(...agentTools(surface));
+    ctx.slashCommands.add(...slashCommands({ ...agents, modelsOf }));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));
     ctx.hooks.tap(MetricsCollect, async () => [{ name: 'svc_agents_total', help: 'Agents that there are, suspended ones among them', type: 'gauge', value: await store.count() }]);
     ctx.hooks.tap(StoragePurge, ({ ownerId }) => {

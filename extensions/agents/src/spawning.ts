@@ -7,7 +7,7 @@
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type DeclaredCapabilities, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type RunSubject, type Write } from '@svc/api';
+import { type Actor, type Clock, type DeclaredCapabilities, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write, type RunSubject } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { modelRemarks } from './changing/model-remarks.js';

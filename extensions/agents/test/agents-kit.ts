@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, actorOf, type Events, cacheRows, type Logger, type Verdict } from '@svc/api';
+import { type Actor, type Events, cacheRows, type Logger, type Verdict } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { systemIds } from '@svc/platform/clock/ids';
 import { virtualClock } from '@svc/platform/clock/clock';

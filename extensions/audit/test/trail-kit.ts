@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, type AuditFact, actorFrom, auditFact, type Db, type Dir } from '@svc/api';
+import { type Actor, type AuditFact, auditFact, type Db, type Dir, actorFrom } from '@svc/api';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
 import { systemClock } from '@svc/platform/clock/clock';

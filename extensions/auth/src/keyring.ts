@@ -7,7 +7,7 @@
  *     its place had started by then (kernel/platform/src/config/owner-key.ts). A key that a person sets ends that.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { actorFrom, type Actor, type Role } from '@svc/api';
+import { type Actor, type Role, actorFrom } from '@svc/api';
 import { hasKey, type KeySettings, type KnownKey, keysOf } from './known-keys.js';
 
 export interface Keyring {

@@ -1,4 +1,5 @@
-import { coversHost, isAddressGranted, isHostGranted, isPrivatePattern, targetOf } from '@svc/api';
+import { coversHost, isHostGranted, isPrivatePattern, targetOf } from '@svc/api';
+import { isAddressGranted } from '@svc/api/internal';
 import { expect } from 'chai';
 
 const reaches = (pattern: string, address: string): boolean => {

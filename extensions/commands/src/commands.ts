@@ -1,44 +1,70 @@
-/** All slash commands, as a chat over the WebSocket understands them. Each answers before anything is queued, so `/stop` never waits behind what it stops. */
-import { nearest } from '@svc/api';
-import { AGENT_COMMANDS } from './agent-commands.js';
-import type { Answered, Command } from './command.js';
-import { MODEL_COMMANDS } from './model-commands.js';
-import { SESSION_COMMANDS } from './session-commands.js';
+/** The commands of all areas that are on, and those of this one: the help, and what a client does itself. */
+import { defineSlashCommand, namesOfSlashCommand, nearest, type SlashAnswer, type SlashCommand, type SlashCommandFacts } from '@svc/api';
+import { commandErrors } from './errors.js';
 
-/** The daemon keeps nothing of them: they name what a client should do, for clients that leave commands to the daemon. */
-const ofClient = (name: string, usage: string, summary: string, message: string, more: Partial<Command> = {}): Command => ({
-  name,
-  usage,
-  summary,
-  permission: 'sessions.read',
-  isOfClient: true,
-  ...more,
-  run: async (_deps, { args }): Promise<Answered> => ({ message, data: { action: name, ...(args === '' ? {} : { level: args.toLowerCase() }) } }),
+const DEFAULT_ORDER = 50;
+
+export interface CommandList {
+  /** In the order of the help. */
+  all(): readonly SlashCommand[];
+  /** By name or alias, with or without the slash, whatever the case. */
+  find(name: string): SlashCommand | undefined;
+  /** Names that look like it, the likeliest first. */
+  like(name: string): string[];
+}
+
+/** Read anew with each question: an area that is switched off takes its commands away. */
+export const createCommandList = (active: () => readonly SlashCommand[]): CommandList => ({
+  all: () => active().toSorted((a, b) => (a.order ?? DEFAULT_ORDER) - (b.order ?? DEFAULT_ORDER) || (a.name < b.name ? -1 : 1)),
+  find: (name) => {
+    const wanted = name.replace(/^\//, '').toLowerCase();
+    return active().find((command) => namesOfSlashCommand(command).includes(wanted));
+  },
+  like: (name) => nearest(name.toLowerCase(), active().flatMap(namesOfSlashCommand)),
 });
 
-const CLIENT_COMMANDS: readonly Command[] = [
-  ofClient('clear', '/clear', 'Clear the screen; the conversation stays', 'Your client handles this; the conversation did not change. /new starts a new one, /reset deletes this one.'),
-  ofClient('verbose', '/verbose [off|on|full]', 'How much of the work of tools the client shows', 'That is up to your client: the daemon sends it everything.', {
-    takes: { words: ['off', 'on', 'full'] },
-  }),
-  ofClient('exit', '/exit', 'Leave the chat', 'Close the connection to leave; active runs continue. /stop ends them.', { aliases: ['quit'] }),
-];
-
-const HELP: Command = { name: 'help', usage: '/help [COMMAND]', summary: 'List the commands, or explain one', permission: 'sessions.read', takes: 'text', run: async (_deps, { args }) => help(args) };
-
-export const COMMANDS: readonly Command[] = [HELP, ...SESSION_COMMANDS, ...MODEL_COMMANDS, ...AGENT_COMMANDS, ...CLIENT_COMMANDS];
-
-const BY_NAME: ReadonlyMap<string, Command> = new Map(COMMANDS.flatMap((command) => [command.name, ...(command.aliases ?? [])].map((name) => [name, command] as const)));
-
-/** By name or alias, with or without the slash, whatever the case. */
-export const commandOf = (name: string): Command | undefined => BY_NAME.get(name.replace(/^\//, '').toLowerCase());
-
-/** Names that look like it, the likeliest first. */
-export const namesLike = (name: string): string[] => nearest(name.toLowerCase(), [...BY_NAME.keys()]);
-
-const help = (name: string): Answered => {
-  const command = name === '' ? undefined : commandOf(name);
-  if (command) return { message: `${command.usage}\n${command.summary}.${command.aliases ? ` Also /${command.aliases.join(', /')}.` : ''}` };
-  const width = Math.max(...COMMANDS.map(({ usage }) => usage.length));
-  return { message: COMMANDS.map(({ usage, summary }) => `${usage.padEnd(width)}  ${summary}`).join('\n') };
+/** Throws `command_bad_argument`. */
+export const checkArgs = ({ name, takes }: SlashCommandFacts, args: string): void => {
+  if (takes === 'text' || args === '') return;
+  if (takes === undefined) throw commandErrors.bad_argument(name, args, 'nothing behind its name');
+  if (!takes.words.includes(args.toLowerCase())) throw commandErrors.bad_argument(name, args, `${takes.words.join(', ')} or nothing`);
 };
+
+export const helpCommand = (commands: CommandList): SlashCommand =>
+  defineSlashCommand({
+    name: 'help',
+    usage: '/help [COMMAND]',
+    summary: 'List the commands, or explain one',
+    permission: 'sessions.read',
+    takes: 'text',
+    order: 0,
+    run: async ({ args }) => help(commands, args),
+  });
+
+const help = (commands: CommandList, name: string): SlashAnswer => {
+  const command = name === '' ? undefined : commands.find(name);
+  if (command) return { message: `${command.usage}\n${command.summary}.${command.aliases ? ` Also /${command.aliases.join(', /')}.` : ''}` };
+  const all = commands.all();
+  const width = Math.max(...all.map(({ usage }) => usage.length));
+  return { message: all.map(({ usage, summary }) => `${usage.padEnd(width)}  ${summary}`).join('\n') };
+};
+
+/** The daemon keeps nothing of them: they name what a client should do, for clients that leave commands to the daemon. */
+const ofClient = (facts: Pick<SlashCommandFacts, 'name' | 'usage' | 'summary' | 'order' | 'aliases' | 'takes'>, message: string): SlashCommand =>
+  defineSlashCommand({
+    ...facts,
+    permission: 'sessions.read',
+    run: async ({ args }) => ({ message, data: { action: facts.name, ...(args === '' ? {} : { level: args.toLowerCase() }) } }),
+  });
+
+export const CLIENT_COMMANDS: readonly SlashCommand[] = [
+  ofClient(
+    { name: 'clear', usage: '/clear', summary: 'Clear the screen; the conversation stays', order: 91 },
+    'That is up to your client: the conversation is as it was. /new begins a fresh one, /reset deletes this one.',
+  ),
+  ofClient(
+    { name: 'verbose', usage: '/verbose [off|on|full]', summary: 'How much of the work of tools the client shows', takes: { words: ['off', 'on', 'full'] }, order: 92 },
+    'That is up to your client: the daemon sends it everything.',
+  ),
+  ofClient({ name: 'exit', aliases: ['quit'], usage: '/exit', summary: 'Leave the chat', order: 93 }, 'Close the connection to leave; active runs continue. /stop ends them.'),
+];

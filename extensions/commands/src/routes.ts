@@ -1,6 +1,5 @@
-import { reply, type RouteDecl, routeGroup, Type } from '@svc/api';
-import type { Command } from './command.js';
-import { COMMANDS, commandOf } from './commands.js';
+import { reply, type RouteDecl, routeGroup, type SlashCommand as Command, Type } from '@svc/api';
+import { CLIENT_COMMANDS, type CommandList } from './commands.js';
 import { commandErrors } from './errors.js';
 
 const route = routeGroup({ area: 'commands' });
@@ -18,20 +17,22 @@ const SlashCommand = Type.Object(
   { 'x-name': 'SlashCommand' },
 );
 
-const shown = ({ name, summary, usage, aliases = [], permission, isOfClient }: Command) => ({
+const shown = ({ name, summary, usage, aliases = [], permission }: Command) => ({
   cmd: `/${name}`,
   name,
   desc: summary,
   usage,
   aliases: [...aliases],
-  source: isOfClient ? 'client' : 'builtin',
+  source: CLIENT_COMMANDS.some((one) => one.name === name) ? 'client' : 'builtin',
   permission,
 });
+
+const listed = (all: readonly Command[]) => ({ commands: all.map(shown), total: all.length });
 
 const WHERE =
   'Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered immediately, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.';
 
-export const commandRoutes = (): RouteDecl[] => [
+export const commandRoutes = (commands: CommandList): RouteDecl[] => [
   route({
     id: 'listCommands',
     method: 'GET',
@@ -39,7 +40,7 @@ export const commandRoutes = (): RouteDecl[] => [
     summary: 'List slash commands',
     description: WHERE,
     responses: { 200: Type.Object({ commands: Type.Array(SlashCommand), total: Type.Integer() }) },
-    handler: async () => reply(200, { commands: COMMANDS.map(shown), total: COMMANDS.length }),
+    handler: async () => reply(200, listed(commands.all())),
   }),
   route({
     id: 'getCommand',
@@ -51,7 +52,7 @@ export const commandRoutes = (): RouteDecl[] => [
     errors: [404],
     responses: { 200: SlashCommand },
     handler: async ({ params }) => {
-      const command = commandOf(params.name);
+      const command = commands.find(params.name);
       if (!command) throw commandErrors.not_found(params.name.replace(/^\//, ''));
       return reply(200, shown(command));
     },

@@ -1,4 +1,5 @@
-import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
+import { defineSlashCommand } from '@svc/api';
+import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
 const say = (kernel: TestKernel, agent: string, message: string) => kernel.http.post(`/api/agents/${agent}/message`, { message });
@@ -49,6 +50,31 @@ describe('slash commands', () => {
 
     expect(refused.body.error).to.contain('Did you mean /usage?');
     expect((await kernel.http.expect(200, 'GET', `/api/agents/${agent}/session`)).body.messages).to.deep.equal([]);
+  });
+
+  it('come and go with the area that brings them, and a name that another has is refused when the area is switched on', async () => {
+    const area = (id: string, name: string) =>
+      fixtureExtension({
+        id,
+        contributions: { slashCommands: [name] },
+        definition: {
+          activate: (ctx) =>
+            void ctx.slashCommands.add(
+              defineSlashCommand({ name, usage: `/${name}`, summary: 'Ring the bell', permission: 'runs.send', run: async ({ agentId }) => ({ message: `It rang for ${agentId}.` }) }),
+            ),
+        },
+      });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["bell", "thief"]\n`, extra: [area('bell', 'ring'), area('thief', 'quit')] });
+    const agent = (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents[0].id;
+    const thief = kernel.daemon.kernel.extensions().find(({ id }) => id === 'thief');
+    expect([thief?.state, thief?.reason]).to.deep.equal(['failed', 'the slash command /quit is already contributed by commands']);
+    expect((await say(kernel, agent, '/ring')).body.response).to.equal(`It rang for ${agent}.`);
+    expect((await say(kernel, agent, '/help')).body.response).to.match(/^\/ring +Ring the bell$/m);
+
+    await kernel.daemon.kernel.disable('bell');
+
+    expect((await say(kernel, agent, '/ring')).body.code).to.equal('command_unknown');
+    expect((await kernel.http.get('/api/commands/ring')).status).to.equal(404);
   });
 
   it('are ordinary text while the area is off', async () => {

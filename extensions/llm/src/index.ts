@@ -15,6 +15,7 @@ import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
 import { decorateAgents, decorateModels } from './decorating.js';
 import { inMemory, type LlmDeps, servedLlm } from './service.js';
+import { slashCommands } from './slash-commands.js';
 import { createUsageMetrics } from './money/usage-metrics.js';
 import { createUsageStore } from './store.js';
 import { UsageRows } from './tables.js';
@@ -29,11 +30,12 @@ export default defineExtension({
     const counters = { calls: 0, failures: 0, retries: 0 };
     const store = createUsageStore(ctx.db);
     const providers = ctx.services.require(Providers);
+    const models = ctx.services.require(Models);
     const drivers = createDrivers(
       { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() },
       ctx.services,
     );
-    const resolution = createResolutionCache({ drivers, models: ctx.services.require(Models), providers, clock: ctx.clock });
+    const resolution = createResolutionCache({ drivers, models, providers, clock: ctx.clock });
     ctx.events.on(ProviderChanged, () => resolution.clear());
     ctx.events.on(ConfigChanged, () => resolution.clear());
     ctx.events.on(ModelsChanged, () => resolution.clear());
@@ -62,6 +64,7 @@ export default defineExtension({
     ctx.hooks.tap(ResolveModel, (choice) => whenKnown(known.resolve(choice), ({ provider, model }) => ({ provider, model })));
     ctx.hooks.tap(AgentColumns, decorateAgents(known));
     ctx.hooks.tap(ModelColumns, decorateModels(known));
+    ctx.slashCommands.add(...slashCommands({ agents, resolution, store, models, providers, clock: ctx.clock }));
     const used = createUsageMetrics({ actors: ctx.actors, store, agents, clock: ctx.clock });
     ctx.hooks.tap(MetricsCollect, async () => [
       ...(await used()),

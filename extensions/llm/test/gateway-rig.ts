@@ -3,7 +3,7 @@ import { createAreaActors } from '@svc/core';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorFrom, type Actor, type CallOptions, type Clock, type Db, cacheRows, type SecretRef, type Service } from '@svc/api';
+import { type Actor, type CallOptions, type Clock, type Db, cacheRows, type SecretRef, type Service, actorFrom } from '@svc/api';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract';

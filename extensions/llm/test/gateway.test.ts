@@ -1,4 +1,4 @@
-import { actorFrom, isSvcError, type SvcError } from '@svc/api';
+import { isSvcError, type SvcError, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';

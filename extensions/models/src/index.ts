@@ -10,6 +10,7 @@ import { catalogRoutes } from './routes/catalog-routes.js';
 import { customRoutes } from './routes/custom-routes.js';
 import { modelRoutes } from './routes/model-routes.js';
 import { createModelsService, servedModels } from './service.js';
+import { modelsCommand } from './slash-commands.js';
 import { createModelStore } from './store.js';
 import { Aliases, CustomModels, LocalLists, Revisions } from './tables.js';
 import { createStoredCatalog } from './update/stored-catalog.js';
@@ -37,6 +38,7 @@ export default defineExtension({
       ...customRoutes({ ...about, changes }),
       ...catalogRoutes({ models, kept, updates, hasHost: () => ctx.config.get(ModelsSection).catalog_url !== '' }),
     );
+    ctx.slashCommands.add(modelsCommand(about));
     ctx.events.on(ModelsChanged, async ({ what, name }) => {
       models.refresh();
       if (what === 'catalog') await updates.applyChange(name);

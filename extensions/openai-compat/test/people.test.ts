@@ -1,5 +1,6 @@
 /** The conversation of each person that a client speaks for. */
-import { actorOf, type Db } from '@svc/api';
+import type { Db } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { systemClock } from '@svc/platform/clock/clock';

@@ -13,6 +13,7 @@ import { providerRoutes } from './routes/provider-routes.js';
 import { createReach } from './addresses/reach.js';
 import { createProvidersService } from './service.js';
 import { localAddresses } from './snapshot.js';
+import { providersCommand } from './slash-commands.js';
 import { createSettingsStore } from './store.js';
 import { VaultReset } from '@svc/ext-vault/contract';
 import { Defaults, KeyStates, Settings } from './tables.js';
@@ -54,6 +55,7 @@ export default defineExtension({
     const isShipped = async (name: string): Promise<boolean> => (await loadKnownProviders()).some((entry) => entry.name === name);
     const reach = createReach({ fetch, clock: ctx.clock, local, lists, isShipped, log: ctx.log });
     ctx.routes.add(...providerRoutes({ providers, models, local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
+    ctx.slashCommands.add(providersCommand(providers));
     ctx.events.on(VaultReset, () => providers.refresh());
     ctx.events.on(ProviderChanged, ({ name }) => providers.listenForChange(name));
     for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection]) ctx.config.onChange(section, () => providers.refresh());

@@ -24,6 +24,7 @@ import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
 import { serveAreasBelow } from './serving.js';
+import { slashCommands } from './slash-commands.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
 import { createWatchKeeper } from './unwatched.js';
@@ -122,6 +123,7 @@ export default defineExtension({
     );
     ctx.sockets.add(chatSocket({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
+    ctx.slashCommands.add(...slashCommands({ agents, sessions, llm, runs, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop(ctx.actors.system('purge'), { agentId }, 'the agent was killed');
       else if (ownerId !== undefined) await runs.stop(ctx.actors.only('purge', ownerId), {}, 'the owner left');

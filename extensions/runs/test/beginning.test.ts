@@ -1,5 +1,5 @@
 /** A run that was accepted begins when it can: only what is gone for good ends it. */
-import { actorFrom, type JournalRun, type LeasedRun } from '@svc/api';
+import { type JournalRun, type LeasedRun, actorFrom } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';

@@ -1,6 +1,7 @@
 /** What the service of runs accepts, from whom, and what it lets others see and stop. */
 import { createHash } from 'node:crypto';
-import { type Actor, actorOf, type Verdict } from '@svc/api';
+import type { Actor, Verdict } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import { type RunDraft, RunEnded, Runs, type RunsService, RunStart } from '@svc/ext-runs/contract';
 import { fixtureExtension, OPEN_RATE, OWNER } from '@svc/testing';
 import { expect } from 'chai';

@@ -28,6 +28,7 @@ import { branchRoute } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
+import { slashCommands } from './slash-commands.js';
 import { createSessionStore } from './store.js';
 import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
@@ -135,6 +136,7 @@ export default defineExtension({
         (counts) => ({ sessions: counts }),
       ),
     );
+    ctx.slashCommands.add(...slashCommands({ agents, sessions: service, commit: (writes) => ctx.db.commit(writes), clock: ctx.clock, log: ctx.log }));
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
     lookAgain(ctx, catalogue, closing);
     cleanRegularly(ctx, cleaning);

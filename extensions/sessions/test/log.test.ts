@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorFrom, type Actor, actorOf, type Db } from '@svc/api';
+import { type Actor, type Db, actorFrom } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import { systemClock } from '@svc/platform/clock/clock';
 import { seededIds } from '@svc/platform/clock/ids';
 import { openSqlite } from '@svc/platform/storage/sqlite/sqlite-connection';

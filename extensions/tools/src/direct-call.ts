@@ -6,7 +6,7 @@
  * I3  With an agent it has that agent's capabilities, owner and folder. Without one it has what the caller's role may grant, and the folder of all agents.
  * I4  It waits for nobody: what a person would have to approve first is refused.
  */
-import { type Actors, type Actor, type AuditNote, type Capabilities, type Ids, type Logger, matchesAny, SvcError, toolCallNote } from '@svc/api';
+import { type Actors, type Actor, type Capabilities, type Ids, type Logger, matchesAny, SvcError, toolCallNote, type AuditNote } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from './contract.js';
 import { toolErrors } from './errors.js';

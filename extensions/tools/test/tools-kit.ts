@@ -1,5 +1,5 @@
 /** The tools service over plain parts: a list of tools, hooks that a test fills, and time that a test moves. */
-import { actorFrom, type AnyTool, type Capabilities, type CheckpointTake, defineTool, type Logger, type Plain, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
+import { type AnyTool, type Capabilities, type CheckpointTake, defineTool, type Logger, type Plain, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict, actorFrom } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';

@@ -6,7 +6,7 @@ import type { Tcp } from './adapters/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './adapters.js';
 import type { CollectionView } from './declare/collection-view.js';
 import type { CapabilityDecl } from './declare/capability.js';
-import type { CommandDecl, CommandWordDecl } from './declare/command.js';
+import type { CommandDecl, CommandWordDecl, CompletionDecl } from './declare/command.js';
 import type { Events } from './declare/event.js';
 import type { ExtensionPlan, ExtensionStatus } from './extension-status.js';
 import type { Installation } from './installation.js';
@@ -23,6 +23,7 @@ import type { TSchema } from './schema/schema.js';
 import type { Db, Migration } from './storage.js';
 import type { Purged, PurgeSubject } from './purge.js';
 import type { Streams } from './http/streams.js';
+import type { SlashCommand } from './slash-command.js';
 import type { AnyTool } from './tools.js';
 import type { SettingsView } from './settings.js';
 import type { PanelView } from './manifest/panel.js';
@@ -90,7 +91,12 @@ export interface KernelFacts {
   readonly rss_bytes: number;
 }
 
-export interface KernelView extends ToolsView {
+/** What the grant `kernel:slash-commands` shows of the kernel. */
+export interface SlashCommandsView {
+  slashCommands(): ReadonlyArray<{ readonly owner: string; readonly command: SlashCommand }>;
+}
+
+export interface KernelView extends ToolsView, SlashCommandsView {
   /** Also with the grant `kernel:settings` alone. */
   readonly settings: SettingsView;
   readonly version: string;
@@ -151,6 +157,7 @@ export interface ExtensionContext {
     connections(id: string): readonly Connection[];
   };
   readonly tools: { add(...decls: readonly AnyTool[]): Disposable };
+  readonly slashCommands: { add(...commands: readonly SlashCommand[]): Disposable };
   readonly capabilities: DeclaredCapabilities;
   readonly hooks: Hooks;
   readonly services: Services;
@@ -184,7 +191,7 @@ export interface ExtensionContext {
   readonly ids: Ids;
   /** Throws `daemon_no_actors` for a third-party extension: it acts for those who call it. */
   readonly actors: Actors;
-  /** Only for extensions whose manifest asks for the grant `kernel`; with `kernel:tools` or `kernel:settings` alone only that member answers. */
+  /** Only for extensions whose manifest asks for the grant `kernel`; with a narrow one such as `kernel:tools` only that member answers. */
   readonly kernel: KernelView;
   hold(label: string): Hold | null;
   onDispose(label: string, fn: () => void | Promise<void>): Disposable;
@@ -208,6 +215,8 @@ export interface ExtensionDefinition {
   readonly commands?: readonly CommandDecl[];
   /** First words of its commands, in addition to its id. */
   readonly commandWords?: readonly CommandWordDecl[];
+  /** What Tab offers of its rows. */
+  readonly completions?: readonly CompletionDecl[];
   /** Registers only: no I/O, no waiting on others. */
   activate(ctx: ExtensionContext): void | Promise<void>;
   /** After migrations and registration: open listeners, warm caches. May throw `notReady`. */

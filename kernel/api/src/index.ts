@@ -1,68 +1,234 @@
-/** @svc/api: the only thing an extension imports at run time. */
-export * from './actor.js';
-export * from './at-once.js';
-export * from './manifest/api-keys.js';
-export * from './manifest/api-version.js';
-export * from './schema/check.js';
-export * from './collection/collection.js';
-export * from './collection/collection-routes.js';
-export * from './collection/errors.js';
-export * from './collection/fields.js';
-export * from './collection/list.js';
-export * from './collection/open-collection.js';
-export * from './collection/read-list.js';
-export * from './collection/spec.js';
-export * from './command-line.js';
-export * from './declare/audit.js';
-export * from './declare/capability.js';
-export * from './declare/collection-view.js';
-export * from './declare/command.js';
-export * from './declare/event.js';
-export * from './declare/frames.js';
-export * from './declare/hook.js';
-export * from './declare/plain.js';
-export * from './declare/service.js';
-export * from './declare/table.js';
-export * from './declare/work.js';
-export * from './define-extension.js';
-export * from './disposable.js';
-export * from './schema/document-check.js';
-export * from './adapters.js';
-export * from './errors.js';
-export * from './adapters/child.js';
-export * from './adapters/tcp.js';
-export * from './extension.js';
-export * from './extension-status.js';
-export * from './installation.js';
-export * from './manifest/grants.js';
-export * from './manifest/host-pattern.js';
-export * from './http/http.js';
-export * from './http/http-asset.js';
-export * from './http/http-file.js';
-export * from './journal.js';
-export * from './row-cache.js';
-export * from './kernel-hooks.js';
-export * from './manifest/deprecations.js';
-export * from './manifest/manifest.js';
-export * from './manifest/manifest-versions.js';
-export * from './manifest/own-paths.js';
-export * from './manifest/panel.js';
-export * from './text/nearest.js';
-export * from './http/owned-rows.js';
-export * from './http/pages.js';
-export * from './text/pattern.js';
-export * from './purge.js';
-export * from './http/route-group.js';
-export * from './http/reply.js';
-export * from './schema/schema.js';
-export * from './schema/schema-walk.js';
-export * from './settings.js';
-export * from './http/sending-page.js';
-export * from './http/sse.js';
-export * from './storage.js';
-export * from './http/streams.js';
-export * from './text/toml-lines.js';
-export * from './text/unseen.js';
-export * from './text/uuid.js';
-export * from './text/words.js';
-export * from './tools.js';
+/** @svc/api: the only thing an extension imports at run time. What only the kernel, tools and tests need is in internal.ts. */
+
+// The extension itself, and what its code gets.
+export { defineExtension, type ExtensionSource } from './define-extension.js';
+export { type ExtensionContext, type ExtensionDefinition, type ConfigHandle, type Timers, type Hold, type StopReason, NotReady, type DeclaredCapabilities } from './extension.js';
+export type { Disposable } from './disposable.js';
+export type { Logger, Clock, Ids } from './adapters.js';
+export { Actor, type Actors, actorFrom, Role, seesAll } from './actor.js';
+
+// Errors.
+export { defineErrors, isSvcError, SvcError, type ErrorSpec, type ErrorTable } from './errors.js';
+
+// Schemas: a value of TypeBox is validation, type and documentation in one.
+export { Type, OneOf, Nullable, Uuid, UuidText, IdempotencyKey, ErrorBody, type Static, type TObject, type TSchema } from './schema/schema.js';
+export type { Schemas, Checked } from './schema/check.js';
+export type { Plain } from './declare/plain.js';
+
+// Routes, sockets and their answers.
+export {
+  defineRoute,
+  defineSocket,
+  reply,
+  bytes,
+  stream,
+  follow,
+  waitFor,
+  type Method,
+  type Req,
+  type Responses,
+  type RouteDecl,
+  type RouteReply,
+  type RouteSpec,
+  type MediaAnswer,
+  type ErrorShape,
+  type SocketDecl,
+  type Connection,
+} from './http/http.js';
+export { routeGroup, type GroupedRoute } from './http/route-group.js';
+export type { Headers, Reply, JsonReply, MediaReply, LateReply } from './http/reply.js';
+export { sse } from './http/sse.js';
+export { pageOf, PageQuery } from './http/pages.js';
+export { sendFile, fileRev, servedErrors } from './http/http-file.js';
+export { sendAsset } from './http/http-asset.js';
+
+// Collections and lists: rows of people by one declaration.
+export { defineCollection, type Collection } from './collection/collection.js';
+export { openCollection, type OpenCollection } from './collection/collection-routes.js';
+export type { CollectionSpec } from './collection/spec.js';
+export type { Item, Draft, Change } from './collection/fields.js';
+export type { CollectionRows, CollectionRules, ChangeOf, Beside } from './collection/open-collection.js';
+export { defineList, type ListDecl, type ListSpec, type ListQuery, type Found } from './collection/list.js';
+export { readList, type ListSource } from './collection/read-list.js';
+export type { CollectionView } from './declare/collection-view.js';
+export { ownedRows, type OwnedRows, type OwnedRowsSpec } from './http/owned-rows.js';
+
+// Tables, reads and sealed writes.
+export { defineTable, createTables, type TableDecl, type RowOf } from './declare/table.js';
+export {
+  type Db,
+  type Reader,
+  type Row,
+  type Scalar,
+  type Where,
+  type OrderBy,
+  type Select,
+  type Page,
+  type Write,
+  SealedWrites,
+  type CommitResult,
+  type Migration,
+  type MigrationBuilder,
+  type ColumnSpec,
+  idGroups,
+} from './storage.js';
+export { cacheRows, readOneCached, type RowCache } from './row-cache.js';
+export { PurgeSubject, type Purged } from './purge.js';
+
+// What areas do for and say to each other.
+export {
+  defineService,
+  method,
+  streamMethod,
+  named,
+  type Service,
+  type ServiceDecl,
+  type ServiceMethods,
+  type MethodDecl,
+  type StreamMethodDecl,
+  type CallOptions,
+  type CallControl,
+  type OptionalHandle,
+  type Services,
+} from './declare/service.js';
+export { defineEvent, type EventDecl, type LiveSpec, type Events, ConfigChanged, ExtensionChanged, AuthChanged, PageChanged } from './declare/event.js';
+export {
+  defineAsk,
+  defineGather,
+  definePipe,
+  defineStep,
+  defineVeto,
+  type Hooks,
+  type HookDecl,
+  type HookHandle,
+  type OwnHook,
+  type AskHook,
+  type GatherHook,
+  type PipeHook,
+  type StepHook,
+  type VetoHook,
+  type Verdict,
+  type Gathered,
+  type TapOf,
+  type CallOf,
+  type TapControl,
+  type TapOptions,
+  type Stage,
+} from './declare/hook.js';
+export { defineConfig, defineWork, defineWorker, type ConfigDecl, type WorkDecl, type WorkerDecl } from './declare/work.js';
+export { atOnce, allKnown, isThenable, whenKnown, type AtOnce, type AtOnceService } from './at-once.js';
+
+// The audit log: what an area does, told to it in the commit that does it.
+export { AuditRecorded, auditFact, toolCallNote, AUDIT_CATEGORIES, AuditCategory, type AuditFact, type AuditNote } from './declare/audit.js';
+
+// The kernel's own hooks.
+export {
+  HttpAdmit,
+  HttpAuthenticate,
+  HttpAuthorize,
+  SocketUpgrade,
+  Admission,
+  ToolList,
+  ToolGrants,
+  ToolBefore,
+  ToolAfter,
+  ToolRequest,
+  CheckpointTake,
+  SecretResolve,
+  SecretChange,
+  StoragePurge,
+  KernelReady,
+  KernelGreet,
+  GreetingLine,
+  DoctorCheck,
+  DoctorFinding,
+  HealthProbe,
+  Probe,
+  MetricsCollect,
+  Metric,
+  Histogram,
+  SecurityReport,
+} from './kernel-hooks.js';
+
+// Durable work.
+export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
+
+// Streams of numbered frames.
+export {
+  defineFrames,
+  defineStreamProjection,
+  defineAnswerProjection,
+  type FramesDecl,
+  type Frame,
+  type FrameData,
+  type FrameOf,
+  type ProjectionDecl,
+  type StreamProjection,
+  type AnswerProjection,
+} from './declare/frames.js';
+export type { Streams } from './http/streams.js';
+
+// Tools of agents, and what agents may do.
+export { defineTool, factsOf, needsOf, type AnyTool, type ToolDecl, type ToolCall, ToolOutput, ToolStatus, ToolFacts, ToolPreview, FileChange, type ToolRisk, CallFacts, Capabilities, ExecLimits, Need } from './tools.js';
+export {
+  defineCapability,
+  grantOf,
+  needOf,
+  coversGrant,
+  coversName,
+  patternFault,
+  capabilityNameFault,
+  CAPABILITY_NAME,
+  type CapabilityDecl,
+  type CapabilityOf,
+  type FlagCapability,
+  type ListCapability,
+  type GrantForm,
+  type GrantOf,
+} from './declare/capability.js';
+export { mayUseShell, parseCommandLine, type CommandLine } from './command-line.js';
+
+// Commands: in a conversation, and in a terminal.
+export { defineSlashCommand, namesOfSlashCommand, type SlashCommand, type SlashCommandFacts, type SlashCall, SlashAnswer } from './slash-command.js';
+export type { CommandDecl, CommandWordDecl, CommandColumn, CommandOutput, CommandSynonym, CompletionDecl } from './declare/command.js';
+
+// Effects on the world outside, each by its adapter of the context.
+export type {
+  Egress,
+  FetchInit,
+  FetchPurpose,
+  FetchResponse,
+  ExecOptions,
+  ExecResult,
+  Files,
+  Dir,
+  DirEntry,
+  Assets,
+  Secrets,
+  SecretRef,
+  Signature,
+  HmacOptions,
+  Workers,
+} from './adapters.js';
+export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
+export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
+
+// Small functions that every area needs the same way.
+export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
+export { violations, didYouMean, type Finding } from './schema/document-check.js';
+export { nearest } from './text/nearest.js';
+export { matchesPattern, matchesAny } from './text/pattern.js';
+export { scanToml, lineOfPath } from './text/toml-lines.js';
+export { UNSEEN } from './text/unseen.js';
+export { isUuid } from './text/uuid.js';
+export { wordsOf, wordsAsked, wordList, foldedText } from './text/words.js';
+export { coversHost, isHostGranted, isPrivatePattern, targetOf } from './manifest/host-pattern.js';
+
+// For areas that administer svc itself: what the grant `kernel` and its narrower kinds show.
+export type { KernelView, ToolsView, LogView, LoggedLine } from './extension.js';
+export type { ExtensionStatus, ExtensionPlan } from './extension-status.js';
+export type { InstallRequest, InstallOptions, InstallProgress, UpgradeRequest, PackageOffer } from './installation.js';
+export type { SettingsView, SettingsApplied, SettingChanged } from './settings.js';
+export { GRANT_KINDS, parseGrant } from './manifest/grants.js';
+export { PANEL_PLACES, type PanelView } from './manifest/panel.js';
+export { textThatIsSet, isKeyHash, holdsCallerKey } from './manifest/api-keys.js';

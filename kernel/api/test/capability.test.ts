@@ -1,4 +1,5 @@
-import { Capabilities, type CapabilityOf, coversGrant, defineCapability, type GrantForm, type GrantOf, grantOf, isCapability, needOf, patternFault } from '@svc/api';
+import { Capabilities, type CapabilityOf, coversGrant, defineCapability, type GrantForm, type GrantOf, grantOf, needOf, patternFault } from '@svc/api';
+import { isCapability } from '@svc/api/internal';
 import { expect } from 'chai';
 
 const description = 'Read calendars';

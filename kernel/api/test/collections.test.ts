@@ -1,6 +1,7 @@
 /** A collection over HTTP, on both databases: what one declaration gives. */
 import { createHash } from 'node:crypto';
-import { collectionErrors, defineCollection, defineErrors, defineExtension, type ExtensionContext, type Item, Nullable, OneOf, openCollection, reply, Type } from '@svc/api';
+import { defineCollection, defineErrors, defineExtension, type ExtensionContext, type Item, Nullable, OneOf, openCollection, reply, Type } from '@svc/api';
+import { collectionErrors } from '@svc/api/internal';
 import { bootTestKernel, describeOnEngines, fixtureExtension, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 

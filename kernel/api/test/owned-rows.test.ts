@@ -1,5 +1,5 @@
 /** Rows of people, as an area handles them by the declaration of their table; and the migration that makes it. */
-import { actorFrom, type Actor, type ExtensionContext, type OwnedRows, type RowOf, createTables, defineErrors, defineTable, ownedRows } from '@svc/api';
+import { type Actor, type ExtensionContext, type OwnedRows, type RowOf, createTables, defineErrors, defineTable, ownedRows, actorFrom } from '@svc/api';
 import { bootTestKernel, describeOnEngines, fixtureExtension, OPEN_RATE, OWNER, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 

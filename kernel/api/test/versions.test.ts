@@ -1,6 +1,6 @@
 /** What VERSIONS.md promises. */
 import { readFileSync } from 'node:fs';
-import { API_VERSION, DEPRECATIONS, inNewestForm, MANIFEST_VERSION, Manifest } from '@svc/api';
+import { API_VERSION, DEPRECATIONS, inNewestForm, MANIFEST_VERSION, Manifest } from '@svc/api/internal';
 import { releaseFile } from '@svc/testing';
 import { expect } from 'chai';
 import gt from 'semver/functions/gt.js';

@@ -1,5 +1,6 @@
 /** Extensions as text: a list, one in full, a plan, the graph. Pure. */
-import type { ExtensionPlan, ExtensionStatus, RefusedExtension } from '@svc/api';
+import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
+import type { RefusedExtension } from '@svc/api/internal';
 import { bytesText, facts, table } from './terminal/layout.js';
 import { oneLine, type Terminal } from './terminal/terminal.js';
 

@@ -10,6 +10,7 @@ import { nearest } from '@svc/api';
 import { reported } from './terminal/complaint.js';
 import { wrap } from './terminal/layout.js';
 import { createSettings, type GlobalFlags } from './settings.js';
+import { knowCommands } from './typed-command.js';
 
 const VERSION = '0.1.0';
 const DEFAULT_COLUMNS = 80;
@@ -28,8 +29,10 @@ interface Vocabulary {
 /** Runs the command that the arguments name. */
 export const runProgram = (given: readonly string[], distDir: string): Promise<ExitCode> =>
   reported({ json: given.includes('--json'), color: !given.includes('--no-color') }, async () => {
+    knowCommands(distDir);
     // What areas add is looked up only where it could be meant.
     const vocabulary: Vocabulary = isOwn(commandName(given)) ? { entries: COMMANDS, synonyms: {} } : await vocabularyFor(given, distDir, commandName(given));
+    knowCommands(distDir, Object.keys(vocabulary.entries));
     const argv = helpAsOption(asOurs(given, vocabulary.synonyms), vocabulary.entries);
     const name = commandName(argv);
     const entry = name !== undefined && Object.hasOwn(vocabulary.entries, name) ? vocabulary.entries[name] : undefined;

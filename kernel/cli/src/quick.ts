@@ -6,6 +6,7 @@ import { stop } from './commands/daemon/stop.js';
 import type { ExitCode } from './exit-codes.js';
 import type { GlobalFlags } from './settings.js';
 import { reported } from './terminal/complaint.js';
+import { knowCommands } from './typed-command.js';
 
 export interface QuickWords {
   readonly name: string;
@@ -22,6 +23,7 @@ const COMMANDS: Readonly<Record<string, (cli: Cli, options: ReadonlySet<string>)
 
 export const runQuick = ({ name, flags, options }: QuickWords, distDir: string): Promise<ExitCode> =>
   reported(flags, async () => {
+    knowCommands(distDir);
     const command = COMMANDS[name];
     if (command === undefined) throw new TypeError(`${name} is not a quick command`); // main.ts asks for no other
     return command(createCli(flags, distDir), options);

@@ -69,6 +69,7 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
     routes: lasting(own.routes),
     sockets: lasting({ add: own.sockets, connections: (socketId) => ownConnections(parts, id, socketId) }),
     tools: lasting(own.tools),
+    slashCommands: lasting(own.slashCommands),
     capabilities: lasting({ declared: parts.declared }),
     hooks: lasting(hooksAccess(parts.hooks, owner, manifest, grants)),
     services: lasting(servicesAccess(parts.services, owner, manifest, grants)),

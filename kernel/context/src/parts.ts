@@ -1,5 +1,5 @@
 /** What contexts are built from: the parts of the platform, the registries of the wiring, and what one generation has of its own. */
-import type { AnyTool, DeclaredCapabilities, Dir, Ids, KernelView, Schemas } from '@svc/api';
+import type { AnyTool, DeclaredCapabilities, Dir, Ids, KernelView, Schemas, SlashCommand } from '@svc/api';
 import type { ActorRegistry, Contributor, ContractValidator, ContributionRegistry, EventHub, HookRegistry, LiveRegistry, ServiceRegistry } from '@svc/core';
 import type { ExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
 import type { FetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
@@ -54,6 +54,7 @@ export interface ContextParts extends PlatformParts {
   readonly services: ServiceRegistry;
   readonly events: EventHub;
   readonly tools: ContributionRegistry<AnyTool>;
+  readonly slashCommands: ContributionRegistry<SlashCommand>;
   readonly timers: LiveRegistry;
   readonly ready: LiveRegistry;
   readonly projections: ContributionRegistry<Projection>;

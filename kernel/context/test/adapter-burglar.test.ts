@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type ExtensionContext, type FetchPurpose, type Manifest, Type, defineWorker } from '@svc/api';
+import { type ExtensionContext, type FetchPurpose, Type, defineWorker } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -190,6 +191,12 @@ describe('a burglar at the adapters', function () {
     const { kernel: view } = await inside({ grants: grants('kernel:tools') });
     expect(view.tools().map(({ owner, bundled, tool }) => `${owner} ${bundled} ${tool.name}`)).to.include('tools true shell_exec');
     await expectOnly(view, 'tools');
+  });
+
+  it('with the list of slash commands gets the list, and no part of the kernel', async () => {
+    const { kernel: view } = await inside({ grants: grants('kernel:slash-commands') });
+    expect(view.slashCommands().map(({ owner, command }) => `${owner} ${command.name}`)).to.include('runs stop');
+    await expectOnly(view, 'slashCommands');
   });
 
   it('with the settings gets them without secrets, and no part of the kernel', async () => {

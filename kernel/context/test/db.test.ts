@@ -1,5 +1,6 @@
 /** What of storage a generation is given, by what its manifest asks for. */
-import { actorFrom, createTables, defineTable, type ExtensionContext, type Manifest, type Write } from '@svc/api';
+import { createTables, defineTable, type ExtensionContext, type Write, actorFrom } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { createAreaActors } from '@svc/core';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';

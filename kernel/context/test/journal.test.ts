@@ -1,5 +1,6 @@
 /** A generation that has closed keeps no lease: what arrives late is given back, and giving back is always allowed. */
-import { actorOf, type ExtensionContext, systemActor, Type, defineFrames } from '@svc/api';
+import { type ExtensionContext, Type, defineFrames } from '@svc/api';
+import { actorOf, systemActor } from '@svc/api/internal';
 import { createJournal } from '@svc/platform/journal/journal';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';

@@ -7,7 +7,8 @@
  * G4  A retired generation leaves no row and no label; what remains is reported as a leak.
  * G5  Each phase has a time, and nobody waits for it longer. What takes the place of another version is seen when it counts.
  */
-import { type ExtensionContext, type ExtensionDefinition, type StopReason, declaredAs } from '@svc/api';
+import type { ExtensionContext, ExtensionDefinition, StopReason } from '@svc/api';
+import { declaredAs } from '@svc/api/internal';
 import type { AnyRegistry } from './contribution-registry.js';
 import { describeCapability, ownCapabilities } from './installed/capabilities.js';
 import type { Installed } from './installed/installed.js';
@@ -163,6 +164,7 @@ function compareWithManifest(registries: readonly AnyRegistry[], owner: Contribu
     route: { rows: contributions.routes, exact: true, where: 'contributions.json' },
     socket: { rows: contributions.sockets, exact: true, where: 'contributions.json' },
     tool: { rows: contributions.tools.map((tool) => tool.name), exact: true, where: 'contributions.json' },
+    'slash command': { rows: contributions.slashCommands ?? [], exact: true, where: 'contributions.json' },
     service: {
       rows: Object.entries(manifest.provides ?? {}).flatMap(([name, versions]) => [versions].flat().map((version) => declaredAs({ name, version }))),
       exact: true,

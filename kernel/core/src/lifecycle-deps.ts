@@ -1,5 +1,5 @@
 /** What the lifecycle asks of whoever runs it. */
-import type { ExtensionProcess, ExtensionStorage } from '@svc/api';
+import type { ExtensionProcess, ExtensionStorage } from '@svc/api/internal';
 import type { GenerationDeps } from './generation.js';
 import type { StrikeRegistry } from './hooks/strike-registry.js';
 import type { KernelNames } from './installed/claims.js';

@@ -1,5 +1,6 @@
 /** One extension as the lifecycle keeps it, and what it shows of it. */
-import type { ExtensionProcess, ExtensionStatus, ExtensionStorage, Manifest } from '@svc/api';
+import type { ExtensionStatus } from '@svc/api';
+import type { ExtensionProcess, ExtensionStorage, Manifest } from '@svc/api/internal';
 import type { AnyRegistry } from './contribution-registry.js';
 import type { Generation, Phase } from './generation.js';
 import type { StrikeRegistry } from './hooks/strike-registry.js';

@@ -7,22 +7,8 @@
  * V3  What crosses fits the provider's declaration wherever the validator says that it is to be looked at: what a caller says
  *     of a service is not what counts. What crosses between builds is a copy, and its actors are those that were handed over.
  */
-import {
-  AT_ONCE,
-  type AnyMethodDecl,
-  type CallControl,
-  type CallOptions,
-  type Disposable,
-  type OptionalHandle,
-  type Service,
-  type ServiceDecl,
-  type ServiceMethods,
-  SvcError,
-  type TSchema,
-  declaredAs,
-  isOptional,
-  isThenable,
-} from '@svc/api';
+import { type CallControl, type CallOptions, type Disposable, type OptionalHandle, type Service, type ServiceDecl, type ServiceMethods, SvcError, type TSchema, isThenable } from '@svc/api';
+import { AT_ONCE, type AnyMethodDecl, declaredAs, isOptional } from '@svc/api/internal';
 import satisfies from 'semver/functions/satisfies.js';
 import { type ActorRegistry, createActorRegistry } from './contracts/actor-registry.js';
 import { type Begun, Frames } from './frames.js';

@@ -1,4 +1,5 @@
-import { type CapabilityDecl, type Contributions, defineCapability, type Manifest } from '@svc/api';
+import { type CapabilityDecl, defineCapability } from '@svc/api';
+import type { Contributions, Manifest } from '@svc/api/internal';
 import { expect } from 'chai';
 import { declaredCapabilities, describeCapability } from '../src/installed/capabilities.js';
 import type { Installed } from '../src/installed/installed.js';

@@ -1,5 +1,6 @@
 /** A lifecycle over real registries and extensions written in the test; nothing else of a daemon. */
-import { type Contributions, type ExtensionContext, type ExtensionDefinition, type Manifest, Type, defineService, kernelHooks, method } from '@svc/api';
+import { type ExtensionContext, type ExtensionDefinition, Type, defineService, method } from '@svc/api';
+import { type Contributions, type Manifest, kernelHooks } from '@svc/api/internal';
 import { ContributionRegistry } from '../src/contribution-registry.js';
 import { EventHub } from '../src/event-hub.js';
 import { HookRegistry } from '../src/hooks/hook-registry.js';

@@ -50,6 +50,14 @@ describe('the module loader', () => {
     expect(await refusal(`require('semver-else'); exports.default = { activate() {} };`, ['semver'])).to.contain('"semver-else"');
   });
 
+  it("refuses the kernel's part of the API, whatever the manifest takes from the host", async () => {
+    const source = `require('@svc/api/internal'); exports.default = { activate() {} };`;
+    for (const granted of [[], ['@svc/api'], ['@svc/api/internal']])
+      expect(await refusal(source, granted))
+        .to.contain('"@svc/api/internal"')
+        .and.to.contain('@svc/api alone');
+  });
+
   it('gives a package that was granted, and what lies in it', async () => {
     await mkdir(join(dir, 'node_modules/granted'), { recursive: true });
     await writeFile(join(dir, 'node_modules/granted/index.js'), "module.exports = 'whole';");

@@ -1,4 +1,4 @@
-import type { Manifest } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { expect } from 'chai';
 import { dependentsOf, resolve, usersOf } from '../src/installed/resolver.js';
 

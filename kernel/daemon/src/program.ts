@@ -1,5 +1,7 @@
 /** The daemon's process: starts, says so, and stops on a signal. */
+import { dirname } from 'node:path';
 import { isSvcError } from '@svc/api';
+import { shippedWords } from '@svc/installer/shipped-words';
 import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
 import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
@@ -65,7 +67,7 @@ async function run(argv: readonly string[], env: BootOptions['env'], { releaseFi
   if (asked !== undefined) return stop(asked, 0);
   setTimeout(() => void code?.keep(), KEEP_CODE_AFTER_MS).unref();
   daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now() - begun) });
-  if (foreground) process.stdout.write(await bannerOf(daemon, Math.round(performance.now() - begun)));
+  if (foreground) process.stdout.write(await bannerOf(daemon, dirname(releaseFile), Math.round(performance.now() - begun)));
 }
 
 async function stopProcess(daemon: Daemon | undefined, reason: string, code: number): Promise<void> {
@@ -75,16 +77,18 @@ async function stopProcess(daemon: Daemon | undefined, reason: string, code: num
   exitSurely(code);
 }
 
-async function bannerOf(daemon: Daemon, startMs: number): Promise<string> {
+async function bannerOf(daemon: Daemon, distDir: string, startMs: number): Promise<string> {
   const failed = daemon.kernel.extensions().filter((one) => one.state === 'failed');
   const command = commandName(process.env);
+  const isCommand = shippedWords(distDir);
+  const shown = (text: string): string => asTyped(text, command, isCommand);
   return renderBanner({
     version: daemon.kernel.version,
     command,
     url: daemon.url,
     dataDir: daemon.home.dataDir,
     database: daemon.parts.storage.place,
-    lines: (await daemon.greeting()).map((line) => ({ ...line, value: asTyped(line.value, command), ...(line.note === undefined ? {} : { note: asTyped(line.note, command) }) })),
+    lines: (await daemon.greeting()).map((line) => ({ ...line, value: shown(line.value), ...(line.note === undefined ? {} : { note: shown(line.note) }) })),
     problems: [
       ...daemon.kernel.configProblems().flatMap(({ severity, message }) => (severity === 'notice' ? [] : [message])),
       ...failed.map((one) => `${one.id} did not start: ${one.reason}. See: ${command} ext why ${one.id}`),

@@ -1,7 +1,7 @@
 /** What was shipped: the extensions of dist/release.json, validated by the build, loaded on demand. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Contributions, Manifest } from '@svc/api';
+import type { Contributions, Manifest } from '@svc/api/internal';
 import { type CodeCache, type InstalledFiles, type LoaderOptions, loadDefinition, type PanelFiles } from '@svc/core';
 import { daemonErrors } from './errors.js';
 

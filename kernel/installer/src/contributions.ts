@@ -3,27 +3,26 @@
  * to mount, document, authorise, price and validate each of them before a line of the extension runs.
  */
 import {
-  type AnyMethodDecl,
   type AnyTool,
   type CollectionView,
   type CommandDecl,
   type CommandWordDecl,
-  type Contributions,
-  type Declared,
+  type CompletionDecl,
   type EventDecl,
   type ExtensionDefinition,
-  isCapability,
-  isOptional,
-  type Manifest,
+  namesOfSlashCommand,
   type Migration,
   type MigrationBuilder,
   type RouteDecl,
   type ServiceDecl,
+  type SlashCommandFacts,
   type SocketDecl,
 } from '@svc/api';
+import { type AnyMethodDecl, type Contributions, type Declared, isCapability, faultOfSlashCommand, isOptional, type Manifest } from '@svc/api/internal';
 import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
 import { isCliWord } from './commands/cli-words.js';
+import { faultsOfCompletions } from './commands/completions.js';
 import { faultsOfCommands, wordsOf } from './commands/declared-commands.js';
 import { type Seen, recordingContext } from './recording-context.js';
 
@@ -47,6 +46,8 @@ export interface AllContributions {
   readonly commands?: readonly CommandDecl[];
   readonly collections?: readonly CollectionView[];
   readonly commandWords?: readonly CommandWordDecl[];
+  readonly slashCommands?: readonly SlashCommandFacts[];
+  readonly completions?: readonly CompletionDecl[];
 }
 
 /** What a migration asks of its builder, call by call: enough to apply it without its code. */
@@ -83,8 +84,10 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
     ...(definition.commands?.length ? { commands: definition.commands } : {}),
     ...(definition.views?.length ? { collections: definition.views } : {}),
     ...(definition.commandWords?.length ? { commandWords: definition.commandWords } : {}),
+    ...(definition.completions?.length ? { completions: definition.completions } : {}),
+    ...(seen.slashCommands.length > 0 ? { slashCommands: slashFacts(seen.slashCommands) } : {}),
   });
-  const [fault] = faultsOfCommands(manifest.id, all);
+  const [fault] = [...faultsOfCommands(manifest.id, all), ...faultsOfCompletions(all)];
   if (fault !== undefined) throw new Error(fault);
   const taken = wordsOf(all).find(isCliWord);
   if (taken !== undefined) throw new Error(`the command word "${taken}" belongs to the command line itself`);
@@ -95,6 +98,7 @@ export const deriveContributions = async (definition: ExtensionDefinition, manif
 export const namesOf = (all: AllContributions): Contributions => ({
   routes: all.routes.map(placeOf).sort(byText),
   sockets: all.sockets.map(({ path }) => String(path)).sort(byText),
+  ...(all.slashCommands?.length ? { slashCommands: all.slashCommands.map((command) => namesOfSlashCommand(command).join(' ')) } : {}),
   tools: all.tools.map(({ name, risk, replay }) => ({ name: String(name), risk: String(risk), replay: String(replay) })),
   timers: all.timers,
   migrations: all.migrations.map(({ name }) => name),
@@ -132,6 +136,22 @@ const socketFacts = ({ upgrade: _upgrade, opened: _opened, message: _message, cl
 
 /** Needs that code tells are not told here: a call of such a tool needs the whole of each capability until its code runs. */
 const toolFacts = ({ run: _run, needs, ...facts }: AnyTool): Json => (typeof needs === 'object' ? { ...facts, needs } : facts);
+
+/** Throws for one that could not be typed, or would be another's. */
+const slashFacts = (commands: Seen['slashCommands']): SlashCommandFacts[] => {
+  const facts = commands.map(({ run: _run, ...rest }) => rest).sort((a, b) => byText(a.name, b.name));
+  const [fault] = faultsOfSlashCommands(facts);
+  if (fault !== undefined) throw new Error(fault);
+  return facts;
+};
+
+/** One sentence for each that cannot be used; none where all can. */
+export const faultsOfSlashCommands = (commands: readonly SlashCommandFacts[]): string[] => {
+  const faults = commands.flatMap((command) => faultOfSlashCommand(command) ?? []);
+  if (faults.length > 0) return faults;
+  const doubled = twice(commands.flatMap(namesOfSlashCommand));
+  return doubled === undefined ? [] : [`the slash command /${doubled} is declared twice`];
+};
 
 /** The hook by name and version, what kind of answer a tap gives, and where it stands among the taps. */
 const tapFacts = ({ hook: { name, version, kind }, options: { stage, before, after } }: Seen['taps'][number]): Json => ({

@@ -1,5 +1,6 @@
 /** Holds the capabilities that an extension declares to its manifest and to the rules of their names. */
-import { capabilityNameFault, type ExtensionDefinition, isCapability, type Manifest } from '@svc/api';
+import { capabilityNameFault, type ExtensionDefinition } from '@svc/api';
+import { isCapability, type Manifest } from '@svc/api/internal';
 
 /** Throws where extension.json, the definition and its contract do not say the same. */
 export const checkCapabilities = ({ capabilities = [], contract = {} }: ExtensionDefinition, manifest: Manifest): void => {

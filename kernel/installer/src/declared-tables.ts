@@ -1,5 +1,6 @@
 /** Holds the declared tables of an extension to its manifest and to what its migrations make. */
-import type { ExtensionDefinition, Manifest, MigrationBuilder, TableDecl } from '@svc/api';
+import type { ExtensionDefinition, MigrationBuilder, TableDecl } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 
 /** Throws where extension.json, the declarations and the migrations do not say the same. */
 export const checkTables = ({ tables = [], migrations = [] }: ExtensionDefinition, manifest: Manifest): void => {

@@ -144,6 +144,12 @@ export const installErrors = defineErrors('install', {
     message: (id: string, tool: string, other: string) => `${id} has the tool ${tool}, which ${other} has too.`,
     hint: 'Remove the other extension first.',
   },
+  slash_taken: {
+    status: 409,
+    retry: false,
+    message: (id: string, name: string, other: string) => `${id} has the slash command /${name}, which ${other} has too.`,
+    hint: 'Remove the other extension first, or do without this one. The slash commands of svc itself cannot be replaced.',
+  },
   command_taken: {
     status: 409,
     retry: false,

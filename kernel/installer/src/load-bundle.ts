@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import vm from 'node:vm';
-import type { ExtensionDefinition, Manifest } from '@svc/api';
+import type { ExtensionDefinition } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 
 export interface BundleHost {
   /** The one instance of @svc/api that the extension sees. */
@@ -17,6 +18,8 @@ export const loadBundle = (file: string, manifest: Manifest, host: BundleHost): 
   const allowed = new Set(manifest.hostDependencies ?? []);
   const requireFor = (name: string): unknown => {
     if (name === '@svc/api') return host.api;
+    // Whatever a manifest says: the rest of ours is no extension's.
+    if (name.startsWith('@svc/')) throw new Error(`requires "${name}"; of svc's own packages extensions use @svc/api alone`);
     if (isBuiltin(name) || allowed.has(name)) return host.require(name);
     throw new Error(`requires "${name}", which is neither bundled nor named in hostDependencies`);
   };

@@ -4,12 +4,13 @@
  * `activate` registers and causes no effect, so every adapter here is inert: it can be kept, read and called, and does
  * nothing. What counts is what arrives in `seen`.
  */
-import type { AnyTool, ConfigDecl, Disposable, ExtensionContext, HookDecl, ProjectionDecl, RouteDecl, ServiceDecl, SocketDecl, TapOptions } from '@svc/api';
+import type { AnyTool, ConfigDecl, Disposable, ExtensionContext, HookDecl, ProjectionDecl, RouteDecl, ServiceDecl, SlashCommand, SocketDecl, TapOptions } from '@svc/api';
 
 export interface Seen {
   readonly routes: RouteDecl[];
   readonly sockets: SocketDecl[];
   readonly tools: AnyTool[];
+  readonly slashCommands: SlashCommand[];
   readonly taps: Array<{ readonly hook: HookDecl; readonly options: TapOptions }>;
   readonly hooks: HookDecl[];
   readonly services: ServiceDecl[];
@@ -95,7 +96,7 @@ const recordedTimers = (seen: Seen) => ({
 
 /** A context for one extension and the lists that fill while it activates. */
 export const recordingContext = ({ id, version }: { readonly id: string; readonly version: string }): Recording => {
-  const seen: Seen = { routes: [], sockets: [], tools: [], taps: [], hooks: [], services: [], projections: [], timers: [] };
+  const seen: Seen = { routes: [], sockets: [], tools: [], slashCommands: [], taps: [], hooks: [], services: [], projections: [], timers: [] };
   const silent = () => undefined;
   const ctx = withMembers({
     id,
@@ -107,6 +108,7 @@ export const recordingContext = ({ id, version }: { readonly id: string; readonl
     routes: register(seen.routes),
     sockets: withMembers(register(seen.sockets)),
     tools: register(seen.tools),
+    slashCommands: register(seen.slashCommands),
     capabilities: { declared: () => [] },
     hooks: recordedHooks(seen),
     services: recordedServices(seen),

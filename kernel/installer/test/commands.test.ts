@@ -1,8 +1,10 @@
 /** Declared commands are held to the routes that they call, when an extension is built and again when it is installed. */
-import { type CommandDecl, type CommandWordDecl, defineRoute, type ExtensionDefinition, type Manifest, bytes, reply, Type } from '@svc/api';
+import { type CommandDecl, type CommandWordDecl, type CompletionDecl, defineRoute, type ExtensionDefinition, bytes, reply, Type } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { expect } from 'chai';
 import { deriveContributions, namesOf } from '../src/contributions.js';
 import { areaWordsOf } from '../src/commands/area-words.js';
+import { completionsOf } from '../src/commands/completions.js';
 
 const manifest: Manifest = { manifest: 1, id: 'goals', api: '^0.1.0' };
 const Goal = Type.Object({ id: Type.String(), title: Type.String(), agent: Type.Union([Type.Object({ name: Type.String() }), Type.Null()]), labels: Type.Any() });
@@ -109,4 +111,26 @@ describe('declared commands', () => {
       ),
     ).to.contain('"goals list" is declared twice');
   });
+});
+
+describe('what an extension offers to Tab', () => {
+  const source: CompletionDecl = { name: 'goals', fields: ['goal'], operation: 'listGoals', rows: 'goals', value: 'title' };
+  const derived = (completions: readonly CompletionDecl[]) => deriveContributions({ completions, activate: (ctx) => void ctx.routes.add(...routes) }, manifest, '1.0.0');
+
+  it('stands in contributions.json, and comes with the path of its route', async () => {
+    expect(completionsOf(await derived([source]))).to.deep.equal([{ ...source, path: '/api/goals' }]);
+  });
+
+  for (const [what, wish] of [
+    ['has the name of a shell', { name: 'zsh' }],
+    ['is not a GET of this extension that needs nothing', { operation: 'updateGoal' }],
+    ['is not a GET of this extension that needs nothing', { operation: 'listAgents' }],
+    ['is not a list that listGoals answers', { rows: 'total' }],
+    ['is not a field of the rows of listGoals', { value: 'secret' }],
+    ['has no fields', { fields: ['$(reboot)'] }],
+  ] as const)
+    it(`is refused where it ${what}: ${JSON.stringify(wish)}`, async () => {
+      const failure: unknown = await derived([{ ...source, ...wish }]).catch((error: unknown) => error);
+      expect(String(failure)).to.contain(what);
+    });
 });

@@ -1,6 +1,5 @@
 import {
   type ExtensionDefinition,
-  type Manifest,
   Type,
   defineAnswerProjection,
   defineCapability,
@@ -20,6 +19,7 @@ import {
   reply,
   streamMethod,
 } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { expect } from 'chai';
 import { deriveContributions, namesOf } from '../src/contributions.js';
 

@@ -1,5 +1,6 @@
 /** What an extension asks for that code in a process of its own cannot have: validated from data, before it is installed. */
-import { type Manifest, parseGrant } from '@svc/api';
+import { parseGrant } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 
 interface Asked {
@@ -8,7 +9,7 @@ interface Asked {
 }
 
 /** Grants whose adapter is not there for code in another process. */
-const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:settings', 'kernel:panels', 'kernel:audit', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
+const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels', 'kernel:audit', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
 
 /** One sentence each; none where it can run isolated. */
 export const isolationFaults = ({ manifest, contributions }: Asked): string[] => {

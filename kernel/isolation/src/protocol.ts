@@ -1,5 +1,6 @@
 /** What the daemon and the process of an extension say to each other, beside the calls themselves. */
-import type { Actor, CapabilityDecl, Headers, Method, SendingPage, StopReason } from '@svc/api';
+import type { Actor, CapabilityDecl, Headers, Method, StopReason } from '@svc/api';
+import type { SendingPage } from '@svc/api/internal';
 
 /** All that the process is told before a line of the extension runs. */
 export interface Init {
@@ -25,6 +26,7 @@ export interface Init {
 export interface Registered {
   readonly routes: readonly string[];
   readonly tools: readonly string[];
+  readonly slashCommands: readonly string[];
   /** `hook.name@major`, in the order in which they were added. */
   readonly taps: readonly string[];
   /** `name@version` with its methods. */

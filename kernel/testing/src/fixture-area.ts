@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as api from '@svc/api';
+import type * as internal from '@svc/api/internal';
 import { loadDefinition } from '@svc/core';
 import type { InstalledFiles } from '@svc/daemon';
 import { type AllContributions, namesOf } from '@svc/installer';
@@ -22,7 +23,7 @@ export const fixtureArea = async (id: string): Promise<FixtureArea> => {
   const dist = dirname(releaseFile());
   const sources = join(dirname(dist), 'fixtures/areas', id);
   const bundle = join(dist, 'fixtures', id, 'index.js');
-  const [manifest, contributions] = await Promise.all([readJson<api.Manifest>(join(sources, 'extension.json')), readJson<AllContributions>(join(sources, 'contributions.json'))]);
+  const [manifest, contributions] = await Promise.all([readJson<internal.Manifest>(join(sources, 'extension.json')), readJson<AllContributions>(join(sources, 'contributions.json'))]);
   const definition = () => loadDefinition(bundle, { api, hostDependencies: manifest.hostDependencies ?? [], code: sharedCode });
   return { sources, bundle, installed: fixtureExtension({ id, manifest, contributions: namesOf(contributions), definition }) };
 };

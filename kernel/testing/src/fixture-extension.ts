@@ -1,5 +1,6 @@
 /** An extension written inside a test: it goes through the same lifecycle as one that was installed. */
-import type { Contributions, ExtensionDefinition, Manifest } from '@svc/api';
+import type { ExtensionDefinition } from '@svc/api';
+import type { Contributions, Manifest } from '@svc/api/internal';
 import type { InstalledFiles } from '@svc/daemon';
 
 export interface FixtureExtension {

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { actorFrom, type Actor } from '@svc/api';
+import { type Actor, actorFrom } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
 import { copyMigrated } from './migrated-database.js';
 import { databaseOfHome } from './postgres/engines.js';

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as api from '@svc/api';
+import type * as internal from '@svc/api/internal';
 import type { ThirdParty } from '@svc/daemon';
 import { deriveContributions } from '@svc/installer/contributions';
 import { loadBundle } from '@svc/installer/load-bundle';
@@ -11,7 +12,7 @@ import { loadBundle } from '@svc/installer/load-bundle';
 export interface ThirdPartySpec {
   readonly id: string;
   readonly version?: string;
-  readonly manifest?: Partial<api.Manifest>;
+  readonly manifest?: Partial<internal.Manifest>;
   /** Of `activate(ctx, api)`; beside it `before` stands at the top of the file. */
   readonly activate: string;
   readonly before?: string;
@@ -28,7 +29,7 @@ const folders = new Set<string>();
 export const thirdParty = async ({ id, version = '1.0.0', manifest: given, activate, before = '', rest = '', isolation = 'isolated', grants }: ThirdPartySpec): Promise<ThirdParty> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-stranger-')));
   folders.add(folder);
-  const manifest: api.Manifest = { manifest: 1, id, api: '^0.1.0', ...given };
+  const manifest: internal.Manifest = { manifest: 1, id, api: '^0.1.0', ...given };
   const text = `'use strict';\nconst api = require('@svc/api');\n${before}\nexports.default = api.defineExtension({ activate(ctx) {\n${activate}\n}, ${rest} });\n`;
   await mkdir(join(folder, 'dist'));
   const bundle = join(folder, 'dist/index.js');

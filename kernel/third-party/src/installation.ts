@@ -7,8 +7,8 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExtensionStatus, InstallRequest, Installation, Manifest, RefusedExtension } from '@svc/api';
-import { isSvcError } from '@svc/api';
+import { type ExtensionStatus, type InstallRequest, isSvcError } from '@svc/api';
+import type { Installation, Manifest, RefusedExtension } from '@svc/api/internal';
 import type { Lifecycle } from '@svc/core';
 import type { GivenConsent, Installer, InstallerOptions, Policy, StoredPackage } from '@svc/installer/install';
 import { isolationFaults, proveIsolation, wallFault } from '@svc/isolation';

@@ -1,6 +1,7 @@
 /** The extensions of others at the start: read, validated, and put beside those of the release. */
 import { dirname, join } from 'node:path';
 import * as api from '@svc/api';
+import * as internal from '@svc/api/internal';
 import type { ActorRegistry, HookRegistry, InstalledFiles, InstalledStore, Lifecycle, UnhandledHandler } from '@svc/core';
 import type { ExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
 import type { TimerClock } from '@svc/platform/clock/clock';
@@ -56,7 +57,7 @@ export const openThirdParties = async (inputs: ThirdPartiesInputs): Promise<Open
   });
   const installation = createInstallation({
     dir: join(home.dataDir, 'extensions'),
-    apiVersion: api.API_VERSION,
+    apiVersion: internal.API_VERSION,
     program,
     closedHooks: hooks.closedToOthers,
     policy: () => installPolicy(config),

@@ -5,7 +5,7 @@
  * T2  A process that ends too often takes its extension out of service, and no other.
  */
 import { join } from 'node:path';
-import type { ExtensionOrigin, ExtensionProcess, Manifest } from '@svc/api';
+import type { ExtensionOrigin, ExtensionProcess, Manifest } from '@svc/api/internal';
 import type { ActorRegistry, Lifecycle, Contributor } from '@svc/core';
 import { type AllContributions, namesOf } from '@svc/installer/contributions';
 import { type CrashRegistry, createCrashRegistry, type ProcessLimits, remoteDefinition, type Usage } from '@svc/isolation';

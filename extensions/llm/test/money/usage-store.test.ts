@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorFrom, type Actor, type Db } from '@svc/api';
+import { type Actor, type Db, actorFrom } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';

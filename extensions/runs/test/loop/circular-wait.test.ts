@@ -1,5 +1,5 @@
 /** Agents that ask each other: a chain that would wait for itself is refused at once, and everybody answers. */
-import { actorFrom, type JournalRun, type RunStatus } from '@svc/api';
+import { type JournalRun, type RunStatus, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import type { Script } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type Reader, type Row } from '@svc/api';
+import type { Db, Reader, Row } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import { systemClock } from '@svc/platform/clock/clock';
 import { openSqlite } from '@svc/platform/storage/sqlite/sqlite-connection';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';

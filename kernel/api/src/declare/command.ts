@@ -46,6 +46,22 @@ export interface CommandSynonym {
 }
 
 /**
+ * What Tab offers for an argument or the value of an option, in the commands of all extensions: `fields: ['agent']` is for
+ * `<agent>` and `--agent`. `svc completion NAME` prints the words; where the daemon does not answer within half a second there are none.
+ */
+export interface CompletionDecl {
+  /** Of the source: `agents`. Of two with one name, or for one field, the one that came with svc counts. */
+  readonly name: string;
+  readonly fields: readonly string[];
+  /** The id of the route that lists them: a GET that needs no input. */
+  readonly operation: string;
+  /** The field of the answer that holds the list; left out where the answer is the list. */
+  readonly rows?: string;
+  /** The field of a row that is offered. */
+  readonly value: string;
+}
+
+/**
  * Fields of the path, the query and the body of the operation become flags: `agent_id` is `--agent-id`, a list is given by
  * repeating its flag, and an object as JSON. A flag that every command has (`--port`) is `--field-port` here. `--file` gives
  * the body as a JSON file, or the bytes of a route that takes bytes; `-` is stdin.

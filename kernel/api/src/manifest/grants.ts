@@ -24,6 +24,7 @@ const PORT = '(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-
 export const GRANT_KINDS = {
   kernel: { form: 'kernel', what: 'shows and changes the state of every extension, and ends the daemon', pattern: 'kernel' },
   'kernel:tools': { form: 'kernel:tools', what: 'lists the tools that extensions contribute, to authorize and run them', pattern: 'kernel:tools' },
+  'kernel:slash-commands': { form: 'kernel:slash-commands', what: 'lists the slash commands that extensions contribute, to authorize and run them', pattern: 'kernel:slash-commands' },
   'kernel:settings': { form: 'kernel:settings', what: 'reads the settings of every area, secrets apart, and changes those that programs may change', pattern: 'kernel:settings' },
   'kernel:panels': { form: 'kernel:panels', what: 'lists the panels of all extensions and reads their files, to show them', pattern: 'kernel:panels' },
   'kernel:audit': { form: 'kernel:audit', what: 'receives who did what in every area, to write the audit log', pattern: 'kernel:audit' },

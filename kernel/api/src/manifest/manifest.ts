@@ -90,6 +90,8 @@ export interface Contributions {
   readonly config: Readonly<Record<string, unknown>>;
   /** Whole: by them manifests are read and calls validated, whether or not the extension is on. */
   readonly capabilities: readonly CapabilityDecl[];
+  /** Its slash commands, each with its aliases: `reset reboot`. */
+  readonly slashCommands?: readonly string[];
   /** First words of its commands. */
   readonly commandWords?: readonly string[];
   /** Collections as the page draws them. */

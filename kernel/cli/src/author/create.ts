@@ -1,7 +1,7 @@
 /** `svc ext create`. */
 import os from 'node:os';
 import path from 'node:path';
-import { API_VERSION } from '@svc/api';
+import { API_VERSION } from '@svc/api/internal';
 import { createExtension } from '@svc/installer/author';
 import type { Cli, Outcome } from '../cli.js';
 import { EXIT } from '../exit-codes.js';

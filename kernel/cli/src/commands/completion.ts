@@ -1,4 +1,5 @@
 /** `svc completion`: scripts for the shell, made from the commands as they are. */
+import type { Completion } from '@svc/installer/commands';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -20,21 +21,28 @@ export const define = (program: Command, action: Action, whole: () => Promise<Co
 };
 
 const completion = async (cli: Cli, shell: string, whole: () => Promise<Command>): Outcome => {
-  // What the scripts ask while a person waits: names or nothing, and no error.
-  if (shell === 'agents') {
-    const { agentNames } = await import('../completion/agent-names.js');
-    const names = await agentNames(cli);
-    if (cli.json) cli.out.json({ agents: names });
-    else for (const name of names) cli.out.line(name);
-    return EXIT.ok;
+  const { SCRIPTS } = await import('../completion/scripts.js');
+  const { areaCompletions } = await import('../areas/area-offers.js');
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  const sources = await areaCompletions(cli.settings, cli.distDir, script === undefined ? shell : undefined);
+  const source = sources.find(({ name }) => name === shell);
+  if (script === undefined) {
+    if (source === undefined) throw usageFailure(`There is no completion for "${shell}"; use bash, zsh or fish.`, 'svc completion bash');
+    return offer(cli, source);
   }
   const { commandTree } = await import('../completion/command-tree.js');
-  const { SCRIPTS } = await import('../completion/scripts.js');
-  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-  if (script === undefined) throw usageFailure(`There is no completion for "${shell}"; use bash, zsh or fish.`, 'svc completion bash');
-  const text = script(commandTree(await whole()));
+  const text = script(commandTree(await whole(), sources));
   if (cli.json) cli.out.json({ shell, script: text });
   else cli.out.write(text);
   if (cli.out.isTty && !cli.json) cli.out.note(cli.out.dim(`To use it: ${HOW[shell]}`));
+  return EXIT.ok;
+};
+
+/** What the scripts ask while a person waits: words or nothing, and no error. */
+const offer = async (cli: Cli, source: Completion): Outcome => {
+  const { offeredWords } = await import('../completion/offered-words.js');
+  const words = await offeredWords(cli, source);
+  if (cli.json) cli.out.json({ [source.name]: words });
+  else for (const word of words) cli.out.line(word);
   return EXIT.ok;
 };

@@ -1,5 +1,5 @@
 /** `svc ext doctor`: whether extensions of others are kept apart, shown by trying. */
-import type { IsolationReport } from '@svc/api';
+import type { IsolationReport } from '@svc/api/internal';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';

@@ -1,6 +1,7 @@
 /** `svc ext`: the extensions. What a change stops or degrades is shown before it happens. */
 import type { Command } from 'commander';
-import type { ExtensionPlan, ExtensionStatus, RefusedExtension } from '@svc/api';
+import type { ExtensionPlan, ExtensionStatus } from '@svc/api';
+import type { RefusedExtension } from '@svc/api/internal';
 import { confirm } from '../terminal/asking.js';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';

@@ -1,4 +1,5 @@
 /** What there is to complete: every command with its subcommands and options, read from the commands themselves. */
+import type { Completion } from '@svc/installer/commands';
 import type { Command } from 'commander';
 
 export interface OptionWord {
@@ -7,6 +8,8 @@ export interface OptionWord {
   readonly short: string | undefined;
   readonly description: string;
   readonly takesValue: boolean;
+  /** The source that offers its value: `agents`. */
+  readonly source: string | undefined;
 }
 
 /** What is offered after a command, or after a command and its subcommand. */
@@ -16,9 +19,9 @@ export interface CommandNode {
   readonly description: string;
   readonly words: ReadonlyArray<{ readonly name: string; readonly description: string }>;
   readonly options: readonly OptionWord[];
-  /** What the first argument is, where something is known of it. */
-  readonly argument: 'agent' | 'file' | 'none';
-  /** Every argument is of that kind, not the first alone. */
+  /** The source that offers the first argument. */
+  readonly source: string | undefined;
+  /** Every argument is offered by it, not the first alone. */
   readonly isRepeated: boolean;
 }
 
@@ -27,37 +30,36 @@ export interface CommandTree {
   readonly globals: readonly OptionWord[];
 }
 
-export const commandTree = (program: Command): CommandTree => {
-  const globals = [...program.options.map(optionOf), { word: '--help', short: '-h', description: 'print help', takesValue: false }];
+type SourceOf = (field: string | undefined) => string | undefined;
+
+export const commandTree = (program: Command, sources: readonly Completion[]): CommandTree => {
+  const sourceOf: SourceOf = (field) => sources.find(({ fields }) => field !== undefined && fields.includes(field))?.name;
+  const globals = [...program.options.map((option) => optionOf(option, sourceOf)), { word: '--help', short: '-h', description: 'print help', takesValue: false, source: undefined }];
   const tops = program.commands.map((command) => ({ name: command.name(), description: command.summary() }));
-  const root: CommandNode = { path: '', description: '', words: [...tops, { name: 'help', description: 'help for a command' }], options: [], argument: 'none', isRepeated: false };
-  return { nodes: [root, ...program.commands.flatMap((command) => nodesOf(command, ''))], globals };
+  const root: CommandNode = { path: '', description: '', words: [...tops, { name: 'help', description: 'help for a command' }], options: [], source: undefined, isRepeated: false };
+  return { nodes: [root, ...program.commands.flatMap((command) => nodesOf(command, '', sourceOf))], globals };
 };
 
-const optionOf = ({ description, long, required, short }: Command['options'][number]): OptionWord => ({
+const optionOf = ({ description, long, required, short }: Command['options'][number], sourceOf: SourceOf): OptionWord => ({
   word: long ?? short ?? '',
   short: long === undefined ? undefined : short,
   description,
   takesValue: required,
+  source: required ? sourceOf(long?.replace(/^--/, '')) : undefined,
 });
 
-const nodesOf = (command: Command, above: string): CommandNode[] => {
+const nodesOf = (command: Command, above: string, sourceOf: SourceOf): CommandNode[] => {
   const path = above === '' ? command.name() : `${above} ${command.name()}`;
   const [first] = command.registeredArguments;
   const own: CommandNode = {
     path,
     description: command.description(),
     words: [...command.commands.map((one) => ({ name: one.name(), description: one.description() })), ...shellsOf(path)],
-    options: command.options.map(optionOf),
-    argument: kindOf(first?.name()),
+    options: command.options.map((option) => optionOf(option, sourceOf)),
+    source: sourceOf(first?.name()),
     isRepeated: first?.variadic === true,
   };
-  return [own, ...command.commands.flatMap((one) => nodesOf(one, path))];
+  return [own, ...command.commands.flatMap((one) => nodesOf(one, path, sourceOf))];
 };
 
 const shellsOf = (path: string): Array<{ name: string; description: string }> => (path === 'completion' ? ['bash', 'zsh', 'fish'].map((name) => ({ name, description: `for ${name}` })) : []);
-
-const kindOf = (name: string | undefined): CommandNode['argument'] => {
-  if (name === 'agent' || name === 'agents') return 'agent';
-  return name === 'manifest' ? 'file' : 'none';
-};

@@ -20,9 +20,15 @@ const groupsOf = ({ nodes }: CommandTree): string =>
     .join('|');
 const valuesOf = ({ globals, nodes }: CommandTree): string => [...new Set(withValue([...globals, ...nodes.flatMap(({ options }) => options)]))].join('|');
 
+/** Options whose value a source offers, as branches of a `case`. */
+const offeredValues = ({ globals, nodes }: CommandTree, line: (option: string, source: string) => string): string =>
+  [...new Map([...globals, ...nodes.flatMap(({ options }) => options)].flatMap((option) => (option.source === undefined ? [] : [[option.word, option.source] as const])))]
+    .map(([option, source]) => line(option, source))
+    .join(' ');
+
 const bash = (tree: CommandTree): string => `# What Tab offers after svc, in bash. Made by: svc completion bash
 _svc() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path='' at word skip='' place=0 words='' options='' kind='none' repeated=''
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path='' at word skip='' place=0 words='' options='' source='' repeated=''
   for ((at = 1; at < COMP_CWORD; at++)); do
     word="\${COMP_WORDS[at]}"
     if [[ -n $skip ]]; then skip=''; continue; fi
@@ -39,18 +45,19 @@ _svc() {
     fi
   done
   if [[ -n $skip ]]; then
-    if [[ $prev == --agent ]]; then COMPREPLY=($(compgen -W "$(svc completion agents 2>/dev/null)" -- "$cur")); else COMPREPLY=($(compgen -f -- "$cur")); fi
+    case "$prev" in ${offeredValues(tree, (option, source) => `${option}) source='${source}' ;;`)} esac
+    if [[ -n $source ]]; then COMPREPLY=($(compgen -W "$(svc completion "$source" 2>/dev/null)" -- "$cur")); else COMPREPLY=($(compgen -f -- "$cur")); fi
     return
   fi
   case "$path" in
-${cases(tree, ({ argument, isRepeated, options, words }) => `words='${words.map(({ name }) => name).join(' ')}'; options='${optionWords(options).join(' ')}'; kind='${argument}'${isRepeated ? '; repeated=1' : ''}`)}
+${cases(tree, ({ isRepeated, options, source = '', words }) => `words='${words.map(({ name }) => name).join(' ')}'; options='${optionWords(options).join(' ')}'; source='${source}'${isRepeated ? '; repeated=1' : ''}`)}
   esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$options ${optionWords(tree.globals).join(' ')}" -- "$cur"))
   elif [[ -n $words && $place -eq 0 ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  elif [[ $kind == agent && ( $place -eq 0 || -n $repeated ) ]]; then
-    COMPREPLY=($(compgen -W "$(svc completion agents 2>/dev/null)" -- "$cur"))
+  elif [[ -n $source && ( $place -eq 0 || -n $repeated ) ]]; then
+    COMPREPLY=($(compgen -W "$(svc completion "$source" 2>/dev/null)" -- "$cur"))
   else
     COMPREPLY=($(compgen -f -- "$cur"))
   fi
@@ -65,7 +72,7 @@ const described = (name: string, description: string): string => `'${quoted(name
 const zsh = (tree: CommandTree): string => `#compdef svc
 # What Tab offers after svc, in zsh. Made by: svc completion zsh
 _svc() {
-  local path_so_far='' word skip='' kind='none' repeated='' cur="\${words[CURRENT]}" prev="\${words[CURRENT-1]}"
+  local path_so_far='' word skip='' source='' repeated='' cur="\${words[CURRENT]}" prev="\${words[CURRENT-1]}"
   local -i at place=0
   local -a offered options found
   for ((at = 2; at < CURRENT; at++)); do
@@ -84,14 +91,15 @@ _svc() {
     fi
   done
   if [[ -n $skip ]]; then
-    if [[ $prev == --agent ]]; then found=(\${(f)"$(svc completion agents 2>/dev/null)"}); compadd -a found; else _files; fi
+    case "$prev" in ${offeredValues(tree, (option, source) => `(${option}) source='${source}' ;;`)} esac
+    if [[ -n $source ]]; then found=(\${(f)"$(svc completion "$source" 2>/dev/null)"}); compadd -a found; else _files; fi
     return
   fi
   case "$path_so_far" in
 ${tree.nodes
   .map(
-    ({ argument, isRepeated, options, path, words }) =>
-      `    ('${path}') offered=(${words.map(({ name, description }) => described(name, description)).join(' ')}); options=(${options.map(({ word, description }) => described(word, description)).join(' ')}); kind='${argument}'${isRepeated ? '; repeated=1' : ''} ;;`,
+    ({ isRepeated, options, path, source = '', words }) =>
+      `    ('${path}') offered=(${words.map(({ name, description }) => described(name, description)).join(' ')}); options=(${options.map(({ word, description }) => described(word, description)).join(' ')}); source='${source}'${isRepeated ? '; repeated=1' : ''} ;;`,
   )
   .join('\n')}
   esac
@@ -100,8 +108,8 @@ ${tree.nodes
     _describe 'option' options
   elif (( \${#offered} && place == 0 )); then
     _describe 'command' offered
-  elif [[ $kind == agent && ( $place -eq 0 || -n $repeated ) ]]; then
-    found=(\${(f)"$(svc completion agents 2>/dev/null)"})
+  elif [[ -n $source && ( $place -eq 0 || -n $repeated ) ]]; then
+    found=(\${(f)"$(svc completion "$source" 2>/dev/null)"})
     compadd -a found
   else
     _files
@@ -116,8 +124,8 @@ const fish = (tree: CommandTree): string => {
   const lines = tree.nodes.flatMap((node) => {
     const here = `-n '__svc_at ${node.path}'`;
     const words = node.words.map(({ name, description }) => `complete -c svc -f ${here} -a ${name} -d ${fishQuoted(description)}`);
-    const agents = node.argument === 'agent' ? [`complete -c svc -f ${here} -a '(svc completion agents 2>/dev/null)'`] : [];
-    return [...words, ...agents, ...node.options.map((option) => fishOption(option, here))];
+    const offered = node.source === undefined ? [] : [`complete -c svc -f ${here} -a '(svc completion ${node.source} 2>/dev/null)'`];
+    return [...words, ...offered, ...node.options.map((option) => fishOption(option, here))];
   });
   return `# What Tab offers after svc, in fish. Made by: svc completion fish
 function __svc_at
@@ -152,13 +160,13 @@ ${[...lines, ...tree.globals.map((option) => fishOption(option, ''))].join('\n')
 `;
 };
 
-const fishOption = ({ description, short, takesValue, word }: OptionWord, here: string): string =>
+const fishOption = ({ description, short, source, takesValue, word }: OptionWord, here: string): string =>
   [
     'complete -c svc',
     here,
     `-l ${word.replace(/^--/, '')}`,
     short === undefined ? '' : `-s ${short.slice(1)}`,
-    word === '--agent' ? "-x -a '(svc completion agents 2>/dev/null)'" : takesValue ? '-r' : '',
+    source !== undefined ? `-x -a '(svc completion ${source} 2>/dev/null)'` : takesValue ? '-r' : '',
     `-d ${fishQuoted(description)}`,
   ]
     .filter((part) => part !== '')

@@ -1,5 +1,6 @@
 /** Where `svc config` reads and changes settings: at the daemon that runs, else in the file, by the daemon's own code. */
-import { didYouMean, isSvcError, type JsonSchema, type SettingShown } from '@svc/api';
+import { didYouMean, isSvcError, type JsonSchema } from '@svc/api';
+import type { SettingShown } from '@svc/api/internal';
 import type { Cli } from '../cli.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { resolveHome } from '@svc/platform/config/home';

@@ -15,6 +15,8 @@ const SHORT_WAIT_S = 5;
 const SHORT_WAITS = 3;
 
 export interface DaemonTarget {
+  /** For an answer; default 30 s. */
+  readonly timeoutMs?: number;
   /** `http://127.0.0.1:4545`, no slash at the end. */
   readonly url: string;
   /** Asked once, before the first request; undefined when no key is set. */
@@ -31,11 +33,11 @@ export interface DaemonClient {
   callOperation(operation: Operation, input: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-export const createDaemonClient = ({ apiKey, url }: DaemonTarget): DaemonClient => {
+export const createDaemonClient = ({ apiKey, timeoutMs = ANSWER_WAIT_MS, url }: DaemonTarget): DaemonClient => {
   const client = createClient({
     baseUrl: url,
     key: apiKey,
-    timeoutMs: ANSWER_WAIT_MS,
+    timeoutMs,
     // A person looks on: nobody there is said at once.
     retries: 0,
     fetch: (address, init) => nodeFetch(address, { ...init, headers: { 'user-agent': 'svc-cli', ...init.headers } }),

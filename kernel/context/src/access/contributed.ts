@@ -1,11 +1,12 @@
-/** Routes, sockets and tools at the access check: registered as they are read once, so that none changes its name, path or rules afterwards. */
-import type { AnyTool, Disposable, ExtensionContext, ToolCall } from '@svc/api';
+/** Routes, sockets, tools and slash commands at the access check: registered as they are read once, so that none changes its name, path or rules afterwards. */
+import type { AnyTool, Disposable, ExtensionContext, SlashAnswer, SlashCall, SlashCommand, ToolCall } from '@svc/api';
 import { type ActorRegistry, type ContractValidator, type ContributionRegistry, type Contributor, plainCopy } from '@svc/core';
 import type { PlatformParts } from '../parts.js';
 import { still } from './grants-policy.js';
 
 interface ContributedParts extends Pick<PlatformParts, 'http'> {
   readonly tools: ContributionRegistry<AnyTool>;
+  readonly slashCommands: ContributionRegistry<SlashCommand>;
   readonly validator: ContractValidator;
   readonly actors: ActorRegistry;
 }
@@ -20,10 +21,11 @@ const adding =
 export const contributed = (
   parts: ContributedParts,
   owner: Contributor,
-): { routes: ExtensionContext['routes']; sockets: Adding<Parameters<ExtensionContext['sockets']['add']>[0]>; tools: ExtensionContext['tools'] } => ({
+): Pick<ExtensionContext, 'routes' | 'tools' | 'slashCommands'> & { sockets: Adding<Parameters<ExtensionContext['sockets']['add']>[0]> } => ({
   routes: { add: adding(parts.http.routes, owner) },
   sockets: adding(parts.http.sockets, owner),
   tools: { add: adding(parts.tools, owner, parts.validator.isForeign(owner) ? (tool) => strange(still(tool), parts) : still) },
+  slashCommands: { add: adding(parts.slashCommands, owner, parts.validator.isForeign(owner) ? (command) => foreignSlash(still(command), parts) : still) },
 });
 
 /** A tool of another build gets a copy of its arguments, and the actor of the call handed over. */
@@ -32,6 +34,10 @@ const strange = (tool: AnyTool, { actors }: ContributedParts): AnyTool =>
     ...tool,
     run: (args: Parameters<AnyTool['run']>[0], call: ToolCall) => tool.run(plainArgs(tool, args), { ...call, actor: actors.hand(call.actor) }),
   });
+
+/** A command of another build gets the actor handed over, and its answer is copied. */
+const foreignSlash = (command: SlashCommand, { actors }: ContributedParts): SlashCommand =>
+  Object.freeze({ ...command, run: async (call: SlashCall) => plainCopy(await command.run({ ...call, actor: actors.hand(call.actor) }), `The answer of /${command.name}`) as SlashAnswer });
 
 const plainArgs = (tool: AnyTool, args: Parameters<AnyTool['run']>[0]): Parameters<AnyTool['run']>[0] =>
   // A copy has the members of what it copies.

@@ -1,5 +1,6 @@
 /** Events at the access check: said and received are those that the manifest names. */
-import { AuditRecorded, type EventDecl, type Events, type GrantName, type Manifest, PageChanged, type Write } from '@svc/api';
+import { AuditRecorded, type EventDecl, type Events, PageChanged, type Write } from '@svc/api';
+import type { GrantName, Manifest } from '@svc/api/internal';
 import type { EventHub, Contributor } from '@svc/core';
 import { requireDeclared, still } from './grants-policy.js';
 

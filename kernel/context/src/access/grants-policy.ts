@@ -1,5 +1,5 @@
 /** What one extension was granted and what it declared: asked by every member of its context where it is used. */
-import { type Grant, grantFaults, grantsOf, type GrantName, isGranted, type Manifest } from '@svc/api';
+import { type Grant, grantFaults, grantsOf, type GrantName, isGranted, type Manifest } from '@svc/api/internal';
 import { contextErrors } from '../errors.js';
 
 export interface Grants {

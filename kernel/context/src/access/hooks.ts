@@ -1,5 +1,6 @@
 /** Hooks at the access check: tapped and defined are those that the manifest names; called are one's own, and by grant those declared callable. */
-import { grantOfHook, type Hooks, type Manifest } from '@svc/api';
+import type { Hooks } from '@svc/api';
+import { grantOfHook, type Manifest } from '@svc/api/internal';
 import type { HookRegistry, Contributor } from '@svc/core';
 import { requireDeclared, still, type Grants } from './grants-policy.js';
 

@@ -5,7 +5,8 @@
  *
  * K1  It begins, claims, lists and sees runs of the kinds that its manifest names, and no others.
  */
-import { type Actor, type Disposable, type DurableWorker, type Journal, type JournalRun, type LeasedRun, type Logger, type WorkDecl, systemActor } from '@svc/api';
+import type { Actor, Disposable, DurableWorker, Journal, JournalRun, LeasedRun, Logger, WorkDecl } from '@svc/api';
+import { systemActor } from '@svc/api/internal';
 import type { LiveRegistry, Contributor } from '@svc/core';
 import type { TimerClock } from '@svc/platform/clock/clock';
 import { journalErrors } from '@svc/platform/journal/errors';

@@ -1,13 +1,17 @@
 /** `kernel`: all of it with the grant `kernel`; with a narrow grant the members that it opens. */
-import type { GrantName, KernelView } from '@svc/api';
+import type { KernelView } from '@svc/api';
+import type { GrantName } from '@svc/api/internal';
 import { contextErrors } from '../errors.js';
 import type { Grants } from './grants-policy.js';
 
 /** What a narrow grant opens. */
-const MEMBERS = { 'kernel:tools': ['tools'], 'kernel:settings': ['settings'], 'kernel:panels': ['panels', 'panelFiles'] } as const satisfies Partial<
-  Record<GrantName, ReadonlyArray<keyof KernelView>>
->;
-const NARROW = ['kernel:tools', 'kernel:settings', 'kernel:panels'] as const;
+const MEMBERS = {
+  'kernel:tools': ['tools'],
+  'kernel:slash-commands': ['slashCommands'],
+  'kernel:settings': ['settings'],
+  'kernel:panels': ['panels', 'panelFiles'],
+} as const satisfies Partial<Record<GrantName, ReadonlyArray<keyof KernelView>>>;
+const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels'] as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
   if (grants.has('kernel')) return Object.freeze(view());

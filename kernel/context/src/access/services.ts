@@ -1,5 +1,6 @@
 /** Services at the access check: provided and used are those that the manifest names, in the versions it names. */
-import type { Manifest, ServiceDecl, Services } from '@svc/api';
+import type { ServiceDecl, Services } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import type { Contributor, ServiceRegistry } from '@svc/core';
 import { contextErrors } from '../errors.js';
 import { keysOfRecord, requireDeclared, still, type Grants } from './grants-policy.js';

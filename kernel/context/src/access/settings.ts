@@ -1,5 +1,6 @@
 /** Settings at the access check: the sections that the manifest claims, and no others. */
-import type { ConfigHandle, Manifest, Plain, TSchema } from '@svc/api';
+import type { ConfigHandle, Plain, TSchema } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { type Contributor, runAs } from '@svc/core';
 import type { Config } from '@svc/platform/config/config';
 import { requireDeclared } from './grants-policy.js';

@@ -1,5 +1,6 @@
 /** Storage at the access check: own tables, and SQL text only by grant. */
-import type { Actor, Db, GrantName, Reader } from '@svc/api';
+import type { Actor, Db, Reader } from '@svc/api';
+import type { GrantName } from '@svc/api/internal';
 
 const SQL_GRANT: GrantName = 'db:sql';
 

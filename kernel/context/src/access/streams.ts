@@ -1,5 +1,6 @@
 /** Streams at the access check: frames fit the format they are declared in, and projections are registered under the area that shows them. */
-import { type AnswerProjection, type Disposable, type FrameOf, type FramesDecl, type FrameStream, type StreamProjection, type Streams, declaredAs, type Frame, frozen } from '@svc/api';
+import type { AnswerProjection, Disposable, FrameOf, FramesDecl, StreamProjection, Streams, Frame } from '@svc/api';
+import { type FrameStream, declaredAs, frozen } from '@svc/api/internal';
 import { type ContractValidator, ContributionRegistry, type Contributor, plainCopy } from '@svc/core';
 import { type Projection, answerProjection, streamProjection } from '@svc/platform/streams/projections';
 import type { Topics } from '@svc/platform/streams/streams';

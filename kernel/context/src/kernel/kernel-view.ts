@@ -1,7 +1,8 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, Installation, KernelFacts, KernelView, SettingsView } from '@svc/api';
+import type { AnyTool, KernelView, SettingsView, SlashCommand } from '@svc/api';
+import type { Installation, KernelFacts } from '@svc/api/internal';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import { withConsequences } from '@svc/platform/choices/consequences';
@@ -18,6 +19,7 @@ export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' |
   readonly lifecycle: Lifecycle;
   readonly installed: InstalledStore<InstalledFiles>;
   readonly tools: ContributionRegistry<AnyTool>;
+  readonly slashCommands: ContributionRegistry<SlashCommand>;
   /** Areas without which nothing but public routes may answer. */
   requiredSecurity(): readonly string[];
   address(): { host: string; port: number };
@@ -55,6 +57,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
     ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth, socket: true })),
   ],
   tools: () => parts.tools.active().map(({ owner, value }) => ({ owner: owner.id, bundled: parts.installed.get(owner.id)?.bundled ?? false, tool: value })),
+  slashCommands: () => parts.slashCommands.active().map(({ owner, value }) => ({ owner: owner.id, command: value })),
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),
   facts: () => factsOf(parts),
   metrics: () => kernelMetrics(parts),

@@ -6,7 +6,8 @@
  * P3  Of one id the panel that came with the daemon stays.
  * P4  The panel of a collection is data, and asks for the collection of its own extension alone.
  */
-import type { Assets, CollectionView, FrameRoute, PanelView } from '@svc/api';
+import type { Assets, CollectionView, PanelView } from '@svc/api';
+import type { FrameRoute } from '@svc/api/internal';
 import type { InstalledStore, Lifecycle } from '@svc/core';
 import { liveEventsOf } from './live-changes.js';
 import type { PlatformParts } from '../parts.js';

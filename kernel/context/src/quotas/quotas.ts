@@ -5,7 +5,8 @@
  * Q2  Areas that come with the daemon have none.
  * Q3  What is counted is what is there: after a restart, and after somebody else took files away, the figure is right again.
  */
-import type { Clock, Dir, ExtensionStorage } from '@svc/api';
+import type { Clock, Dir } from '@svc/api';
+import type { ExtensionStorage } from '@svc/api/internal';
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import type { TableOwner } from '@svc/platform/storage/contract/table-names';
 import { contextErrors } from '../errors.js';

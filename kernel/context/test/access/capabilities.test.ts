@@ -1,4 +1,5 @@
-import { type CapabilityDecl, type Contributions, defineCapability, type ExtensionContext, type Manifest } from '@svc/api';
+import { type CapabilityDecl, defineCapability, type ExtensionContext } from '@svc/api';
+import type { Contributions, Manifest } from '@svc/api/internal';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 

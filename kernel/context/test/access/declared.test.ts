@@ -4,7 +4,6 @@ import {
   type ExtensionContext,
   HealthProbe,
   type HookDecl,
-  type Manifest,
   SecretResolve,
   Type,
   defineAnswerProjection,
@@ -18,6 +17,7 @@ import {
   method,
   reply,
 } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 

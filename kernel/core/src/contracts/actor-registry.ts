@@ -2,7 +2,7 @@
  * On whose behalf a third party may act: for actors that the kernel handed to it (with a request, a socket, a call of a
  * tool, a hook or a service), and for nobody whom it made up. Actors are known by identity, so a copy is made up, too.
  */
-import { actorFrom, type Actor, SvcError, type TSchema } from '@svc/api';
+import { type Actor, SvcError, type TSchema, actorFrom } from '@svc/api';
 import type { Contributor } from '../owner.js';
 
 export interface ActorRegistry {

@@ -1,5 +1,6 @@
 /** The actors of an area's own work. */
-import { type Actors, actorFrom, actorOf, type Role } from '@svc/api';
+import { type Actors, type Role, actorFrom } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 
 const PURPOSE = /^[a-z][a-z0-9 -]{0,40}$/;
 

@@ -2,7 +2,8 @@
  * All hooks: the kernel's, made at boot, and those that extensions own. A hook
  * goes when its owner goes; its taps stay registered and sleep until it is back.
  */
-import { type CallOf, type Disposable, type HookDecl, type HookHandle, type OwnHook, type Stage, SvcError, type TapOf, type TapOptions, declaredAs } from '@svc/api';
+import { type CallOf, type Disposable, type HookDecl, type HookHandle, type OwnHook, type Stage, SvcError, type TapOf, type TapOptions } from '@svc/api';
+import { declaredAs } from '@svc/api/internal';
 import { type ActorRegistry, createActorRegistry } from '../contracts/actor-registry.js';
 import { type ContractValidator, noValidator } from '../contracts/contract-validator.js';
 import { ContributionRegistry, type Contribution } from '../contribution-registry.js';

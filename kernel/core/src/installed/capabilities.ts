@@ -1,5 +1,6 @@
 /** The capabilities that installed extensions declare, read from their data alone. */
-import { type CapabilityDecl, frozen, isCapability } from '@svc/api';
+import type { CapabilityDecl } from '@svc/api';
+import { frozen, isCapability } from '@svc/api/internal';
 import type { Installed } from './installed.js';
 import { derivedFrom, type InstalledStore } from './installed-store.js';
 

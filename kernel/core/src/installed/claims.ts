@@ -2,7 +2,8 @@
  * What only one extension can have: settings, hooks, facts, kinds of work and capabilities are claimed by name. Of two that claim the
  * same the one installed first keeps it; the kernel's own names are nobody else's.
  */
-import { capabilityNameFault, type Manifest } from '@svc/api';
+import { capabilityNameFault } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 
 /** Names that the kernel keeps, by what they name. */
 export interface KernelNames {

@@ -1,5 +1,6 @@
 /** An extension as it lies in the store: validated from data, loaded on demand. */
-import type { Contributions, ExtensionDefinition, ExtensionOrigin, Manifest, PanelView } from '@svc/api';
+import type { ExtensionDefinition, PanelView } from '@svc/api';
+import type { Contributions, ExtensionOrigin, Manifest } from '@svc/api/internal';
 
 export interface Installed {
   readonly id: string;

@@ -35,6 +35,8 @@ export async function loadDefinition(file: string, options: LoaderOptions): Prom
   const hostRequire = createRequire(file);
   module.require = (name) => {
     if (name === '@svc/api') return options.api;
+    // Whatever a manifest says: the rest of ours is no extension's.
+    if (name.startsWith('@svc/')) throw new Error(`${dirname(file)} asks for "${name}"; of svc's own packages extensions use @svc/api alone`);
     if (name.startsWith('node:') || Module.isBuiltin(name)) return hostRequire(name);
     if (options.hostDependencies.some((allowed) => name === allowed || name.startsWith(`${allowed}/`))) return hostRequire(name);
     throw new Error(`${dirname(file)} requires "${name}", which is neither in its bundle nor in its hostDependencies`);

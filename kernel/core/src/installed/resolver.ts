@@ -2,7 +2,8 @@
  * In which order extensions start, who waits for whom, and what cannot be.
  * Validated from manifests alone, before any code runs.
  */
-import type { Manifest, ExtensionPlan } from '@svc/api';
+import type { ExtensionPlan } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { type KernelNames, NO_KERNEL_NAMES, rivalClaim } from './claims.js';
 import satisfies from 'semver/functions/satisfies.js';
 

@@ -1,4 +1,4 @@
-import { type Actor, actorFrom, type SvcError, Type } from '@svc/api';
+import { type Actor, type SvcError, Type, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import { createActorRegistry } from '../../src/contracts/actor-registry.js';
 import { Lifetime } from '../../src/lifetime.js';

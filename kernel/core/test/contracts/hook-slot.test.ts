@@ -1,4 +1,5 @@
-import { type HookDecl, type HookKind, type HookPolicy, SvcError, type TapControl, Type } from '@svc/api';
+import { type HookDecl, SvcError, type TapControl, Type } from '@svc/api';
+import type { HookKind, HookPolicy } from '@svc/api/internal';
 import { expect } from 'chai';
 import { HookSlot, type Tap } from '../../src/hooks/hook-slot.js';
 import { Lifetime } from '../../src/lifetime.js';

@@ -1,5 +1,6 @@
 /** Step 2: the server, which answers `starting` until everything else is up. */
 import * as api from '@svc/api';
+import * as internal from '@svc/api/internal';
 import type { Lifecycle } from '@svc/core';
 import { canSwitch } from '@svc/platform/choices/consequences';
 import { settingsOf } from '@svc/platform/config/kernel-sections';
@@ -32,7 +33,7 @@ export function createFacade(ground: Ground, streams: Topics & StreamsAdmin): Ht
     ids: options.ids,
     clock: options.clock,
     streams,
-    projections: createProjections((name) => wiring.projections.active().find(({ value }) => api.declaredAs(value.decl) === name)?.value),
+    projections: createProjections((name) => wiring.projections.active().find(({ value }) => internal.declaredAs(value.decl) === name)?.value),
     limits: () => limitsOf(settingsOf(config, 'api')),
     checkReplies: options.checkReplies ?? false,
     offExtension: createOffRoutes(ground.installed, (id) => progress.lifecycleWhenUp()?.isActive(id) ?? false),

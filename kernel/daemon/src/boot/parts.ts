@@ -1,6 +1,7 @@
 /** Step 3: what contexts are built from. The database, the journal, the adapters, and what third parties brought. */
 import { join } from 'node:path';
 import * as api from '@svc/api';
+import * as internal from '@svc/api/internal';
 import { type ContextParts, createQuotas } from '@svc/context';
 import { createAudit } from '@svc/platform/audit/audit-notes';
 import { type Choices, openChoices } from '@svc/platform/choices/choices';
@@ -84,7 +85,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     journal,
     clock,
     log: log.logger('kernel'),
-    apiVersion: api.API_VERSION,
+    apiVersion: internal.API_VERSION,
   });
   const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => adapters.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   const footing: Footing = {

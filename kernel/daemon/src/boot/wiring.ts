@@ -1,5 +1,6 @@
 /** The registries of the wiring, and the lifecycle over them. */
 import * as api from '@svc/api';
+import * as internal from '@svc/api/internal';
 import {
   type ActorRegistry,
   type ContractValidator,
@@ -29,7 +30,7 @@ import { RECEIPTS_KIND } from '@svc/platform/http/idempotency';
 import type { Log, ScopedLogger } from '@svc/platform/log/log';
 import type { Projection } from '@svc/platform/streams/projections';
 
-const KERNEL_EVENTS = [api.AuditRecorded, api.ExtensionChanged, api.ConfigChanged, api.EventsGap, api.PageChanged].map(({ name }) => name);
+const KERNEL_EVENTS = [api.AuditRecorded, api.ExtensionChanged, api.ConfigChanged, internal.EventsGap, api.PageChanged].map(({ name }) => name);
 const KERNEL_KINDS = [RECEIPTS_KIND];
 
 export interface Wiring {
@@ -37,6 +38,7 @@ export interface Wiring {
   readonly services: ServiceRegistry;
   readonly events: EventHub;
   readonly tools: ContributionRegistry<api.AnyTool>;
+  readonly slashCommands: ContributionRegistry<api.SlashCommand>;
   readonly tables: ContributionRegistry<api.TableDecl>;
   readonly capabilities: ContributionRegistry<api.CapabilityDecl>;
   readonly timers: LiveRegistry;
@@ -77,7 +79,7 @@ export function createWiring({ bus, clock, installed, isDurable, lifecycle, log,
     validator,
   );
   const hooks: HookRegistry = new HookRegistry(
-    api.kernelHooks,
+    internal.kernelHooks,
     {
       strike: (owner, hook, error, lostMs) => unhandled.strike(hooks, owner, hook, error, lostMs),
       // Code that came with the daemon has the budget of the hook.
@@ -103,6 +105,16 @@ export function createWiring({ bus, clock, installed, isDurable, lifecycle, log,
         if (other) throw new Error(`the tool ${candidate.value.name} is already contributed by ${other.owner.id}`);
       },
     }),
+    slashCommands: new ContributionRegistry<api.SlashCommand>('slash command', {
+      describe: (command) => api.namesOfSlashCommand(command).join(' '),
+      check: ({ value }, others) => {
+        const fault = internal.faultOfSlashCommand(value);
+        if (fault !== undefined) throw new Error(fault);
+        const [names, known] = [api.namesOfSlashCommand(value), others.flatMap((row) => api.namesOfSlashCommand(row.value).map((name) => ({ name, owner: row.owner.id })))];
+        const taken = known.find(({ name }) => names.includes(name));
+        if (taken) throw new Error(`the slash command /${taken.name} is already contributed by ${taken.owner}`);
+      },
+    }),
     tables: new ContributionRegistry<api.TableDecl>('table', { describe: ({ name }) => name }),
     capabilities: new ContributionRegistry<api.CapabilityDecl>('capability', { describe: describeCapability }),
     timers: new LiveRegistry('timer', { refuse: contextErrors.timer_twice }),
@@ -126,6 +138,7 @@ export function createLifecycle(
       parts.http.routes,
       parts.http.sockets,
       wiring.tools,
+      wiring.slashCommands,
       wiring.tables,
       wiring.capabilities,
       wiring.events.listeners,
@@ -149,7 +162,7 @@ export function createLifecycle(
   return new Lifecycle(
     {
       ...generations,
-      apiVersion: api.API_VERSION,
+      apiVersion: internal.API_VERSION,
       names: { sections: Object.keys(kernelSections), events: KERNEL_EVENTS, kinds: KERNEL_KINDS },
       strikes: wiring.strikes,
       choose: rest.choose,

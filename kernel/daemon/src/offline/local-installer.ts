@@ -3,7 +3,7 @@
  * starts in between; what changes is found by the next start.
  */
 import { join } from 'node:path';
-import { API_VERSION } from '@svc/api';
+import { API_VERSION } from '@svc/api/internal';
 import { namesOf } from '@svc/installer/contributions';
 import { createInstaller, type Installer, type InstallerOptions } from '@svc/installer/install';
 import { isolationFaults, wallFault } from '@svc/isolation';

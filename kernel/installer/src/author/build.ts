@@ -4,6 +4,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import * as api from '@svc/api';
+import type * as internal from '@svc/api/internal';
 import { faultsOfForeignWords } from '../commands/declared-commands.js';
 import { type AllContributions, deriveContributions } from '../contributions.js';
 import { foreignRoute } from '../install/own-routes.js';
@@ -47,13 +48,13 @@ export const buildExtension = async (dir: string, bundler: Bundler): Promise<Bui
 };
 
 /** Its code runs here once, against recorders. What it leaves open stays open: whoever builds ends its process. */
-const derived = async (file: string, manifest: api.Manifest, version: string): Promise<AllContributions> => {
+const derived = async (file: string, manifest: internal.Manifest, version: string): Promise<AllContributions> => {
   const { result, leftOpen } = await withLeftOpen(() => recorded(file, manifest, version));
   if (leftOpen.length > 0) throw authorErrors.leaks(manifest.id, leftOpen);
   return result;
 };
 
-const recorded = async (file: string, manifest: api.Manifest, version: string): Promise<AllContributions> => {
+const recorded = async (file: string, manifest: internal.Manifest, version: string): Promise<AllContributions> => {
   try {
     const contributions = await deriveContributions(loadBundle(file, manifest, { api, require: createRequire(file) }), manifest, version);
     const faults = faultsOfSchemas(contributions);

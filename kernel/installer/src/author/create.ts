@@ -1,7 +1,7 @@
 /** A new extension: a folder with sources that build, and that pass the contract suite as they come. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Manifest } from '@svc/api';
+import { Manifest } from '@svc/api/internal';
 import { authorErrors } from './errors.js';
 import { channelTemplate } from './templates/channel.js';
 import { commonFiles } from './templates/common-files.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Manifest } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { type Bundler, explained } from './bundle.js';
 import { authorErrors } from './errors.js';
 

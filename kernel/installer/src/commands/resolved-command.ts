@@ -47,6 +47,9 @@ export const pathNamesOf = (path: unknown): string[] => [...String(path).matchAl
 /** Fields of the path that the command does not name come first. */
 const argNamesOf = ({ args = [] }: CommandDecl, { path }: Json): string[] => [...pathNamesOf(path).filter((name) => !args.includes(name)), ...args];
 
+/** Whether a call needs anything at all. */
+export const needsInput = (route: Json): boolean => inputsOf(route).some(({ isRequired }) => isRequired);
+
 /** Every field of the path, the query and a body of fields. */
 export const inputsOf = (route: Json): CommandInput[] => {
   const params = fieldsOf(route.params, 'path');

@@ -1,5 +1,6 @@
 /** What a package asks for, what of it somebody agreed to, and what no isolation keeps. */
-import { GRANT_KINDS, isGranted, type Manifest, parseGrant } from '@svc/api';
+import { GRANT_KINDS, parseGrant } from '@svc/api';
+import { isGranted, type Manifest } from '@svc/api/internal';
 import type { Isolation } from '../signing/trust.js';
 
 export interface AskedGrant {

@@ -1,5 +1,6 @@
 /** Routes and sockets stand below the paths that an extension may have. */
-import { parseGrant, pathFault } from '@svc/api';
+import { parseGrant } from '@svc/api';
+import { pathFault } from '@svc/api/internal';
 import type { AllContributions } from '../contributions.js';
 import { installErrors } from '../errors.js';
 

@@ -1,5 +1,5 @@
 /** A package that was fetched and validated, and of which nothing is visible yet. */
-import type { Manifest } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import type { AllContributions } from '../contributions.js';
 import type { PackageIdentity } from '../package/read-package.js';
 import type { Isolation } from '../signing/trust.js';

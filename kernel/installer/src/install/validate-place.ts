@@ -1,5 +1,5 @@
 /** Whether a package can stand beside what is installed: ids, claims, routes, tools, requirements. Validated from data alone. */
-import type { Contributions, Manifest } from '@svc/api';
+import type { Contributions, Manifest } from '@svc/api/internal';
 import { providerOf, resolve, rivalClaim } from '@svc/core';
 import { overlap, parsePath, type PathPattern } from '@svc/platform/http/routes/path-pattern';
 import satisfies from 'semver/functions/satisfies.js';
@@ -109,9 +109,13 @@ const validateNames = ({ manifest: { id }, contributions }: Candidate, others: r
     ({ tools }) => tools.map(({ name }) => name),
   );
   if (tool) throw installErrors.tool_taken(id, tool.name, tool.other);
+  const slash = taken(slashNames(own), slashNames);
+  if (slash) throw installErrors.slash_taken(id, slash.name, slash.other);
   const word = taken(own.commandWords ?? [], ({ commandWords }) => commandWords ?? []);
   if (word) throw installErrors.command_taken(id, word.name, word.other);
 };
+
+const slashNames = ({ slashCommands = [] }: Contributions): string[] => slashCommands.flatMap((names) => names.split(' '));
 
 const refuseCycle = (manifest: Manifest, others: readonly Neighbour[], apiVersion: string): void => {
   const all = [...others.map((other) => other.manifest), manifest];

@@ -1,12 +1,14 @@
 /** What an unpacked package says of itself, validated before anything of it runs. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { capabilityNameFault, grantFaults, inNewestForm, isTable, Manifest } from '@svc/api';
+import { capabilityNameFault, isTable } from '@svc/api';
+import { grantFaults, inNewestForm, Manifest } from '@svc/api/internal';
 import { Ajv, type ErrorObject } from 'ajv';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
 import { faultsOfCommands, faultsOfForeignWords } from '../commands/declared-commands.js';
-import type { AllContributions } from '../contributions.js';
+import { faultsOfCompletions } from '../commands/completions.js';
+import { type AllContributions, faultsOfSlashCommands } from '../contributions.js';
 import { installErrors } from '../errors.js';
 import { faultsOfSchemas } from './declared-schemas.js';
 import { hiddenCharacterFault } from './hidden-characters.js';
@@ -114,14 +116,27 @@ const isStep = (step: unknown): boolean => isTable(step) && ['createTable', 'add
 const LISTS = ['routes', 'sockets', 'tools', 'declares', 'taps', 'migrations', 'timers', 'workers'] as const;
 
 /** Of each list, at most: the daemon holds every entry against those of all others. */
-const MOST: Readonly<Record<string, number>> = { routes: 500, sockets: 100, tools: 200, declares: 1_000, taps: 200, migrations: 1_000, timers: 50, workers: 50, commands: 500, commandWords: 20 };
+const MOST: Readonly<Record<string, number>> = {
+  routes: 500,
+  sockets: 100,
+  tools: 200,
+  declares: 1_000,
+  taps: 200,
+  migrations: 1_000,
+  timers: 50,
+  workers: 50,
+  commands: 500,
+  commandWords: 20,
+  slashCommands: 50,
+  completions: 20,
+};
 const MIN_TIMER_MS = 50;
 
 const isTimer = (timer: unknown): boolean =>
   isTable(timer) && typeof timer.name === 'string' && [timer.everyMs, timer.afterMs].every((ms, index) => ms === undefined || (typeof ms === 'number' && ms >= (index === 0 ? MIN_TIMER_MS : 0)));
 
 /** Lists that packages from before they were there do not have. */
-const LATER_LISTS = ['commands', 'commandWords'] as const;
+const LATER_LISTS = ['commands', 'commandWords', 'slashCommands', 'completions'] as const;
 
 const validatedContributions = (value: unknown, id: string): AllContributions => {
   const fault = (reason: string): Error => installErrors.manifest('contributions.json', [reason]);
@@ -140,9 +155,9 @@ const validatedContributions = (value: unknown, id: string): AllContributions =>
     '/routes',
   );
   if (hidden !== undefined) throw fault(hidden);
-  const unseen = hiddenCharacterFault({ commands: rows('commands'), commandWords: rows('commandWords') });
+  const unseen = hiddenCharacterFault({ commands: rows('commands'), commandWords: rows('commandWords'), slashCommands: rows('slashCommands'), completions: rows('completions') });
   if (unseen !== undefined) throw fault(unseen);
-  if (![...rows('commands'), ...rows('commandWords')].every(isTable)) throw fault('a command is not an object');
+  if (![...rows('commands'), ...rows('commandWords'), ...rows('slashCommands'), ...rows('completions')].every(isTable)) throw fault('a command is not an object');
   if (!rows('sockets').every((row) => hasTexts(row, 'path'))) throw fault('a socket has no path');
   if (!rows('tools').every((row) => hasTexts(row, 'name', 'risk', 'replay'))) throw fault('a tool has no name, no risk or no replay');
   if (!rows('declares').every((row) => hasTexts(row, 'declares', 'name', 'version'))) throw fault('a declaration has no kind, name or version');
@@ -153,7 +168,12 @@ const validatedContributions = (value: unknown, id: string): AllContributions =>
   const contributions = value as unknown as AllContributions;
   const [schema] = faultsOfSchemas(contributions);
   if (schema !== undefined) throw fault(schema.replace(/[.]$/, ''));
-  const [command] = [...faultsOfCommands(id, contributions), ...faultsOfForeignWords(contributions)];
+  const [command] = [
+    ...faultsOfCommands(id, contributions),
+    ...faultsOfForeignWords(contributions),
+    ...faultsOfCompletions(contributions),
+    ...faultsOfSlashCommands(contributions.slashCommands ?? []),
+  ];
   if (command !== undefined) throw fault(command);
   return contributions;
 };

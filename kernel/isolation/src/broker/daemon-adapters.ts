@@ -5,8 +5,25 @@
  * D1  Nothing is reached but by that context: no grant, table, secret or host is validated here, and none is passed by.
  * D2  What one process opened or holds ends with it.
  */
-import type { Actor, AnyMethodDecl, CommitResult, Dir, Disposable, EventDecl, ExtensionContext, FetchInit, HookDecl, Hold, Reader, Reply, Req, ServiceDecl, TSchema, Write } from '@svc/api';
-import { Type } from '@svc/api';
+import {
+  type Actor,
+  type CommitResult,
+  type Dir,
+  type Disposable,
+  type EventDecl,
+  type ExtensionContext,
+  type FetchInit,
+  type HookDecl,
+  type Hold,
+  type Reader,
+  type Reply,
+  type Req,
+  type ServiceDecl,
+  type TSchema,
+  type Write,
+  Type,
+} from '@svc/api';
+import type { AnyMethodDecl } from '@svc/api/internal';
 import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
 import type { Control } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';

@@ -1,20 +1,20 @@
 /** What contributions.json says of an extension, made into the declarations that the daemon registers for it. */
 import {
-  type AnyMethodDecl,
   type CapabilityDecl,
   type ConfigDecl,
   type EventDecl,
   type HookDecl,
-  isCapability,
-  majorOf,
   type Migration,
   type RouteDecl,
   type ServiceDecl,
   type TableDecl,
   type TSchema,
   Type,
+  type SlashCommandFacts,
+  type Stage,
+  type ToolDecl,
 } from '@svc/api';
-import type { Stage, ToolDecl } from '@svc/api';
+import { type AnyMethodDecl, isCapability, majorOf } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 
 export interface DeclaredTap {
@@ -32,6 +32,8 @@ export interface DeclaredTap {
 export const declaredRoutes = ({ routes }: AllContributions): Array<Omit<RouteDecl, 'handler'>> => routes.map(({ repairs: _repairs, ...route }) => route as unknown as Omit<RouteDecl, 'handler'>);
 
 export const declaredTools = ({ tools }: AllContributions): Array<Omit<ToolDecl, 'run'>> => tools as unknown as Array<Omit<ToolDecl, 'run'>>;
+
+export const declaredSlashCommands = ({ slashCommands = [] }: AllContributions): readonly SlashCommandFacts[] => slashCommands;
 
 const ofKind = <T>({ declares }: AllContributions, kind: string): T[] => declares.filter((one) => one.declares === kind) as unknown as T[];
 

@@ -7,22 +7,25 @@
  */
 import {
   type AnyTool,
-  declaredAs,
   type ExtensionContext,
   type ExtensionDefinition,
   isTable,
-  type Manifest,
   NotReady,
   type Req,
   type RouteDecl,
   type ServiceDecl,
+  type SlashAnswer,
+  type SlashCall,
+  type SlashCommand,
+  type SlashCommandFacts,
   type ToolCall,
   type ToolOutput,
   Type,
 } from '@svc/api';
+import { declaredAs, type Manifest } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
-import { numbered, declaredCapabilities, declaredConfig, declaredEvents, declaredMigrations, declaredRoutes, declaredServices, declaredTables, declaredTaps, declaredTools } from './declared.js';
+import { numbered, declaredCapabilities, declaredConfig, declaredEvents, declaredMigrations, declaredRoutes, declaredServices, declaredSlashCommands, declaredTables, declaredTaps, declaredTools } from './declared.js';
 import { isolationErrors } from '../errors.js';
 import type { Init, Registered, WireRequest } from '../protocol.js';
 import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';
@@ -53,6 +56,7 @@ const EVENT_DEADLINE_MS = 60_000;
 const TIMER_DEADLINE_MS = 600_000;
 const START_DEADLINE_MS = 15_000;
 const TOOL_DEADLINE_MS = 120_000;
+const SLASH_DEADLINE_MS = 10_000;
 
 export const remoteDefinition = (extension: RemoteExtension, host: RemoteHost): ExtensionDefinition => {
   const { contributions } = extension;
@@ -97,6 +101,7 @@ const mount = (extension: RemoteExtension, host: RemoteHost, ctx: ExtensionConte
   };
   ctx.routes.add(...declaredRoutes(contributions).map((route) => remoteRoute(route, requests, ask)));
   ctx.tools.add(...declaredTools(contributions).map((tool) => remoteTool(tool, ask)));
+  ctx.slashCommands.add(...declaredSlashCommands(contributions).map((command) => remoteSlashCommand(command, ask)));
   for (const { hook, nth, ...options } of declaredTaps(contributions)) {
     // The kind of the hook decides what stands before the control, which is always last.
     const tap = (...args: unknown[]): Promise<unknown> =>
@@ -146,6 +151,15 @@ const remoteTool = (tool: Omit<AnyTool, 'run'>, ask: Ask): AnyTool => ({
     if (holdsBytes(output)) throw isolationErrors.not_plain('bytes in the output of a tool');
     // What a tool answers is validated by whoever called it.
     return output as ToolOutput | string;
+  },
+});
+
+const remoteSlashCommand = (command: SlashCommandFacts, ask: Ask): SlashCommand => ({
+  ...command,
+  run: async (call: SlashCall) => {
+    const { signal, ...facts } = call;
+    // What a command answers is validated by whoever called it.
+    return (await ask('slash', [command.name, facts], { signal, deadlineMs: SLASH_DEADLINE_MS, label: `the command /${command.name}` })) as SlashAnswer;
   },
 });
 
@@ -200,10 +214,11 @@ const servicesOf = (ctx: ExtensionContext, manifest: Manifest) => {
 
 /** R1. What it adds beyond is seen by nobody, and what it lacks would be answered by nobody. */
 const compare = (contributions: AllContributions, registered: unknown): { readonly hasStart: boolean } => {
-  const { routes, tools, timers, taps, hasStart } = (typeof registered === 'object' && registered !== null ? registered : {}) as Partial<Record<keyof Registered, unknown>>;
+  const { routes, tools, slashCommands, timers, taps, hasStart } = (typeof registered === 'object' && registered !== null ? registered : {}) as Partial<Record<keyof Registered, unknown>>;
   const lists: ReadonlyArray<readonly [what: string, declared: readonly string[], added: unknown]> = [
     ['the route', contributions.routes.map(({ method, path }) => `${String(method)} ${String(path)}`), routes],
     ['the tool', contributions.tools.map(({ name }) => String(name)), tools],
+    ['the slash command', declaredSlashCommands(contributions).map(({ name }) => name), slashCommands],
     ['the timer', contributions.timers.map(({ name }) => name), Array.isArray(timers) ? timers.map((timer: unknown) => (isTable(timer) ? timer.name : undefined)) : undefined],
     [
       'a tap of',

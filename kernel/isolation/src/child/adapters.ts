@@ -1,5 +1,6 @@
 /** The members of a context that ask the daemon: rows, files, secrets, the network. What each may reach is validated there. */
-import type { Actor, Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Reader, Row, Scalar, Secrets, Select, TextSearch, Where, Write } from '@svc/api';
+import type { Actor, Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Reader, Row, Scalar, Secrets, Select, Where, Write } from '@svc/api';
+import type { TextSearch } from '@svc/api/internal';
 import type { Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import type { WireFetch, WireReader, WireWrite } from '../protocol.js';

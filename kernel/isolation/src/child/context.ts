@@ -1,19 +1,7 @@
 /** The context as code in a process of its own sees it: the same members, of which some ask the daemon and some are refused by name. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  type Clock,
-  type ConfigDecl,
-  declaredAs,
-  type EventDecl,
-  type ExtensionContext,
-  type HookDecl,
-  type Ids,
-  type Logger,
-  type OptionalHandle,
-  type Service,
-  type ServiceDecl,
-  type Timers,
-} from '@svc/api';
+import type { Clock, ConfigDecl, EventDecl, ExtensionContext, HookDecl, Ids, Logger, OptionalHandle, Service, ServiceDecl, Timers } from '@svc/api';
+import { declaredAs } from '@svc/api/internal';
 import type { Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import type { Init } from '../protocol.js';
@@ -97,6 +85,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     },
     routes: { add: (...routes: Parameters<Registrations['addRoutes']>[0]) => registrations.addRoutes(routes) },
     tools: { add: (...tools: Parameters<Registrations['addTools']>[0]) => registrations.addTools(tools) },
+    slashCommands: { add: (...commands: Parameters<Registrations['addSlashCommands']>[0]) => registrations.addSlashCommands(commands) },
     sockets: refusedMember('sockets'),
     capabilities: { declared: () => shared.capabilities },
     hooks: childHooks(peer, registrations),

@@ -5,7 +5,7 @@
  */
 import { Socket } from 'node:net';
 import * as api from '@svc/api';
-import type { ExtensionContext, ExtensionDefinition, Req, StopReason, ToolCall } from '@svc/api';
+import type { ExtensionContext, ExtensionDefinition, Req, SlashCall, StopReason, ToolCall } from '@svc/api';
 import { type Control, Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
 import { type Init, STOP_REASONS, type Registered, type WireRequest, type WireWrite } from '../protocol.js';
@@ -62,6 +62,7 @@ function handle({ registrations }: Running, to: string, args: readonly unknown[]
   const [first, second, third] = args;
   if (to === 'route') return registrations.route((first as WireRequest).route, requestOf(first as WireRequest, control));
   if (to === 'tool') return registrations.tool(String(first), second as never, { ...(third as ToolCall), signal: control.signal, log: childLog(peer, { call: (third as ToolCall).callId }) });
+  if (to === 'slash') return registrations.slash(String(first), { ...(second as SlashCall), signal: control.signal });
   if (to === 'tap') return registrations.tap(String(first), Number(second), third as readonly unknown[], control);
   if (to === 'service') return registrations.service(String(first), String(second), third as readonly unknown[], control);
   if (to === 'event') return registrations.listener(String(first), second as never);

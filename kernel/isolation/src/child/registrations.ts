@@ -3,21 +3,8 @@
  *
  * G1  Only while `activate` runs. Afterwards what it adds would be seen by nobody, and is refused by name.
  */
-import {
-  type AnyTool,
-  type CallControl,
-  declaredAs,
-  type Disposable,
-  type EventDecl,
-  type HookDecl,
-  type Req,
-  type Reply,
-  type RouteDecl,
-  type ServiceDecl,
-  type TapControl,
-  type ToolCall,
-  type ToolOutput,
-} from '@svc/api';
+import type { AnyTool, CallControl, Disposable, EventDecl, HookDecl, Req, Reply, RouteDecl, ServiceDecl, SlashAnswer, SlashCall, SlashCommand, TapControl, ToolCall, ToolOutput } from '@svc/api';
+import { declaredAs } from '@svc/api/internal';
 import { isolationErrors } from '../errors.js';
 import type { Registered } from '../protocol.js';
 
@@ -35,6 +22,7 @@ const NOTHING: Disposable = Object.freeze({ dispose: () => undefined });
 export class Registrations {
   readonly #routes = new Map<string, RouteDecl>();
   readonly #tools = new Map<string, AnyTool>();
+  readonly #slashCommands = new Map<string, SlashCommand>();
   readonly #taps: Array<{ readonly hook: HookDecl; readonly fn: (...args: never[]) => unknown }> = [];
   readonly #services = new Map<string, { readonly decl: ServiceDecl; readonly impl: object }>();
   readonly #listeners: Array<{ readonly event: EventDecl; readonly fn: (data: never) => unknown }> = [];
@@ -56,6 +44,11 @@ export class Registrations {
 
   addTools(tools: readonly AnyTool[]): Disposable {
     for (const tool of tools) this.#add(this.#tools, tool.name, tool, 'the tool');
+    return NOTHING;
+  }
+
+  addSlashCommands(commands: readonly SlashCommand[]): Disposable {
+    for (const command of commands) this.#add(this.#slashCommands, command.name, command, 'the slash command');
     return NOTHING;
   }
 
@@ -85,6 +78,7 @@ export class Registrations {
     return {
       routes: [...this.#routes.keys()],
       tools: [...this.#tools.keys()],
+      slashCommands: [...this.#slashCommands.keys()],
       taps: this.#taps.map(({ hook }) => declaredAs(hook)),
       services: [...this.#services].map(([name, { decl }]) => ({ name, methods: Object.keys(decl.methods) })),
       listens: this.#listeners.map(({ event }) => event.name),
@@ -99,6 +93,10 @@ export class Registrations {
 
   async tool(name: string, args: never, call: ToolCall): Promise<ToolOutput | string> {
     return found(this.#tools.get(name), name).run(args, call);
+  }
+
+  async slash(name: string, call: SlashCall): Promise<SlashAnswer> {
+    return found(this.#slashCommands.get(name), name).run(call);
   }
 
   async tap(name: string, nth: number, args: readonly unknown[], control: TapControl): Promise<unknown> {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { IsolationReport } from '@svc/api';
+import type { IsolationReport } from '@svc/api/internal';
 import type { Init } from '../protocol.js';
 import { createCrashRegistry } from '../supervisor/crash-registry.js';
 import { type Isolation, wallFault } from '../supervisor/launch.js';

@@ -1,6 +1,7 @@
 /** A name becomes addresses that were validated: what is connected to is one of them, and no name is looked up twice. */
 import { lookup } from 'node:dns/promises';
-import { isAddressGranted, isHostGranted, isPrivatePattern, isSvcError } from '@svc/api';
+import { isHostGranted, isPrivatePattern, isSvcError } from '@svc/api';
+import { isAddressGranted } from '@svc/api/internal';
 import { loadAddressPolicy, loadMachineCheck, refusedName } from './address-policy.js';
 import { fetchErrors } from './errors.js';
 

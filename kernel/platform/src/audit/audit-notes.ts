@@ -1,5 +1,6 @@
 /** What the kernel tells the audit trail: requests, refusals and settings. It counts what could not be entered. */
-import { auditFact, type AuditCategory, type AuditFact, type AuditNote, AuditRecorded, type Clock, type Ids, type Logger, systemActor } from '@svc/api';
+import { auditFact, type AuditCategory, type AuditFact, AuditRecorded, type Clock, type Ids, type Logger, type AuditNote } from '@svc/api';
+import { systemActor } from '@svc/api/internal';
 import type { HttpAudit } from '../http/audited.js';
 
 export interface AuditDeps {

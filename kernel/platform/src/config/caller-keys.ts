@@ -1,5 +1,6 @@
 /** Which settings hold keys of callers is said by their schemas; whether one is set, here. */
-import { holdsCallerKey, marksCallerKey } from '@svc/api';
+import { holdsCallerKey } from '@svc/api';
+import { marksCallerKey } from '@svc/api/internal';
 import { schemaOf } from './claims.js';
 import type { SectionClaims } from './kernel-sections.js';
 

@@ -5,33 +5,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Only these are commands: other sentences that begin with the word are unchanged. */
-export const COMMAND_NAMES: readonly string[] = [
-  'start',
-  'stop',
-  'restart',
-  'status',
-  'chat',
-  'message',
-  'agent',
-  'sessions',
-  'files',
-  'goals',
-  'tool',
-  'models',
-  'providers',
-  'ext',
-  'dev',
-  'config',
-  'open',
-  'doctor',
-  'logs',
-  'key',
-  'vault',
-  'completion',
-  'help',
-];
-
 /** `svc` followed by a word that a command can begin with, not part of a path or another word. */
 const MENTION = /(?<![\w./@:-])(?:npx )?svc (?=[a-z]|-)/g;
 
@@ -43,9 +16,9 @@ export const commandName = (env: Readonly<Record<string, string | undefined>>): 
   return folders.some((folder) => existsSync(join(folder, 'svc'))) ? 'svc' : 'npx svc';
 };
 
-/** `text` with each command in it as `name` and its subcommand. */
-export const asTyped = (text: string, name: string): string =>
+/** `text` with each command in it as `name` and its subcommand. Other sentences that begin with the word stay as they are: `isCommand` knows the first words of commands. */
+export const asTyped = (text: string, name: string, isCommand: (word: string) => boolean): string =>
   text.replace(MENTION, (mention, offset: number) => {
     const next = /^[a-z-]+/.exec(text.slice(offset + mention.length))?.[0] ?? '';
-    return COMMAND_NAMES.includes(next) || next.startsWith('--') ? `${name} ` : mention;
+    return isCommand(next) || next.startsWith('--') ? `${name} ` : mention;
   });

@@ -10,7 +10,8 @@
  */
 import { createHmac } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { type Disposable, isTable, type SettingsShown, withDefaults } from '@svc/api';
+import { type Disposable, isTable } from '@svc/api';
+import { type SettingsShown, withDefaults } from '@svc/api/internal';
 import type { Log } from '../log/log.js';
 import { type ConfigText, readConfigFile } from './file/config-file.js';
 import { type ConfigGuard, heldBack, withHeld } from './config-guard.js';

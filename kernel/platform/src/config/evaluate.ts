@@ -3,7 +3,8 @@
  * Pure but for the packages it loads: it reads and writes no file.
  */
 import { basename } from 'node:path';
-import { didYouMean, type Finding, isTable, type JsonSchema, lineOfPath, scanToml, schemaAt, type TomlEntry, withDefaults } from '@svc/api';
+import { didYouMean, type Finding, isTable, type JsonSchema, lineOfPath, scanToml, schemaAt } from '@svc/api';
+import { type TomlEntry, withDefaults } from '@svc/api/internal';
 import { type EnvSetting, envValue, withPath } from './environment/env-layer.js';
 import { type Aliases, aliasesOf, schemaOf } from './claims.js';
 import type { SectionClaims } from './kernel-sections.js';

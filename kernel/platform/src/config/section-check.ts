@@ -1,5 +1,6 @@
 /** Validates one section: unknown keys by our own walk, the rest by ajv, and says both so that a person can fix it. */
-import { didYouMean, type Finding, isSvcError, type JsonSchema, labelOf, violations, splitUnknown, withDefaults } from '@svc/api';
+import { didYouMean, type Finding, isSvcError, type JsonSchema, violations, splitUnknown } from '@svc/api';
+import { labelOf, withDefaults } from '@svc/api/internal';
 import { loadAjv } from '../schema/ajv.js';
 import { loadForeignCompile } from '../schema/foreign-check.js';
 import { placeOf } from '../schema/fault.js';

@@ -6,7 +6,7 @@
  *     Its outcome is entered as well, whatever it is.
  * A3  A caller without a valid key or without the permission is entered, too; a row of the same refusals as one entry.
  */
-import { actorFrom, type Actor, type AtOnce, type AuditCategory, type AuditFact, type AuditNote, isSvcError, type Reply, type RouteDecl } from '@svc/api';
+import { type Actor, type AtOnce, type AuditCategory, type AuditFact, isSvcError, type Reply, type RouteDecl, actorFrom, type AuditNote } from '@svc/api';
 import { httpErrors } from './errors.js';
 import type { Call } from './call.js';
 import type { HandlerRequest } from './request.js';

@@ -1,6 +1,7 @@
 /** What can be read off a request before anybody has validated it. */
 import type { IncomingMessage } from 'node:http';
-import type { Actor, Admission, SendingPage } from '@svc/api';
+import type { Actor, Admission } from '@svc/api';
+import type { SendingPage } from '@svc/api/internal';
 import { networkOf } from '../adapters/ip-range.js';
 import { type Access, sendingPage } from './callers/access.js';
 import { cameOverHttps, clientAddress } from './callers/client-address.js';

@@ -1,6 +1,7 @@
 /** What a handler sees of a request. The abort signal is made when somebody asks for it: most handlers never do. */
 import type { ServerResponse } from 'node:http';
-import type { Actor, Logger, Method, Reply, Req, RunSubject, SendingPage, Write } from '@svc/api';
+import type { Actor, Logger, Method, Reply, Req, Write, RunSubject } from '@svc/api';
+import type { SendingPage } from '@svc/api/internal';
 import type { Call } from './call.js';
 
 /** The same for all of them. */

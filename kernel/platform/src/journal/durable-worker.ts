@@ -5,7 +5,8 @@
  * W2  While its generation drains it takes nothing: what it is given or has claimed goes back, for the next generation.
  * W3  A claim that fails is tried again, after 1 s to 60 s. A run that cannot be driven goes back after a rest of 1 s.
  */
-import type { DurableWorker, Hold, Journal, LeasedRun, Logger, WorkDecl, WorkOptions } from '@svc/api';
+import type { DurableWorker, Hold, Journal, LeasedRun, Logger, WorkDecl } from '@svc/api';
+import type { WorkOptions } from '@svc/api/internal';
 
 export interface WorkerDeps {
   readonly journal: Pick<Journal, 'claim' | 'release'>;

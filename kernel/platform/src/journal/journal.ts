@@ -2,7 +2,8 @@
  * The run journal on the database: what it promises stands in the contract (J1 to J5).
  * Here is how: each promise is a condition inside one commit, validated by the database.
  */
-import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, ownerScope, type PurgeSubject, type RunError, type StepSpec, type Write } from '@svc/api';
+import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, type PurgeSubject, type RunError, type StepSpec, type Write } from '@svc/api';
+import { ownerScope } from '@svc/api/internal';
 import { conflictOf } from '../storage/contract/errors.js';
 import { claimRuns } from './leases/claims.js';
 import { eraseRuns } from './erasing.js';

@@ -1,5 +1,6 @@
 /** Accepting work (J1, J3): one commit in the usual case, with the run's first step where it has one; what the database refuses says why. */
-import type { FirstStep, JournalRun, LeasedRun, OpenedRun, OpenRun, Write } from '@svc/api';
+import type { FirstStep, JournalRun, LeasedRun, Write } from '@svc/api';
+import type { OpenedRun, OpenRun } from '@svc/api/internal';
 import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';

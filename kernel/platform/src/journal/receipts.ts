@@ -2,7 +2,8 @@
  * Effects that happen once per key. The receipt is a row that joins the effect's own commit: either both are there or
  * neither, and of two that come at the same time the database lets one through.
  */
-import type { OnceRequest, RunSubject, Write } from '@svc/api';
+import type { Write, RunSubject } from '@svc/api';
+import type { OnceRequest } from '@svc/api/internal';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
 import { runByKey } from './rows/run-reads.js';

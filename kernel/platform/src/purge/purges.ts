@@ -9,7 +9,8 @@
  * E5  The journal takes part like an area, after all others: the work of areas ends before its runs go (decision 0081).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Db, defineErrors, type Logger, type Manifest, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
+import { type Db, defineErrors, type Logger, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
+import type { Manifest } from '@svc/api/internal';
 import { type ContributionRegistry, type HookRegistry, type InstalledStore, type Contributor, resolve } from '@svc/core';
 import type { TimerClock } from '../clock/clock.js';
 import type { PlatformJournal } from '../journal/journal.js';

@@ -6,7 +6,8 @@
  * F2  The writer sends what is new at once to everybody heard of in the last seconds.
  * F3  Nothing here knows whether a topic ever ends: when its writer is gone, the area that owns it says the end from its rows.
  */
-import type { Frame, TopicState } from '@svc/api';
+import type { Frame } from '@svc/api';
+import type { TopicState } from '@svc/api/internal';
 import type { Bus } from '../bus/bus.js';
 import { RemoteReader, sendRest } from './remote-reader.js';
 import type { Topic } from './topic.js';

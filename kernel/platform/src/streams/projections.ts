@@ -1,5 +1,6 @@
 /** Finds the code behind the projection that a reply names, and puts the reply's arguments in place. */
-import type { AnswerCode, Frame, FramesDecl, ProjectionDecl, Reply, StreamCode, TSchema } from '@svc/api';
+import type { Frame, FramesDecl, ProjectionDecl, Reply, TSchema } from '@svc/api';
+import type { AnswerCode, StreamCode } from '@svc/api/internal';
 import { streamErrors } from './errors.js';
 
 /** What an extension registered: its declaration and the code of its kind. */

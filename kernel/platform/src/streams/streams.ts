@@ -8,7 +8,8 @@
  * R5  A topic belongs to the extension that opened it; another publishes to it only when it was named a writer.
  * R6  One process writes a topic. Others follow it (elsewhere.ts); a topic that is written here is read without a detour.
  */
-import type { Clock, Frame, FramesDecl, FrameStream, Streams } from '@svc/api';
+import type { Clock, Frame, FramesDecl, Streams } from '@svc/api';
+import type { FrameStream } from '@svc/api/internal';
 import type { Bus } from '../bus/bus.js';
 import { busOfOne } from '../bus/local-bus.js';
 import { Cursor } from './cursor.js';

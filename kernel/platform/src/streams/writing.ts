@@ -1,5 +1,6 @@
 /** Who writes a topic: opening, taking over, letting go, and what is said in it. */
-import { type FramesDecl, type TopicHere, type TopicOptions, type TopicState, declaredAs } from '@svc/api';
+import type { FramesDecl } from '@svc/api';
+import { type TopicHere, type TopicOptions, type TopicState, declaredAs } from '@svc/api/internal';
 import { placeOf } from './cursor.js';
 import { streamErrors } from './errors.js';
 import { drop, end, find, type KnownTopics, sweep, unend } from './known-topics.js';

@@ -1,4 +1,4 @@
-import { actorFrom, type AuditFact, type Logger } from '@svc/api';
+import { type AuditFact, type Logger, actorFrom } from '@svc/api';
 import { systemIds } from '../../src/clock/ids.js';
 import { expect } from 'chai';
 import { createAudit, withoutSecrets } from '../../src/audit/audit-notes.js';

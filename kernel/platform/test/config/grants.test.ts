@@ -1,9 +1,11 @@
-import { GRANT_PATTERN, type Grant, grantFaults, grantsOf, isGranted, parseGrant } from '@svc/api';
+import { parseGrant } from '@svc/api';
+import { GRANT_PATTERN, type Grant, grantFaults, grantsOf, isGranted } from '@svc/api/internal';
 import { expect } from 'chai';
 
 const GOOD = [
   'kernel',
   'kernel:tools',
+  'kernel:slash-commands',
   'kernel:settings',
   'env:SVC_API_KEY',
   'secrets:provider.openai',
@@ -86,7 +88,7 @@ describe('grants', () => {
   it('G1 are refused by name, with the form that is meant', () => {
     expect(grantFaults({ grants: [{ grant: 'kernle' }] })).to.deep.equal(['unknown grant "kernle"; did you mean kernel?']);
     expect(grantFaults({ grants: [{ grant: 'exec:/bin/sh' }] })[0]).to.contain('"exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>');
-    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:settings, kernel:panels, kernel:audit, actors');
+    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:panels, kernel:audit, actors');
     expect(() => grantsOf({ grants: [{ grant: 'kernel' }, { grant: 'x' }] })).to.throw('unknown grant "x"');
   });
 

@@ -1,4 +1,4 @@
-import { actorFrom, type AuditNote, reply, Type } from '@svc/api';
+import { reply, Type, actorFrom, type AuditNote } from '@svc/api';
 import { expect } from 'chai';
 import type { HttpAudit } from '../../src/http/audited.js';
 import { type Bench, owner, route, startBench } from './http-fixture.js';

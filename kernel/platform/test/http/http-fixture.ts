@@ -2,25 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import {
-  actorFrom,
-  type Actor,
-  type AnswerCode,
-  type Clock,
-  type HttpAdmit,
-  type HttpAuthenticate,
-  type Ids,
-  type Logger,
-  type RouteDecl,
-  type SocketDecl,
-  type StreamCode,
-  type TapOf,
-  Type,
-  declaredAs,
-  defineAnswerProjection,
-  defineFrames,
-  defineStreamProjection,
-} from '@svc/api';
+import { type Actor, type Clock, type HttpAdmit, type HttpAuthenticate, type Ids, type Logger, type RouteDecl, type SocketDecl, type TapOf, Type, defineAnswerProjection, defineFrames, defineStreamProjection, actorFrom } from '@svc/api';
+import { type AnswerCode, type StreamCode, declaredAs } from '@svc/api/internal';
 import { Lifetime, type Contributor } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../../src/http/http-server.js';
 import type { Admission } from '../../src/http/callers/admission.js';

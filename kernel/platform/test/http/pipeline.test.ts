@@ -1,4 +1,4 @@
-import { actorFrom, reply, Type, Uuid, waitFor } from '@svc/api';
+import { reply, Type, Uuid, waitFor, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import { type Bench, raw, route, startBench, TestAnswer, TestFrames, until } from './http-fixture.js';
 

@@ -1,5 +1,5 @@
 /** Callers that stay while keys are revoked and roles change. */
-import { actorFrom, type Actor, type Connection, defineErrors, defineSocket, follow, reply, type SocketDecl, SvcError, waitFor } from '@svc/api';
+import { type Actor, type Connection, defineErrors, defineSocket, follow, reply, type SocketDecl, SvcError, waitFor, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { type Bench, route, startBench, TestAnswer, TestFrames, TestStream, until } from './http-fixture.js';

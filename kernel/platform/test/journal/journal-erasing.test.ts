@@ -1,5 +1,6 @@
 /** What the journal holds of a person, an agent or a conversation goes with them. */
-import type { OpenRun, PurgeSubject } from '@svc/api';
+import type { PurgeSubject } from '@svc/api';
+import type { OpenRun } from '@svc/api/internal';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { type JournalRig, alice, bob, codeOf, openJournalRig } from './journal-rig.js';

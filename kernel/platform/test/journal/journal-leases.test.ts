@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type LeasedRun, type Logger, type Scalar, type Write } from '@svc/api';
+import type { Db, LeasedRun, Logger, Scalar, Write } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { type VirtualClock, virtualClock } from '../../src/clock/clock.js';

@@ -2,7 +2,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type LeasedRun, type Logger, type OpenRun, type Write } from '@svc/api';
+import type { Db, LeasedRun, Logger, Write } from '@svc/api';
+import { actorOf, type OpenRun } from '@svc/api/internal';
 import type { Bus } from '../../src/bus/bus.js';
 import type { TestEngine } from '@svc/testing/postgres/engines';
 import { type VirtualClock, virtualClock } from '../../src/clock/clock.js';

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type LeasedRun, type Logger, type OpenRun } from '@svc/api';
+import type { Db, LeasedRun, Logger } from '@svc/api';
+import { actorOf, type OpenRun } from '@svc/api/internal';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { systemIds } from '../../src/clock/ids.js';

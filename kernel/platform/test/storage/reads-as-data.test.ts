@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type Logger, type Migration, type Reader, type Row, type Scalar, type Select, systemActor, type Where } from '@svc/api';
+import type { Db, Logger, Migration, Reader, Row, Scalar, Select, Where } from '@svc/api';
+import { actorOf, systemActor } from '@svc/api/internal';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../../src/clock/clock.js';

@@ -1,4 +1,4 @@
-import { Manifest } from '@svc/api';
+import { Manifest } from '@svc/api/internal';
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
 import { physicalName, tableNames } from '../../src/storage/contract/table-names.js';

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { actorOf, type Db, type Logger, type Migration, wordList, wordsAsked, wordsOf } from '@svc/api';
+import { type Db, type Logger, type Migration, wordList, wordsAsked, wordsOf } from '@svc/api';
+import { actorOf } from '@svc/api/internal';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../../src/clock/clock.js';

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as api from '@svc/api';
+import type * as internal from '@svc/api/internal';
 import { loadDefinition } from '@svc/core';
 import type { ThirdParty } from '@svc/daemon';
 import type { AllContributions } from '@svc/installer';
@@ -13,7 +14,7 @@ export const bundleOf = (folder: string): string => join(folder, 'dist/index.js'
 export const thirdPartyIn = async (path: string): Promise<ThirdParty> => {
   const folder = resolve(path);
   const [manifest, contributions, identity] = await Promise.all([
-    readJson<api.Manifest>(folder, 'extension.json'),
+    readJson<internal.Manifest>(folder, 'extension.json'),
     readJson<AllContributions>(folder, 'contributions.json'),
     readJson<{ version: string; description?: string }>(folder, 'package.json'),
   ]);

@@ -7,7 +7,8 @@
  */
 import { errnoOf } from '../../config/errno.js';
 import { connect, createServer, isIP, type Server, type Socket } from 'node:net';
-import { type DialOptions, isSvcError, type ListenOptions, type TcpConnection, type TcpListener } from '@svc/api';
+import { isSvcError, type TcpConnection, type TcpListener } from '@svc/api';
+import type { DialOptions, ListenOptions } from '@svc/api/internal';
 import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
 import { canonicalHost } from '../address-policy.js';

@@ -3,8 +3,8 @@
  * Where a hash serves it stands in for the value; elsewhere the value is left out.
  */
 import { createHash } from 'node:crypto';
-import { isKeyHash, textThatIsSet } from '@svc/api';
-import { isTable, type JsonSchema, schemaOf } from '@svc/api';
+import { isKeyHash, textThatIsSet, isTable, type JsonSchema } from '@svc/api';
+import { schemaOf } from '@svc/api/internal';
 
 /** The form in which a key may be written down. */
 export const hashOfKey = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;

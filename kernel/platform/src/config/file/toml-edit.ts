@@ -6,7 +6,8 @@
  * E1  The result parses to exactly the old content with that one change, or nothing is returned.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type InlineMember, inlineMembers, isTable, scanToml, type TomlEntry } from '@svc/api';
+import { isTable, scanToml } from '@svc/api';
+import { type InlineMember, inlineMembers, type TomlEntry } from '@svc/api/internal';
 import { configErrors } from '../errors.js';
 import { printKey, printValue } from './toml-print.js';
 

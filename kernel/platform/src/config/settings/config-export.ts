@@ -1,5 +1,5 @@
 /** The settings that hold as a file. Secrets are named in comments, and are not in it. */
-import type { SettingShown } from '@svc/api';
+import type { SettingShown } from '@svc/api/internal';
 import { printKey, printValue } from '../file/toml-print.js';
 import { NOT_SET, SET } from './secrecy.js';
 

@@ -1,5 +1,6 @@
 /** Where the value of each setting comes from. */
-import { isTable, lineOfPath, scanToml, type SettingShown } from '@svc/api';
+import { isTable, lineOfPath, scanToml } from '@svc/api';
+import type { SettingShown } from '@svc/api/internal';
 import { type Aliases, aliasesOf } from '../claims.js';
 import { readEnvLayer, withPath } from '../environment/env-layer.js';
 import { heldByName } from '../environment/named-variables.js';

@@ -4,7 +4,8 @@
  * S1  The value of a secret is in no answer: `***` stands for one that is set.
  * S2  A setting that is secret, names where a secret is, or is marked `x-by-hand` is changed in the file by a person.
  */
-import { isTable, type JsonSchema, schemaOf, textThatIsSet } from '@svc/api';
+import { isTable, type JsonSchema, textThatIsSet } from '@svc/api';
+import { schemaOf } from '@svc/api/internal';
 
 export const SET = '***';
 export const NOT_SET = 'not set';

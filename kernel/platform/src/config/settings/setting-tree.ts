@@ -1,5 +1,6 @@
 /** Goes through the sections of config.toml setting by setting. */
-import { isTable, type JsonSchema, schemaOf } from '@svc/api';
+import { isTable, type JsonSchema } from '@svc/api';
+import { schemaOf } from '@svc/api/internal';
 import { keyOf } from '../evaluate.js';
 import type { SectionClaims } from '../kernel-sections.js';
 

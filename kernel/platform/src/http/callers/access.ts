@@ -13,7 +13,7 @@
  * apps that are made with Tauri have the same origin, whoever made them and whatever they show.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SendingPage } from '@svc/api';
+import type { SendingPage } from '@svc/api/internal';
 import { isLoopbackName } from '../../config/loopback.js';
 import { httpErrors } from '../errors.js';
 import { hostNameOf } from '../host-name.js';

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document: folded from what is mounted now, so that it cannot say anything else. */
 import { createHash } from 'node:crypto';
-import { type OpenApiParts, IdempotencyKey, type RouteDecl, type SocketDecl, Type, type TObject, type TSchema } from '@svc/api';
+import { IdempotencyKey, type RouteDecl, type SocketDecl, Type, type TObject, type TSchema } from '@svc/api';
+import type { OpenApiParts } from '@svc/api/internal';
 import { HEADERS, routeAnswers, sharedAnswers, socketAnswers } from './openapi-answers.js';
 import { type Json, type NamedSchemas, type Plain, plainWith } from './openapi-schemas.js';
 import type { RouteTable, Row } from './route-table.js';

@@ -9,7 +9,7 @@
  *
  * This file loads neither koa nor its router: building a table costs the boot nothing; matching is in route-match.ts.
  */
-import type { AuthRule } from '@svc/api';
+import type { AuthRule } from '@svc/api/internal';
 import type { Contribution, Contributor } from '@svc/core';
 import { httpErrors } from '../errors.js';
 import { bucketOf, overlap, type PathPattern, parsePath, shadows } from './path-pattern.js';

@@ -1,5 +1,5 @@
 /** The writes by which a run begins: held at once, in the queue, or over already. */
-import type { Db, JournalRun, RunSubject, Scalar, Write } from '@svc/api';
+import type { Db, JournalRun, Scalar, Write, RunSubject } from '@svc/api';
 import { toJson } from './run-rows.js';
 
 export interface Lease {

@@ -1,5 +1,6 @@
 /** Reading runs and steps. */
-import { type Actor, idGroups, ownerScope, type JournalRun, type JournalStep, type RunFilter, type RunStatus, type RunSummary, seesAll } from '@svc/api';
+import { type Actor, idGroups, type JournalRun, type JournalStep, type RunFilter, type RunStatus, seesAll } from '@svc/api';
+import { ownerScope, type RunSummary } from '@svc/api/internal';
 import { journalErrors } from '../errors.js';
 import { BY_INDEX, type JournalParts, positionAt } from '../journal-parts.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';

@@ -1,5 +1,6 @@
 /** Every write of the journal, sealed. Those under a lease name its fencing token and expect the row (J4). */
-import type { Advance, Db, Finish, LeasedRun, RunError, StepOutcome, StepSpec, Write } from '@svc/api';
+import type { Advance, Db, LeasedRun, RunError, StepOutcome, StepSpec, Write } from '@svc/api';
+import type { Finish } from '@svc/api/internal';
 import { createOpeningWrites, type Lease, sealed } from './opening-writes.js';
 import { toJson, UNFINISHED } from './run-rows.js';
 

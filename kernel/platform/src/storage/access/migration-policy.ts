@@ -3,7 +3,7 @@
  * stays with the owner's tables like any other. What was validated is what is carried out: `up` is asked once, and its
  * steps are copied.
  */
-import type { ColumnSpec, Migration } from '@svc/api';
+import type { Migration, ColumnSpec } from '@svc/api';
 import { checkIdentifier } from '../contract/dialect.js';
 import { storageErrors } from '../contract/errors.js';
 import { type MigrationStep, recordMigration, wordKeyOf } from '../contract/migrations/migration-builder.js';

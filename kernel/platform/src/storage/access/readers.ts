@@ -4,7 +4,8 @@
  * R1  A read as an actor gives that actor's rows alone, whatever the query or the SQL text says.
  * R2  An error of a read says who read: `as user:alice`, `system: pruning`.
  */
-import { actorFrom, type Actor, type Db, isSvcError, type Page, type Reader, type Row, type Scalar, type Select, type TextSearch, type Where } from '@svc/api';
+import { type Actor, type Db, isSvcError, type Page, type Reader, type Row, type Scalar, type Select, type Where, actorFrom } from '@svc/api';
+import type { TextSearch } from '@svc/api/internal';
 import type { Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import type { StatementOwner } from '../contract/statement-limits.js';

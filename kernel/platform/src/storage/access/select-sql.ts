@@ -1,5 +1,6 @@
 /** Reads as data, turned into portable SQL. */
-import { type Actor, type Bounds, type OrderBy, type Scalar, type Select, seesAll, type TextSearch, type Where } from '@svc/api';
+import { type Actor, type OrderBy, type Scalar, type Select, seesAll, type Where } from '@svc/api';
+import type { Bounds, TextSearch } from '@svc/api/internal';
 import { storageErrors } from '../contract/errors.js';
 import { behind, type OrderColumn, orderTerm } from './page-cursor.js';
 import type { Engine } from '../contract/engine.js';

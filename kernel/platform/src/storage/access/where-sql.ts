@@ -1,5 +1,6 @@
 /** Conditions as data, turned into portable SQL with `?` placeholders. */
-import type { Bounds, Scalar, TextSearch, Where } from '@svc/api';
+import type { Scalar, Where } from '@svc/api';
+import type { Bounds, TextSearch } from '@svc/api/internal';
 import { storageErrors } from '../contract/errors.js';
 
 export interface Condition {

@@ -1,5 +1,5 @@
 /** How an engine finds rows by the words they hold (column kind `words`). */
-import { isWord } from '@svc/api';
+import { isWord } from '@svc/api/internal';
 import { storageErrors } from './errors.js';
 
 /** A column of words by its physical table, and the whole number by which the index names a row. */

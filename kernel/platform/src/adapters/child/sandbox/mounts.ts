@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { SandboxMount } from '@svc/api';
+import type { SandboxMount } from '@svc/api/internal';
 import { type Bind, isWithin } from '@svc/sandbox';
 import { execErrors } from '../../errors.js';
 

@@ -1,6 +1,6 @@
 /** Records what a migration asks for, as plain data: it can be hashed and judged without a database or a query builder. */
 import { createHash } from 'node:crypto';
-import type { ColumnSpec, Migration, MigrationBuilder } from '@svc/api';
+import type { Migration, MigrationBuilder, ColumnSpec } from '@svc/api';
 
 export type MigrationStep =
   | { readonly op: 'createTable'; readonly table: string; readonly columns: Record<string, ColumnSpec>; readonly primaryKey: readonly string[]; readonly unique: readonly (readonly string[])[] }

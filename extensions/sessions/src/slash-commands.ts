@@ -1,0 +1,86 @@
+/** Slash commands about the conversation. */
+import { type Clock, type Db, defineSlashCommand, type Logger, type SlashAnswer, type SlashCall, type SlashCommand } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { SessionInfo, SessionsService } from './contract.js';
+
+const WRITE = 'sessions.write';
+const READ = 'sessions.read';
+/** The answer must come before whoever asks gives the command up; the compaction goes on by itself. */
+const COMPACT_WAIT_MS = 8_000;
+const LISTED_SESSIONS = 10;
+
+interface SlashDeps {
+  readonly agents: Pick<AgentsService, 'get' | 'setSession'>;
+  readonly sessions: Pick<SessionsService, 'create' | 'erase' | 'wipe' | 'recent' | 'compact' | 'context'>;
+  commit: Db['commit'];
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly log: Logger;
+}
+
+export const slashCommands = (deps: SlashDeps): SlashCommand[] => [
+  defineSlashCommand({ name: 'new', usage: '/new', summary: 'Start a new session and keep the old one', permission: WRITE, order: 11, run: (call) => newSession(deps, call) }),
+  defineSlashCommand({
+    name: 'reset',
+    aliases: ['reboot'],
+    usage: '/reset [all]',
+    summary: "Delete this conversation, or all of this agent's, and start over",
+    permission: WRITE,
+    takes: { words: ['all'] },
+    order: 12,
+    run: (call) => reset(deps, call),
+  }),
+  defineSlashCommand({ name: 'sessions', usage: '/sessions', summary: 'List the newest sessions of this agent', permission: READ, order: 13, run: (call) => listSessions(deps, call) }),
+  defineSlashCommand({ name: 'compact', usage: '/compact', summary: 'Compact this conversation', permission: WRITE, order: 14, run: (call) => compact(deps, call) }),
+  defineSlashCommand({ name: 'context', usage: '/context', summary: 'Show context window usage', permission: READ, order: 15, run: (call) => showContext(deps, call) }),
+];
+
+const placeOf = (agent: Agent): { id: string; sessionId: string } => ({ id: agent.id, sessionId: agent.sessionId });
+
+async function newSession({ agents, sessions, commit }: SlashDeps, { actor, agentId, sessionId }: SlashCall): Promise<SlashAnswer> {
+  const agent = await agents.get(actor, agentId);
+  const { ref, writes } = await sessions.create({ ...actor, ownerId: agent.ownerId }, agentId);
+  await commit([...writes, ...(await agents.setSession(actor, agentId, ref.id))]);
+  return { message: `A new session has started. The previous one is ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
+}
+
+async function reset({ agents, sessions }: SlashDeps, { actor, agentId, sessionId, args }: SlashCall): Promise<SlashAnswer> {
+  const agent = await agents.get(actor, agentId);
+  if (args === '') {
+    const current = await sessions.erase(actor, placeOf(agent), sessionId);
+    return { message: 'This conversation is deleted. Your next message starts a new one.', data: { session_id: current, deleted: 1 } };
+  }
+  const { sessionId: fresh, deleted } = await sessions.wipe(actor, placeOf(agent));
+  return { message: `All conversations of ${agent.name} are deleted, ${deleted} of them. Your next message starts a new one.`, data: { session_id: fresh, deleted } };
+}
+
+async function listSessions({ agents, sessions }: SlashDeps, { actor, agentId }: SlashCall): Promise<SlashAnswer> {
+  const recent = await sessions.recent(actor, placeOf(await agents.get(actor, agentId)), LISTED_SESSIONS);
+  const line = ({ id, label, messages, isCurrent, isActive }: SessionInfo): string =>
+    `${isCurrent ? '*' : ' '} ${id}  ${label ?? '(no messages yet)'}, ${messages} messages${isActive ? ', at work' : ''}`;
+  return {
+    message: recent.map(line).join('\n') || 'No messages yet.',
+    data: { sessions: recent.map(({ id, label, messages, isCurrent, isActive }) => ({ session_id: id, label, message_count: messages, is_canonical: isCurrent, active: isActive })) },
+  };
+}
+
+async function compact({ agents, sessions, clock, log }: SlashDeps, { actor, agentId, sessionId }: SlashCall): Promise<SlashAnswer> {
+  const agent = await agents.get(actor, agentId);
+  const late = new AbortController();
+  const soon = clock.sleep(COMPACT_WAIT_MS, late.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  const compacting = sessions.compact(actor, agent, sessionId);
+  const done = await Promise.race([compacting, soon]).finally(() => late.abort());
+  if (done) return { message: done.message, data: { summarised: done.summarised, kept: done.kept, summary_chars: done.summaryChars } };
+  compacting.catch((cause: unknown) => log.warn('a compaction that somebody asked for failed after they were answered', { session: sessionId, cause }));
+  return { message: 'The older part of this conversation is being summarised. You can continue in the meantime.', data: { summarised: null } };
+}
+
+async function showContext({ agents, sessions }: SlashDeps, { actor, agentId, sessionId }: SlashCall): Promise<SlashAnswer> {
+  const { usedTokens, maxTokens, percent, model, pressure } = await sessions.context(actor, placeOf(await agents.get(actor, agentId)), sessionId);
+  return {
+    message: `About ${usedTokens} of ${maxTokens} tokens of ${model} are used, ${percent} %: ${pressure}.`,
+    data: { used_tokens: usedTokens, max_context_tokens: maxTokens, pct: percent, model, pressure },
+  };
+}
