@@ -169,7 +169,24 @@ export {
 export type { Streams } from './http/streams.js';
 
 // Tools of agents, and what agents may do.
-export { defineTool, factsOf, needsOf, type AnyTool, type ToolDecl, type ToolCall, ToolOutput, ToolStatus, ToolFacts, ToolPreview, FileChange, type ToolRisk, CallFacts, Capabilities, ExecLimits, Need } from './tools.js';
+export {
+  defineTool,
+  factsOf,
+  needsOf,
+  type AnyTool,
+  type ToolDecl,
+  type ToolCall,
+  ToolOutput,
+  ToolStatus,
+  ToolFacts,
+  ToolPreview,
+  FileChange,
+  type ToolRisk,
+  CallFacts,
+  Capabilities,
+  ExecLimits,
+  Need,
+} from './tools.js';
 export {
   defineCapability,
   grantOf,

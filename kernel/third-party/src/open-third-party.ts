@@ -1,6 +1,6 @@
 /** The extensions of others at the start: read, validated, and put beside those of the release. */
 import { dirname, join } from 'node:path';
-import * as api from '@svc/api';
+import type * as api from '@svc/api';
 import * as internal from '@svc/api/internal';
 import type { ActorRegistry, HookRegistry, InstalledFiles, InstalledStore, Lifecycle, UnhandledHandler } from '@svc/core';
 import type { ExecAdapter } from '@svc/platform/adapters/child/exec-adapter';

@@ -25,7 +25,19 @@ import {
 import { declaredAs, type Manifest } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
-import { numbered, declaredCapabilities, declaredConfig, declaredEvents, declaredMigrations, declaredRoutes, declaredServices, declaredSlashCommands, declaredTables, declaredTaps, declaredTools } from './declared.js';
+import {
+  numbered,
+  declaredCapabilities,
+  declaredConfig,
+  declaredEvents,
+  declaredMigrations,
+  declaredRoutes,
+  declaredServices,
+  declaredSlashCommands,
+  declaredTables,
+  declaredTaps,
+  declaredTools,
+} from './declared.js';
 import { isolationErrors } from '../errors.js';
 import type { Init, Registered, WireRequest } from '../protocol.js';
 import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';

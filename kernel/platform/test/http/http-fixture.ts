@@ -2,7 +2,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { type Actor, type Clock, type HttpAdmit, type HttpAuthenticate, type Ids, type Logger, type RouteDecl, type SocketDecl, type TapOf, Type, defineAnswerProjection, defineFrames, defineStreamProjection, actorFrom } from '@svc/api';
+import {
+  type Actor,
+  type Clock,
+  type HttpAdmit,
+  type HttpAuthenticate,
+  type Ids,
+  type Logger,
+  type RouteDecl,
+  type SocketDecl,
+  type TapOf,
+  Type,
+  defineAnswerProjection,
+  defineFrames,
+  defineStreamProjection,
+  actorFrom,
+} from '@svc/api';
 import { type AnswerCode, type StreamCode, declaredAs } from '@svc/api/internal';
 import { Lifetime, type Contributor } from '@svc/core';
 import { createHttp, type Http, type HttpOptions } from '../../src/http/http-server.js';

@@ -5,7 +5,20 @@
  * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
-import { type Actor, type Admission, type AtOnce, type HookDecl, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, type OwnHook, SvcError, type Verdict, whenKnown, actorFrom } from '@svc/api';
+import {
+  type Actor,
+  type Admission,
+  type AtOnce,
+  type HookDecl,
+  type HttpAdmit,
+  type HttpAuthenticate,
+  type HttpAuthorize,
+  type OwnHook,
+  SvcError,
+  type Verdict,
+  whenKnown,
+  actorFrom,
+} from '@svc/api';
 import type { Call } from '../call.js';
 import { isLoopbackCaller } from './client-address.js';
 import { httpErrors } from '../errors.js';
