@@ -17,7 +17,7 @@ import { build, builtTests } from './build/index.mjs';
 import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
-import { BUDGET_MINUTES, isLong, processorMs, record } from './testing/costs.mjs';
+import { BUDGET_MINUTES, isLong, record } from './testing/costs.mjs';
 import { engineOf, onPostgres } from './testing/lanes.mjs';
 import { runInParallel } from './testing/parallel.mjs';
 import { printSummary } from './testing/reporter.mjs';
@@ -67,9 +67,7 @@ const run = async (files, args, tally) => {
   const options = { grep: args.grep, bail: args.bail, engine: engineOf(args.long) };
   const processes = args.areas.length === 0 ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
   if (processes > 1) {
-    const began = processorMs();
-    await runInParallel(files, processes, options, tally);
-    const allMs = processorMs() - began;
+    const allMs = await runInParallel(files, processes, options, tally);
     if (args.record) record(tally.times, args.long, allMs);
     return printSummary({ ...tally, allMs }, args.grep === undefined ? BUDGET_MINUTES[args.long ? 'long' : 'all'] : undefined);
   }

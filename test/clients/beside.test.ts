@@ -237,7 +237,7 @@ describe('/compact', () => {
 
   it('summarises all but the newest messages now, and says when there is nothing to do', async () => {
     const one = await bootWithModel((request) => ({ text: JSON.stringify(request.body).includes('Summarise the conversation') ? 'They counted.' : 'ok' }));
-    expect((await say(one, { message: '/compact' })).body.response).to.contain('always stay');
+    expect((await say(one, { message: '/compact' })).body.response).to.contain('never summarised');
     for (let i = 0; i < 15; i++) await say(one, { message: `number ${i}` });
 
     expect((await say(one, { message: '/compact' })).body.response).to.match(/^\d+ messages were summarised/);

@@ -35,9 +35,11 @@ const startWorker = ({ engine, namespaces }) => {
   };
 };
 
-/** One process after another, should one of them not survive a file. `evaluate` is given what came of each file. */
+/** One process after another, should one of them not survive a file. `evaluate` is given what came of each file. Resolves with the processor time of all of them. */
 const work = async (queue, options, evaluate) => {
   let worker;
+  let endedMs = 0;
+  let spentMs = 0;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (!worker) {
       worker = startWorker(options);
@@ -53,14 +55,22 @@ const work = async (queue, options, evaluate) => {
     const found = answer?.tally ?? { ...newTally(), failed: 1, failures: [{ title: file, message: 'the process ended before its tests did' }] };
     found.times.push({ file, ms, cpuMs: answer?.cpuMs ?? 0, daemons: answer?.daemons ?? 0 });
     if (found.failed > 0) console.log(`\n${file}: ${answer ? `${found.failed} failed` : 'the process ended before its tests did.'}`);
-    if (!answer) worker = undefined;
+    // What it keeps (a browser, a server) is counted while it lives: its end may reap them uncounted.
+    spentMs = answer?.spentMs ?? spentMs;
+    if (!answer) {
+      worker = undefined;
+      endedMs += spentMs;
+      spentMs = 0;
+    }
     evaluate(file, found);
     if (options.bail && found.failed > 0) queue.length = 0;
   }
-  if (!worker) return;
-  worker.child.disconnect();
-  await worker.ended;
-  process.stdout.write(worker.said());
+  if (worker) {
+    worker.child.disconnect();
+    await worker.ended;
+    process.stdout.write(worker.said());
+  }
+  return endedMs + spentMs;
 };
 
 /**
@@ -68,19 +78,22 @@ const work = async (queue, options, evaluate) => {
  * wrong fails again. What passes then counts as passed, and is named at the end as unsteady.
  */
 const runAgain = async (failed, options, tally) => {
+  let spentMs = 0;
   if (failed.size > MAX_AGAIN) {
     for (const found of failed.values()) addTo(tally, found);
-    return;
+    return spentMs;
   }
   for (const [file, before] of failed) {
     console.log(`\n${file}, once more by itself:`);
-    await work([file], options, (_file, found) => {
+    spentMs += await work([file], options, (_file, found) => {
       addTo(tally, found);
       if (found.failed === 0) tally.unsteady.push(...before.failures);
     });
   }
+  return spentMs;
 };
 
+/** Resolves with the processor time of all processes, in ms. */
 export const runInParallel = async (files, count, given, tally) => {
   const namespaces = makeNamespaces();
   const options = { ...given, namespaces };
@@ -90,7 +103,8 @@ export const runInParallel = async (files, count, given, tally) => {
     if (found.failed > 0) failed.set(file, found);
     else addTo(tally, found);
   };
-  await Promise.all(Array.from({ length: Math.min(count, files.length) }, () => work(queue, options, evaluate)));
-  await runAgain(failed, options, tally);
+  const spent = await Promise.all(Array.from({ length: Math.min(count, files.length) }, () => work(queue, options, evaluate)));
+  spent.push(await runAgain(failed, options, tally));
   namespaces?.remove();
+  return spent.reduce((sum, ms) => sum + ms, 0);
 };
