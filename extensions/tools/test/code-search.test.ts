@@ -165,10 +165,10 @@ describe('code_search', () => {
 
   it('refuses what is no pattern, and what leads out or is not there', async () => {
     for (const [query, why] of [
-      ['(', /query is no regular expression/],
-      ['(?=a)', /query is no regular expression/],
-      ['(a)\\1', /query is no regular expression/],
-      ['((a{1000}){1000}){1000}', /query is no regular expression/],
+      ['(', /query is not a valid regular expression/],
+      ['(?=a)', /query is not a valid regular expression/],
+      ['(a)\\1', /query is not a valid regular expression/],
+      ['((a{1000}){1000}){1000}', /query is not a valid regular expression/],
     ] as const) {
       const { status, text } = await search({ query });
       expect([status, why.test(text)], `${query}: ${text}`).to.deep.equal([400, true]);

@@ -253,7 +253,7 @@ describe('the declaration of a collection', () => {
 
   it('refuses a field that every item has, and a search in what is no text', () => {
     expect(() => declared(Type.Object({ id: Type.String() }))).to.throw('the field id is one that every item has');
-    expect(() => declared(Type.Object({ n: Type.Integer() }), { list: { search: ['n'] } })).to.throw('holds no text');
+    expect(() => declared(Type.Object({ n: Type.Integer() }), { list: { search: ['n'] } })).to.throw('which is not a text field');
     expect(() => declared(Type.Object({ n: Type.Integer() }), { list: { filters: ['m'] } })).to.throw('m, which is not a field');
   });
 

@@ -169,7 +169,7 @@ describe('svc agent with the real daemon', function () {
 
     for (const [what, line, words] of [
       ['no TOML', 'boo = [', /\(line \d+\): it is not TOML/],
-      ['no capability', 'boo = 1', /\(line \d+\): capabilities\.boo is no capability/],
+      ['no capability', 'boo = 1', /\(line \d+\): capabilities\.boo is not a known capability/],
     ] as const)
       it(`keeps the text where it is ${what}, and names the line`, async () => {
         const ran = await edit('subject', `echo '${line}' >> "$1"`);
