@@ -198,9 +198,12 @@ function readingClaims(id: string, sources: string): void {
   });
 }
 
-/** `code status` of every row of src/errors.ts, read as text: the bundle does not export it. */
+/** Beside src/errors.ts: what only slash commands answer stands with them. */
+const ERROR_FILES = ['src/errors.ts', 'src/slash-commands.ts'];
+
+/** `code status` of every row, read as text: the bundle does not export it. */
 async function errorTable(sources: string): Promise<string[]> {
-  const text = await readFile(join(sources, 'src/errors.ts'), 'utf8').catch(() => '');
+  const text = (await Promise.all(ERROR_FILES.map((file) => readFile(join(sources, file), 'utf8').catch(() => '')))).join('\n');
   const rows: string[] = [];
   for (const block of text.split(/defineErrors\(/).slice(1)) {
     const area = /^'([a-z_-]*)'/.exec(block)?.[1] ?? '';
