@@ -92,7 +92,8 @@ describe('an extension in a process of its own that lies', function () {
 
   it('says that it uses a service of a hundred thousand methods: none of them is made', async () => {
     const kernel = await boot(liar("tell('service.use', [{ name: 'big', version: '1.0.0' }, Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => ['m' + i, { count: 20 }]))]);"));
-    expect((await lie(kernel)).status).to.equal(200);
+    const answer = await lie(kernel);
+    expect(answer.status, await answer.text()).to.equal(200);
     expect(JSON.stringify(linesOf(kernel))).to.contain('a service of 100000 methods');
   });
 
@@ -125,7 +126,7 @@ describe('an extension in a process of its own that lies', function () {
     // The first call is that of `init`, which this answers in the place of the program.
     const kernel = await boot(
       liar('return undefined;', {
-        before: `${BEFORE}\nif (typeof process.stdout === 'undefined') put(frame(['reply', 1, { routes: ['POST /api/acme/calm', 'POST /api/acme/lie'], tools: [], timers: [], taps: Array(1_000_000).fill(''), hasStart: false }]));`,
+        before: `${BEFORE}\nif (typeof process.stdout === 'undefined') put(frame(['reply', 1, { routes: ['POST /api/acme/calm', 'POST /api/acme/lie'], tools: [], slashCommands: [], timers: [], taps: Array(1_000_000).fill(''), hasStart: false }]));`,
       }),
     );
     const { body, status } = await kernel.http.post('/api/acme/calm');
