@@ -67,9 +67,9 @@ const run = async (files, args, tally) => {
   const options = { grep: args.grep, bail: args.bail, engine: engineOf(args.long) };
   const processes = args.areas.length === 0 ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
   if (processes > 1) {
-    await runInParallel(files, processes, options, tally);
-    if (args.record) record(tally.times, args.long);
-    return printSummary(tally, args.grep === undefined ? BUDGET_MINUTES[args.long ? 'long' : 'all'] : undefined);
+    const allMs = await runInParallel(files, processes, options, tally);
+    if (args.record) record(tally.times, args.long, allMs);
+    return printSummary({ ...tally, allMs }, args.grep === undefined ? BUDGET_MINUTES[args.long ? 'long' : 'all'] : undefined);
   }
   prepareProcess();
   return runFiles(files, options, tally);

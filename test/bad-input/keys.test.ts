@@ -94,7 +94,7 @@ describe('the key', () => {
       await config(OPEN_RATE);
       await kernel.daemon.reloadConfig();
       const asked = new TestHttp(`http://127.0.0.1:${kernel.daemon.port}`, 'first-key');
-      const says = /No API key is set any more.*0\.0\.0\.0.*the last key stays in force/;
+      const says = /No API key is set now.*0\.0\.0\.0.*the last key stays valid/;
       expect((await asked.expect(200, 'GET', '/api/status')).body.config_problems[0].message).to.match(says);
       const { body } = await asked.expect(200, 'GET', '/api/health/detail');
       expect(body.config_warnings[0]).to.match(says);

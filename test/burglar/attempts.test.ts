@@ -1,7 +1,7 @@
 /** An extension from elsewhere tries what it must not: each attempt fails by its own name, and nothing was touched. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ExtensionContext } from '@svc/api';
+import { type ExtensionContext, actorFrom } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Scene } from '@svc/fixtures/burglar/attempt';
@@ -77,7 +77,7 @@ describe('a burglar in the house', function () {
 /** All that the house has. */
 const stateOf = async ({ house: { ctx, rooms, hidden, run } }: Scene) => ({
   rows: await ctx.db.system('a test').select({ from: 'rooms' }),
-  run: run && (await ctx.journal.get({ id: 'owner', role: 'owner', ownerId: 'owner' }, run.id)),
+  run: run && (await ctx.journal.get(actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' }), run.id)),
   interrupted: run?.signal.aborted,
   topic: await ctx.streams.state(TOPIC),
   code: ctx.config.get(HouseConfig).code,

@@ -13,7 +13,7 @@ const OFF = '[tools]\nsandbox = "off"\n';
 const MISSING: TestKernelOptions['factories'] = { createExecAdapter: (deps) => createExecAdapter({ ...deps, findBubblewrap: async () => undefined }) };
 const bare: ReadonlyArray<readonly [what: string, options: TestKernelOptions, cause: RegExp, fix: RegExp]> = [
   ['is off', { config: `${CONFIG}${OFF}` }, /\[tools\] sandbox is "off"/, /sandbox = "auto"/],
-  ['has no bubblewrap', { config: CONFIG, factories: MISSING }, /bubblewrap is not installed|no sandbox of commands/, /bubblewrap|sparingly/],
+  ['has no bubblewrap', { config: CONFIG, factories: MISSING }, /bubblewrap is not installed|no command sandbox/, /bubblewrap|sparingly/],
 ];
 
 const agentOf = async (kernel: TestKernel, name: string, capabilities = 'shell = ["*"]'): Promise<{ agent_id: string; warnings?: string[] }> =>

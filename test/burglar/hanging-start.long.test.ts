@@ -60,8 +60,8 @@ describe('an extension that hangs at its start', function () {
     const second = await startDaemon(home, { readyMs: 20_000 });
     const { intent, reason, state } = await stateOf(second);
     expect([state, intent.enabled]).to.deep.equal(['failed', false]);
-    expect(reason).to.contain('the daemon ended while it was being switched on');
-    expect(await svc(home, 'ext', 'why', ID)).to.contain('the daemon ended while it was being switched on');
+    expect(reason).to.contain('the daemon stopped while it was being switched on');
+    expect(await svc(home, 'ext', 'why', ID)).to.contain('the daemon stopped while it was being switched on');
   });
 
   it('is not kept as switched on where its start fails in time, and its reason stays to be read', async () => {

@@ -114,7 +114,7 @@ describe('an upgrade that is refused', function () {
     await first.daemon.kernel.installation.install({ source: await packaged(notes('1.0.0')), enable: true });
     for (let i = 0; i < 2; i++) await first.http.expect(200, 'POST', '/api/acme-notes/notes');
     await first.stop();
-    const { withLocalInstaller } = await import('@svc/daemon/third-party/local-installer');
+    const { withLocalInstaller } = await import('@svc/daemon/offline/local-installer');
     const { upgradeFrom } = await import('@svc/installer/install');
     const { releaseFile } = await import('@svc/testing');
     const source = await packaged(notes('2.0.0', { migrations: LOSES, activate: "if (ctx.generation > 0) throw new Error('not today');", rest: "start() { throw new Error('not today'); }," }));
@@ -164,6 +164,6 @@ describeDaemonOnEngines('a daemon that is killed between migration and switch', 
     expect((await second.http().expect(200, 'GET', '/api/acme-notes/notes')).body).to.deep.equal(kept);
     const { body } = await second.http().expect(200, 'GET', `/api/extensions/${ID}`);
     expect([body.state, body.version]).to.deep.equal(['active', '1.0.0']);
-    expect(body.reason).to.contain('the daemon ended while it tried 2.0.0; 1.0.0 is back, with its tables as they were');
+    expect(body.reason).to.contain('the daemon ended while it tried 2.0.0; 1.0.0 is back, with its earlier tables');
   });
 });

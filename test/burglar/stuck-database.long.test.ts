@@ -92,7 +92,7 @@ describe('a database that cannot be written', function () {
       },
     ],
     [
-      'while another program holds it',
+      'while another program has locked it',
       async (home) => {
         const daemon = await startDaemon(home);
         const holder = await hold(home);

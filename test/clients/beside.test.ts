@@ -7,7 +7,7 @@ import sqlite3 from 'sqlite3';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { bootTestKernel, OPEN_RATE } from '@svc/testing';
 import { openChat } from './chat-socket.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from './model-kernel.js';
+import { type ModelKernel, until, useModelKernel } from './model-kernel.js';
 
 interface Wire {
   readonly messages: ReadonlyArray<{ readonly role: string; readonly content: unknown }>;
@@ -37,7 +37,7 @@ const rowsOf = async (home: string): Promise<string> => {
 };
 
 describe('a message beside the conversation', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   for (const [how, body] of [
     ['ephemeral', { message: 'what is a quokka?', ephemeral: true }],
@@ -133,7 +133,7 @@ describe('a message beside the conversation', () => {
 });
 
 describe('the session a message names', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('S7 is there, on every channel that names one: an unknown one begins nothing', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
@@ -172,7 +172,7 @@ describe('the session a message names', () => {
 });
 
 describe('what a message asks for that is not there', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('is refused by name: attachments that nobody sent, and thoughts of a model that has none', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
@@ -190,7 +190,7 @@ describe('what a message asks for that is not there', () => {
 });
 
 describe('/think', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('switches reasoning for its session, as a message can for itself', async () => {
     const one = await bootWithModel(() => ({ text: 'ok' }));
@@ -233,11 +233,11 @@ describe('/think', () => {
 });
 
 describe('/compact', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('summarises all but the newest messages now, and says when there is nothing to do', async () => {
     const one = await bootWithModel((request) => ({ text: JSON.stringify(request.body).includes('Summarise the conversation') ? 'They counted.' : 'ok' }));
-    expect((await say(one, { message: '/compact' })).body.response).to.contain('always stay');
+    expect((await say(one, { message: '/compact' })).body.response).to.contain('never summarised');
     for (let i = 0; i < 15; i++) await say(one, { message: `number ${i}` });
 
     expect((await say(one, { message: '/compact' })).body.response).to.match(/^\d+ messages were summarised/);

@@ -1,7 +1,7 @@
-/** Server-sent events of a message, read as an EventSource would (interface.md, Events). */
+/** Server-sent events of a message, read as an EventSource would. */
 import type { SseEvent } from '@svc/testing';
 import { expect } from 'chai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from './model-kernel.js';
+import { type ModelKernel, until, useModelKernel } from './model-kernel.js';
 
 const streamPath = (svc: ModelKernel): string => `/api/agents/${svc.agent.id}/message/stream`;
 const textOf = (events: readonly SseEvent[]): string =>
@@ -20,7 +20,7 @@ const latched = () => {
 };
 
 describe('an event stream', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('is chunk, tool_use, tool_result and one final done, in the shapes of the interface', async () => {
     const svc = await bootWithModel([{ toolCalls: [{ name: 'file_list', args: { path: '.' } }] }, { deltas: ['no ', 'files'], usage: { input: 20, output: 4 } }]);

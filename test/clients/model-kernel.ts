@@ -39,6 +39,45 @@ export const stopModelKernels = async (): Promise<void> => {
   }
 };
 
+/**
+ * `bootWithModel` for the claims of one file, in one daemon: each finds the first agent as a first start makes it, no other one,
+ * and a model that nobody asked anything. Whoever gives options (`{}`: none) has a daemon of their own, and so has whoever asks
+ * again before they stopped the first. Call it in `describe`.
+ */
+export const useModelKernel = (): typeof bootWithModel => {
+  let shared: ModelKernel | undefined;
+  let manifest: string | undefined;
+  let isTaken = false;
+  afterEach(async () => {
+    isTaken = false;
+    await stopTestKernels(shared?.kernel);
+  });
+  after(async () => {
+    shared = undefined;
+    await stopModelKernels();
+  });
+  return async (script, options) => {
+    if (options !== undefined || isTaken) return bootWithModel(script, options);
+    isTaken = true;
+    if (shared) await makeNew(shared, script, manifest);
+    else {
+      shared = await bootWithModel(script);
+      manifest = (await shared.http.expect(200, 'GET', `/api/agents/${shared.agent.id}`)).body.manifest_toml;
+    }
+    const giveBack = async (): Promise<void> => {
+      isTaken = false;
+    };
+    return { ...shared, kernel: { ...shared.kernel, stop: giveBack }, agent: (await shared.http.expect(200, 'GET', '/api/agents')).body.agents[0] };
+  };
+};
+
+/** Runs that a claim left end with their agent. */
+const makeNew = async ({ http, model }: ModelKernel, script: Parameters<typeof bootWithModel>[0], manifest: string | undefined): Promise<void> => {
+  for (const { id } of (await http.expect(200, 'GET', '/api/agents')).body.agents) await http.expect(200, 'DELETE', `/api/agents/${id}`);
+  model.beginAnew(script);
+  await http.expect(201, 'POST', '/api/agents', { manifest_toml: manifest });
+};
+
 /** Waits until `ready` says so; the runner's own limit ends a wait that is in vain. */
 export const until = async (ready: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 5));

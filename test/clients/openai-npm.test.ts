@@ -2,7 +2,7 @@
 import { bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import OpenAI, { AuthenticationError, BadRequestError, InternalServerError, NotFoundError } from 'openai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from './model-kernel.js';
+import { type ModelKernel, until, useModelKernel } from './model-kernel.js';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -10,7 +10,7 @@ const clientOf = (svc: ModelKernel, options: ConstructorParameters<typeof OpenAI
 const say = (content: string) => ({ model: 'svc:assistant', messages: [{ role: 'user' as const, content }] });
 
 describe('the openai client', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   describe('chat.completions.create', () => {
     it('gets a completion from an agent by name', async () => {

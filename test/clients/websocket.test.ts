@@ -1,13 +1,13 @@
-/** Chat over a WebSocket with the official `ws` client (interface.md, Events). */
+/** Chat over a WebSocket with the `ws` package, as a client would use it. */
 import { virtualClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
 import { NOBODY, refusalOrUpgrade } from '../conformance/route-walk.js';
 import { openChat } from './chat-socket.js';
-import { bootWithModel, stopModelKernels, until } from './model-kernel.js';
+import { until, useModelKernel } from './model-kernel.js';
 
 describe('a WebSocket chat', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('greets with connected, then with the agents the caller may see', async () => {
     const { kernel, agent } = await bootWithModel();
@@ -290,7 +290,7 @@ describe('a WebSocket chat', () => {
 
   it('whose client does not answer the close is hung up on: the daemon does not wait for it', async function () {
     this.timeout(6_000); // the drain of a stop lasts 10 s
-    const { kernel, agent } = await bootWithModel();
+    const { kernel, agent } = await bootWithModel(undefined, {});
     const chat = await openChat(kernel.url, agent.id);
     chat.socket.pause();
     await kernel.stop();
@@ -298,7 +298,8 @@ describe('a WebSocket chat', () => {
   });
 
   it('hears which provider failed and what to do, and nothing secret', async () => {
-    const { kernel, agent } = await bootWithModel({ requireKey: 'another-key' });
+    // Its daemon knows from then on that the provider refuses the key.
+    const { kernel, agent } = await bootWithModel({ requireKey: 'another-key' }, {});
     const chat = await openChat(kernel.url, agent.id);
     chat.send({ type: 'message', content: 'hi' });
     const error = await chat.next('error', 'response');

@@ -1,4 +1,4 @@
-/** Who may call what: every mounted route with every kind of credential (interface.md, Authentication). */
+/** Who may call what: every mounted route with every kind of credential: a key as a bearer token, one of each role, a wrong one, none. */
 import { createHash } from 'node:crypto';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** What every answer carries, whatever went right or wrong (interface.md, Errors and Limits). */
+/** What every answer carries, whatever went right or wrong: x-request-id, and `{error}` for what went wrong. */
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { defineRoute, reply, Type } from '@svc/api';

@@ -2,14 +2,14 @@
 import { OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
 import { openChat } from '../clients/chat-socket.js';
-import { bootWithModel, stopModelKernels } from '../clients/model-kernel.js';
+import { useModelKernel } from '../clients/model-kernel.js';
 
 const DEFAULT = { model_provider: 'openai', model_name: 'gpt-4o' };
 const KEYLESS = 'name = "keyless"\n[model]\nprovider = "anthropic"\nmodel = "claude-sonnet-4-6"\n';
 const OPEN_MODEL = 'name = "open"\n[model]\nprovider = "openai"\n';
 
 describe('the fields of an agent', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('say who answers, whether it could now, what it did and what that cost', async () => {
     const { http } = await bootWithModel({ text: 'hello', usage: { input: 1_000_000, output: 0 } });
@@ -104,7 +104,7 @@ describe('the fields of an agent', () => {
 });
 
 describe('the fields of the daemon', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('count what it holds and say where it is, in status and in health/detail', async () => {
     const { http, agent, kernel } = await bootWithModel({ text: 'hello' }, { config: `log_level = "warn"\n${OPEN_RATE}` });

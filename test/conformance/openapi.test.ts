@@ -28,6 +28,8 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'listAgentTraces: traces[].input': "the arguments of a call, by the tool's own schema",
   'streamLogs: [].data.fields.*': 'what a line of the log tells beside its words, as its area named it',
   'getConfig: *': 'sections and keys of config.toml, by what is installed',
+  'getApproval: payload': "the arguments of a call, by the tool's own schema",
+  'listApprovals: approvals[].payload': "the arguments of a call, by the tool's own schema",
   'listPanels: panels[].view': 'a table with its forms, from the declaration of a collection',
   'listSettings: settings[].value': 'what the schema of the setting allows',
   'getConfigSchema: *': 'a JSON Schema of what is installed',

@@ -1,4 +1,4 @@
-/** Which pages may drive the daemon: Host, Origin and CORS (interface.md, Authentication 2). */
+/** Which pages may drive the daemon: Host, Origin and CORS. Only origins that the settings allow are answered. */
 import { request } from 'node:http';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';

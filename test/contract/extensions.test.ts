@@ -6,8 +6,8 @@ const root = dirname(dirname(releaseFile()));
 const { extensions } = JSON.parse(readFileSync(releaseFile(), 'utf8')) as {
   extensions: Array<{ id: string; manifest: { tables?: readonly string[]; kinds?: readonly string[] } }>;
 };
-/** What an agent spent stays on its owner's books when it goes. */
-const BOOKS: Readonly<Record<string, readonly string[]>> = { llm: ['usage'] };
+/** What an agent spent, and what it did, stays on its owner's books when it goes. */
+const BOOKS: Readonly<Record<string, readonly string[]>> = { llm: ['usage'], audit: ['entries', 'details'] };
 
 /** What keeps nothing of its own is the same on every database. */
 const keepsRows = ({ manifest: { tables = [], kinds = [] } }: (typeof extensions)[number]): boolean => tables.length + kinds.length > 0;

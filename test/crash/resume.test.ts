@@ -101,7 +101,7 @@ describe('a stream that the death of the daemon cut', () => {
 
     const result = rest.find((event) => event.event === 'tool_result');
     expect(result?.data.is_error).to.equal(true);
-    expect(result?.data.result).to.contain('not known whether it took effect');
+    expect(result?.data.result).to.contain('unknown whether it took effect');
     expect(rest.at(-1)?.event).to.equal('done');
   });
 });

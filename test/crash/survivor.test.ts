@@ -57,7 +57,7 @@ describe('a child process that survived the daemon', () => {
     expect(again.answer).to.equal(answerTo(story.plan.mark));
     expect(await Promise.all(aliveAtRequest)).to.deep.equal([false, false]);
     const events = await httpOf((await second.url) ?? '').events('POST', `/api/agents/${agentId}/message/stream`, { message: story.message.text }, { 'last-event-id': `${again.runId}.1.1` });
-    expect(events.find((event) => event.event === 'tool_result')?.data.result).to.contain('not known whether it took effect');
+    expect(events.find((event) => event.event === 'tool_result')?.data.result).to.contain('unknown whether it took effect');
   });
 
   it('that an agent had started to go on by itself is ended too, and whoever asks for it is told that it was lost', async function () {

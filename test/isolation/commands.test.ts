@@ -114,7 +114,7 @@ describe('commands of an extension in a process of its own', function () {
 
   it('refuse what does not fit before the daemon is asked, and hand on what the daemon refuses', async () => {
     expect(await refused('aims', 'create', 'abc', '--weight', 'heavy')).to.deep.equal([2, 'Error  --weight is "heavy"; a whole number was expected.\n']);
-    expect((await refused('aims', 'create', 'abc', '--kind', 'play'))[1]).to.contain('one of these was expected: life, work');
+    expect((await refused('aims', 'create', 'abc', '--kind', 'play'))[1]).to.contain('expected one of these: life, work');
     expect((await refused('aims', 'show'))[0]).to.equal(2);
     const [code, text] = await refused('aims', 'create', 'x');
     expect(code).to.equal(1);

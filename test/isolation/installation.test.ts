@@ -73,12 +73,48 @@ describe('an extension that is installed while the daemon runs', function () {
     expect(kernel.daemon.kernel.extensions().map(({ id }) => id)).not.to.include(ID);
   });
 
+  it('is refused where it listens to a hook that is not open to other processes, and the hook is named', async () => {
+    const kernel = await bootTestKernel({ config: CONFIG });
+    const source = await packaged(notes('1.0.0', { manifest: { tables: ['notes'], hooks: [{ name: 'kernel.greet' }] } }));
+    const refused = await installation(kernel)
+      .install({ source, grants: 'all' })
+      .catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'install_cannot_isolate', message: `${ID} cannot run apart from the daemon: it listens to the hook kernel.greet, which is not open to other processes.` });
+  });
+
+  it('runs in a process of its own after an upgrade from a daemon that ran it inside, with its rows, and the doctor says so', async () => {
+    const at = await home();
+    const source = await packaged(notes('1.0.0'));
+    await signFolder(source, await generateKey(), { now: new Date() });
+    const before = await bootTestKernel({ home: at, config: CONFIG });
+    await installation(before).install({ source, grants: 'all', trustKey: true, enable: true });
+    await before.http.expect(200, 'POST', '/api/acme-notes/notes');
+    await before.stop();
+    for (const [file, from, to] of [
+      ['installed.json', '"isolation": "isolated"', '"isolation": "in-process"'],
+      ['trust.toml', 'id = ', 'isolation = "in-process"\nid = '],
+    ] as const) {
+      const path = join(at, 'data/extensions', file);
+      await writeFile(path, (await readFile(path, 'utf8')).replace(from, to));
+    }
+
+    const after = await bootTestKernel({ home: at, config: CONFIG });
+    expect(await list(after)).to.deep.equal({ version: '1.0.0', texts: ['1.0.0'] });
+    const status = after.daemon.kernel.extensions().find(({ id }) => id === ID);
+    expect(status?.origin?.isolation).to.equal('isolated');
+    expect(status?.process?.pid).to.be.a('number').and.not.equal(process.pid);
+    const { doctor } = (await after.http.expect(200, 'GET', '/api/health/detail')).body;
+    const finding = doctor.find((one: { check: string }) => one.check === 'TrustCheck');
+    expect(finding.result).to.equal('warn');
+    expect(finding.message).to.contain('isolation = "in-process"').and.contain('now run in a process of their own');
+  });
+
   it('answers at once, is there after a restart, and gone when it was removed, its rows kept or purged', async () => {
     const at = await home();
     const first = await bootTestKernel({ home: at, config: CONFIG });
     const status = await installation(first).install({ source: await packaged(notes('1.0.0')), enable: true });
     expect(status).to.deep.include({ id: ID, version: '1.0.0', state: 'active', bundled: false });
-    expect(status.origin).to.deep.include({ trust: 'unsigned', isolation: 'isolated', isolationWhy: 'the setting isolation of [extensions] says so', publisher: null });
+    expect(status.origin).to.deep.include({ trust: 'unsigned', isolation: 'isolated', isolationWhy: '[extensions] isolation sets it', publisher: null });
     await first.http.expect(200, 'POST', '/api/acme-notes/notes');
     expect(await list(first)).to.deep.equal({ version: '1.0.0', texts: ['1.0.0'] });
     await first.stop();

@@ -141,7 +141,7 @@ describe('an extension in a process of its own that lies', function () {
     });
     const found = kernel.daemon.kernel.extensions().find(({ id }) => id === ID);
     expect(found?.state).to.equal('failed');
-    expect(found?.reason).to.contain('overlap: what is meant for one would reach the other');
+    expect(found?.reason).to.contain('overlap: a request for one could reach the other');
   });
 
   it('declares a pattern that takes for ever over a short text: the daemon matches it at once', async () => {

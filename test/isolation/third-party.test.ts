@@ -205,18 +205,6 @@ describe('an extension in a process of its own', function () {
     expect([forged.status, forged.body.code]).to.deep.equal([403, 'actor_made_up']);
   });
 
-  it('runs in the process of the daemon where its key is trusted so far, by the same grants', async () => {
-    const { daemon, http } = await boot({
-      id: 'acme-inside',
-      isolation: 'in-process',
-      activate: route('pid', 'return api.reply(200, { pid: process.pid });') + route('env', "return api.reply(200, { home: ctx.env('HOME') });"),
-    });
-    expect((await http.expect(200, 'POST', '/api/acme/pid', {})).body).to.deep.equal({ pid: process.pid });
-    const { body, status } = await http.send('POST', '/api/acme/env', '{}');
-    expect([status, body.code]).to.deep.equal([403, 'daemon_not_granted']);
-    expect(daemon.kernel.extensions().find(({ id }) => id === 'acme-inside')).to.deep.include({ process: null, bundled: false });
-  });
-
   it('answers nobody while the areas of security are off, also where it calls itself a route that repairs', async () => {
     const { daemon, http } = await boot({ id: 'acme-repair', activate: route('mend', 'return api.reply(200, {});', 'repairs: true,') });
     await http.expect(200, 'POST', '/api/acme/mend', {});

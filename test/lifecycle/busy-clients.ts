@@ -1,4 +1,4 @@
-/** Clients of every kind that keep a daemon busy and write down whatever is not as it should be. */
+/** Clients of every kind that keep a daemon busy and write down whatever is in an unexpected state. */
 import type { TestHttp } from '@svc/testing';
 import type { Script } from '@svc/fixtures/providers/openai-server';
 import { type Chat, openChat } from '../clients/chat-socket.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { changeLocally } from '@svc/daemon/choices/local-choices';
+import { changeLocally } from '@svc/daemon/offline/local-choices';
 import { bootTestKernel, OPEN_RATE, releaseFile, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 

@@ -1,4 +1,4 @@
-/** An extension that misbehaves loses its own part, and nobody else's (kernel.md K15). */
+/** An extension that misbehaves loses its own part, and nobody else's: it is suspended or quarantined, and the daemon goes on. */
 import { type ExtensionContext, HealthProbe, HttpAuthorize, type JsonReply, defineRoute, Type, reply } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';

@@ -14,8 +14,8 @@ export interface Visit {
   readonly mistakes: string[];
 }
 
-/** Nothing here is looked at on a screen: no mock provider for a graphics card is needed. */
-const LAUNCH = { executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] };
+/** Nothing here is looked at on a screen: no graphics card is needed. The limit keeps Chromium from starting a renderer in advance after each navigation. */
+export const LAUNCH = { executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--renderer-process-limit=1'] };
 const LIKE_A_READER = { viewport: { width: 1280, height: HEIGHT }, locale: 'en-GB', reducedMotion: 'reduce' } as const;
 const RECEIVED = ['console', 'pageerror', 'request', 'response', 'dialog', 'download', 'websocket'] as const;
 
@@ -30,6 +30,12 @@ after(async () => {
 });
 
 const visited = new Set<string>();
+
+const remember = (page: Page): void => {
+  page.on('framenavigated', (frame) => {
+    if (frame.url().startsWith('http')) visited.add(new URL(frame.url()).origin);
+  });
+};
 
 const listen = (page: Page): string[] => {
   const mistakes: string[] = [];
@@ -52,10 +58,12 @@ const makeNew = async (page: Page): Promise<void> => {
     page.unrouteAll({ behavior: 'ignoreErrors' }),
   ]);
   await page.bringToFront();
+  await page.evaluate(() => sessionStorage.clear()).catch(() => undefined); // a page without an origin has none
   await page.goto('about:blank');
   const debug = await context.newCDPSession(page);
   for (const origin of visited) await debug.send('Storage.clearDataForOrigin', { origin, storageTypes: 'local_storage,indexeddb,cache_storage,service_workers' });
   visited.clear();
+  await debug.send('Page.resetNavigationHistory');
   await debug.detach();
   await Promise.all([context.clearCookies(), context.clearPermissions(), context.setOffline(false)]);
   await page.emulateMedia({ colorScheme: null, contrast: null, forcedColors: null, media: null, reducedMotion: LIKE_A_READER.reducedMotion });
@@ -87,18 +95,21 @@ export const useBrowser = (): { open(url: string, options?: BrowserContextOption
     return browser;
   };
   const newPage = async (options?: BrowserContextOptions): Promise<Page> => (await running().newContext({ ...LIKE_A_READER, ...options })).newPage();
-  const lend = async (url: string): Promise<Page> => {
+  const lend = async (): Promise<Page> => {
     isLent = true;
-    visited.add(new URL(url).origin);
-    lent ??= await newPage();
-    return lent;
+    if (lent) return lent;
+    const page = await newPage();
+    page.context().on('page', remember);
+    remember(page);
+    lent = page;
+    return page;
   };
   return {
     browser: running,
     /** The first one of a test is a page that was used before and knows nothing of that; those with options, and further ones, are by themselves. */
     open: async (url, options) => {
       const visit = async (): Promise<Visit> => {
-        const page = isLent || options !== undefined ? await newPage(options) : await lend(url);
+        const page = isLent || options !== undefined ? await newPage(options) : await lend();
         const mistakes = listen(page);
         await page.goto(url);
         return { page, mistakes };

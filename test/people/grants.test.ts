@@ -86,7 +86,7 @@ describe('what people may grant', () => {
     expect(body.warnings).to.have.length(2);
     expect(body.warnings.join('\n'))
       .to.match(/"git \*".*options for that are refused/)
-      .and.match(/"make \*".*worth as much as shell/);
+      .and.match(/"make \*".*as powerful as shell/);
   });
 
   it('follows the settings: a role may be given a permission, and lose it again for agents made meanwhile', async () => {

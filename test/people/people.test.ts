@@ -1,4 +1,4 @@
-/** Several people on one daemon: each sees and changes only what is theirs, by whichever route (kernel.md P11). */
+/** Several people on one daemon: each sees and changes only what is theirs, by whichever route. */
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -115,7 +115,7 @@ const areaFile = (entry) => `areas/${entry.split('/')[1]}/${path.basename(entry,
 const moduleOptions = (target, entry) => ({
   ...COMMON,
   ...SMALLER,
-  entryPoints: [{ in: entry, out: path.basename(entry, '.ts') }, ...(entry === target.entry ? (target.entries ?? []).map((own) => ({ in: own, out: areaFile(own) })) : [])],
+  entryPoints: [{ in: entry, out: path.basename(entry, path.extname(entry)) }, ...(entry === target.entry ? (target.entries ?? []).map((own) => ({ in: own, out: areaFile(own) })) : [])],
   outdir: target.outdir,
   format: 'esm',
   splitting: true,

@@ -5,7 +5,8 @@
  * B2  Of another area an extension sees the contract, which holds declarations and nothing that acts.
  * B3  A relative import stays inside its package and ends in `.js`.
  * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
- * B5  Commands of an area, in its folder `cli`, see the command line through @svc/cli/area, and nothing of the area's own src.
+ * B5  Commands of an area, in its folder `cli`, see the command line through @svc/cli/area, and of the area's own src its `format` alone: pure code over files that both sides read.
+ * B6  What a panel shows of another area it has from that area's `page`.
  */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -30,9 +31,11 @@ const MAY_IMPORT = {
   'kernel/kit': ['@svc/client', '@svc/kit', '@svc/api/collection-view'],
   // Types of contributions.json, no code.
   'kernel/isolation': ['@svc/core', '@svc/sandbox', '@svc/installer/contributions', '@svc/api'],
-  'kernel/daemon': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
+  'kernel/context': ['@svc/core', '@svc/platform', '@svc/api'],
+  'kernel/third-party': ['@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
+  'kernel/daemon': ['@svc/context', '@svc/third-party', '@svc/core', '@svc/platform', '@svc/isolation', '@svc/installer', '@svc/api'],
   // Where the home is and what its config.toml says must be one answer for daemon and command line.
-  'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config'],
+  'kernel/cli': ['@svc/client', '@svc/daemon', '@svc/installer', '@svc/api', '@svc/platform/config', '@svc/platform/choices/switched-off'],
 };
 /** Tests and what helps them reach everything. */
 const isFree = (source) => source.isTest || ['kernel/testing', 'test', 'tools', 'bench'].includes(source.package);
@@ -58,17 +61,19 @@ const relative = (source, entry) => {
 
 /** What runs in a browser speaks with the daemon as others do. */
 const OF_PAGES = ['@svc/client', '@svc/kit'];
+/** What an area draws for the panels of others, as it has `cli` for their commands. */
+const isPartForPages = (entry, name) => name.startsWith('@svc/ext-') && entry.to === `${name}/page`;
 
 /** B5. */
 const ofCommandLine = (entry, name) => {
-  if (['@svc/cli/area', '@svc/api'].includes(entry.to) || name === '@svc/client') return undefined;
-  if (name.startsWith('@svc/ext-') && [`${name}/contract`, `${name}/cli`].includes(entry.to)) return undefined;
-  return `a command of an area imports @svc/cli/area, @svc/client, @svc/api, and contract or cli of other areas, not "${entry.to}"`;
+  if (entry.to === '@svc/cli/area' || ['@svc/api', '@svc/client'].includes(name)) return undefined;
+  if (name.startsWith('@svc/ext-') && [`${name}/contract`, `${name}/cli`, `${name}/format`].includes(entry.to)) return undefined;
+  return `a command of an area imports @svc/cli/area, @svc/client, @svc/api, and contract, cli or format of areas, not "${entry.to}"`;
 };
 
 const workspace = (source, entry) => {
   const name = packageName(entry.to);
-  if (isFree(source) || (source.isPage && OF_PAGES.includes(name))) return undefined;
+  if (isFree(source) || (source.isPage && (OF_PAGES.includes(name) || isPartForPages(entry, name)))) return undefined;
   if (isOfCommandLine(source)) return ofCommandLine(entry, name);
   if (/^(extensions|fixtures\/areas)\//.test(source.package)) {
     if (entry.to === '@svc/api' || (source.isPage && entry.to === '@svc/api/collection-view')) return undefined;

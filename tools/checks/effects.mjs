@@ -1,5 +1,5 @@
 /**
- * Effects happen behind the adapters only (principles: one adapter for each effect, testable time).
+ * Effects happen behind the adapters only: each has one place where it is limited, counted and replaced in tests.
  *
  * Everything outside the rows below takes clock, timers, ids, files, network and processes from what it is handed.
  */
@@ -30,15 +30,20 @@ const ALLOWED = [
   ['kernel/platform/src/clock/', ['time', 'chance', 'timers']],
   ['kernel/platform/src/config/', ['disk', 'environment']],
   ['kernel/platform/src/adapters/', ['disk', 'process', 'network', 'timers', 'environment', 'chance']],
+  ['kernel/platform/src/choices/', ['disk', 'timers']],
   ['kernel/platform/src/http/', ['network', 'timers']],
   ['kernel/platform/src/log/', ['disk', 'environment', 'timers', 'console']],
+  ['kernel/platform/src/process/', ['disk', 'process', 'timers', 'environment']], // the process of the daemon itself
   ['kernel/platform/src/storage/', ['disk', 'process', 'database', 'timers']],
   ['kernel/platform/src/streams/', ['timers']], // frames are joined by real time
   ['kernel/platform/src/workers/', ['disk', 'process', 'timers']],
   ['kernel/client/', ['network', 'timers', 'chance']], // it is a client: nothing of it runs in the daemon
   ['kernel/client/src/live.ts', ['timers', 'time']], // only the time of day goes on while a computer sleeps
   ['kernel/isolation/src/', ['disk', 'process', 'network', 'timers', 'environment', 'chance', 'time']], // another process, and the watch over it
+  ['kernel/third-party/src/', ['disk', 'timers']],
   ['kernel/sandbox/src/', ['disk', 'process']], // what the system has, and whether it works
+  ['extensions/checkpoints/src/repository/', ['disk']], // runs in a thread of the pool: snapshots of thousands of files
+  ['extensions/checkpoints/src/workers/', ['disk']],
   ...['kernel/daemon/', 'kernel/cli/', 'kernel/testing/', 'kernel/installer/', 'runtimes/', 'test/', 'tools/', 'bench/'].map((room) => [room, ALL]),
 ];
 

@@ -8,7 +8,7 @@ const RULE = 'made-actor';
 const AREA = /^(?:extensions|fixtures\/areas)\/[a-z0-9-]+\/src\//;
 const KEYRING = 'extensions/auth/src/keyring.ts';
 /** The makers of the kernel, and an object that says a role and whose rows. */
-const MADE = /\bsystemActor\b|\bactorOf\b(?=[^;]*from '@svc\/api\/internal')|\{[^{}]*\brole\b[^{}]*\bownerId\b[^{}]*\}|\{[^{}]*\bownerId\b[^{}]*\brole\b[^{}]*\}/g;
+const MADE = /\bsystemActor\b|\bactorFrom\b|\bactorOf\b(?=[^;]*from '@svc\/api(?:\/internal)?')|\{[^{}]*\brole\b[^{}]*\bownerId\b[^{}]*\}|\{[^{}]*\bownerId\b[^{}]*\brole\b[^{}]*\}/g;
 /** A type, a schema and a pattern name the members, too. */
 const isLiteral = (text) => !text.startsWith('{') || /\bid:/.test(text);
 

@@ -2,7 +2,7 @@
  * Words that were replaced, and what to write instead: in identifiers, in comments, and in texts that people read.
  *
  * The glossary in CONTRIBUTING.md has the terms. Columns, fields of the wire and words of a page's table are lower snake case and
- * stay as they are.
+ * are unchanged.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -39,6 +39,14 @@ const IN_PROSE = [
   [/\bmend(?:s|ed|ing)?\b/gi, 'fix'],
   [/\bstand-ins?\b/gi, 'mock provider'],
   [/\bdoors?\b/gi, 'adapter, or channel for how a message came'],
+];
+
+/** In pages that people read, and not in comments. */
+const IN_PAPERS = [
+  [/\b(?:extensions?|code|panels?|commands?) (?:of others|from elsewhere)\b/gi, 'third-party'],
+  [/\bwhoever\b/gi, 'who, or the person that'],
+  [/\banew\b/gi, 'again'],
+  [/\b(?:goes|went|gone|going) on\b(?! to\b)/gi, 'continues, or is active'],
 ];
 
 /** Stored or sent under this name: a table, a field of the journal, a step of an installation, a place of the page. */
@@ -90,8 +98,8 @@ const proseOf = ({ text, bare, code, isTest }) => {
   return all.replace(/(?<=^| {2})[\w.:-]+(?=$| {2})/gm, (word, at) => (/^['"`]$/.test(code[at - 1] ?? '') || /^['"`]$/.test(text[at - 1] ?? '') ? ' '.repeat(word.length) : word));
 };
 
-const inProse = (file, text) =>
-  IN_PROSE.flatMap(([pattern, use]) =>
+const inProse = (file, text, words = IN_PROSE) =>
+  words.flatMap(([pattern, use]) =>
     [...text.matchAll(pattern)]
       .filter((match) => !isQuoted(text, match.index, match[0].length) && !mayStay(file, singular(match[0])))
       .map((match) => ({ file, line: lineAt(text, match.index), rule: RULE, message: `"${match[0].toLowerCase()}": write ${use}` })),
@@ -116,6 +124,9 @@ const withoutGlossary = (text) => text.replace(/## Glossary[\s\S]*?(?=\n## |$)/,
 
 export const checkWordsOf = (source) => (!ANY.test(source.text) || SELF.includes(source.file) || GENERATED.test(source.file) ? [] : [...inNames(source), ...inProse(source.file, proseOf(source))]);
 
-export const checkPaper = (file, text) => inProse(file, withoutGlossary(text));
+/** Commands keep their words: titles of tests, for example. */
+const withoutCode = (text) => text.replace(/`[^`\n]*`/g, (part) => part.replace(/[^\n]/g, ' '));
+
+export const checkPaper = (file, text) => [...inProse(file, withoutGlossary(text)), ...inProse(file, withoutCode(withoutGlossary(text)), IN_PAPERS)];
 
 export const checkWords = (sources) => [...sources.flatMap(checkWordsOf), ...papers().flatMap((file) => checkPaper(file, readFileSync(inRoot(file), 'utf8')))];

@@ -5,7 +5,7 @@ import { checkDaemonCalls } from '../checks/daemon-calls.mjs';
 import { checkEffects } from '../checks/effects.mjs';
 import { checkErrorCodes } from '../checks/error-codes.mjs';
 import { checkMadeActors } from '../checks/made-actors.mjs';
-import { checkCycles } from '../checks/cycles.mjs';
+import { checkAreaCycles, checkCycles } from '../checks/cycles.mjs';
 import { checkShape } from '../checks/shape.mjs';
 import { readSource, readSources } from '../checks/sources.mjs';
 import { checkSqlTables } from '../checks/sql-tables.mjs';
@@ -101,12 +101,18 @@ describe('the adapters check', () => {
 });
 
 describe('the other checks', () => {
-  it('find a ring that only types close', () => {
+  it('find a cycle that only types close', () => {
     const a = readSource('kernel/core/src/a.ts', "import type { B } from './b.js';\n");
     const b = readSource('kernel/core/src/b.ts', "import { c } from './c.js';\n");
     const c = readSource('kernel/core/src/c.ts', "import type { A } from './a.js';\n");
     expect(messages(checkCycles([a, b, c]))).to.deep.equal(['imports itself through kernel/core/src/b.ts, kernel/core/src/c.ts']);
     expect(checkCycles([a, b])).to.deep.equal([]);
+  });
+
+  it('find a cycle of files of a page', () => {
+    const field = readSource('kernel/kit/src/form/field.tsx', "import { List } from './list.js';\n");
+    const list = readSource('kernel/kit/src/form/list.tsx', "import { Field } from './field.js';\n");
+    expect(messages(checkCycles([field, list]))).to.deep.equal(['imports itself through kernel/kit/src/form/list.tsx']);
   });
 
   it('find an error code that two areas claim', () => {
@@ -150,7 +156,7 @@ describe('the check of tables in SQL', () => {
   it('lets own tables, names that WITH gives, comments and the kernel through', () => {
     const text = 'const a = `WITH t AS (SELECT id FROM #{own}) SELECT * FROM t JOIN loop_guard__seen ON 1 = 1`;\n// FROM agents__agents\nconst agents__agents = 1;\n';
     expect(findingsOf(text)).to.deep.equal([]);
-    expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/daemon/src/relay/durable-relay.ts')).to.deep.equal([]);
+    expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/platform/src/relay/durable-relay.ts')).to.deep.equal([]);
   });
 });
 
@@ -165,5 +171,22 @@ describe('the check of calls of the daemon', () => {
   it('lets the client do it, and its users name the types and members of that name', () => {
     expect(findingsOf('kernel/client/src/node-http.ts', "import http from 'node:http';\n")).to.deep.equal([]);
     expect(findingsOf('kernel/cli/src/cli.ts', "import type http from 'node:http';\nconst a = deps.fetch(url);\n// fetch(url)\nconst b = 'fetch(url)';\n")).to.deep.equal([]);
+  });
+});
+
+describe('the check for cycles of areas', () => {
+  const findingsOf = (...files: ReadonlyArray<readonly [file: string, to: string]>) => messages(checkAreaCycles(files.map(([file, to]) => readSource(file, `import { x } from '@svc/ext-${to}';\n`))));
+
+  it('refuses two areas that import the contract of each other, and a longer cycle, by all of its imports', () => {
+    expect(findingsOf(['extensions/a/src/index.ts', 'b/contract'], ['extensions/b/src/deep/rows.ts', 'a/contract'])).to.have.length(2);
+    const longer = findingsOf(['extensions/a/src/index.ts', 'b/contract'], ['extensions/b/src/index.ts', 'c/contract'], ['extensions/c/src/index.ts', 'a/contract']);
+    expect(longer).to.have.length(3);
+    expect(longer[0]).to.contain('(a, b, c)');
+  });
+
+  it('takes arrows that run one way, tests, and commands, whose graph is another', () => {
+    expect(findingsOf(['extensions/a/src/index.ts', 'b/contract'], ['extensions/a/src/index.ts', 'c/contract'], ['extensions/b/src/index.ts', 'c/contract'])).to.deep.equal([]);
+    expect(findingsOf(['extensions/a/src/index.ts', 'b/contract'], ['extensions/b/test/rig.ts', 'a/contract'], ['extensions/b/cli/b.ts', 'a/cli'])).to.deep.equal([]);
+    expect(findingsOf(['extensions/a/cli/a.ts', 'b/cli'], ['extensions/b/cli/b.ts', 'a/cli'])).to.have.length(2);
   });
 });

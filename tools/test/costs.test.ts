@@ -1,4 +1,6 @@
 /** The order of a run, and what it names at the end. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -11,7 +13,8 @@ interface Costs {
   recordWith(
     times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>,
     wasLong: boolean,
-    recorded: Record<string, { wallMs: number; cpuMs?: number }>,
+    recorded: { cpuMinutes?: number; longCpuMinutes?: number; files?: Record<string, { wallMs: number; cpuMs?: number }> },
+    allMs: number,
   ): { cpuMinutes: number; longCpuMinutes: number; files: Record<string, unknown> };
 }
 
@@ -42,10 +45,13 @@ describe('what test files cost', () => {
   });
 
   it('is recorded by kind: a run of the long ones keeps what the others had, and the other way round', () => {
-    const recorded = { 'gone.test.js': { wallMs: 100, cpuMs: 60_000 }, 'crash.long.test.js': { wallMs: 300, cpuMs: 120_000 } };
-    const seen = costs.recordWith([{ file: 'here.test.js', ms: 1_234, cpuMs: 30_000 }], false, recorded);
-    expect(seen).to.deep.equal({ cpuMinutes: 0.5, longCpuMinutes: 2, files: { 'crash.long.test.js': recorded['crash.long.test.js'], 'here.test.js': { wallMs: 1_200, cpuMs: 30_000 } } });
-    expect(costs.recordWith([{ file: 'new.long.test.js', ms: 100, cpuMs: 6_000 }], true, recorded).files).to.have.all.keys('gone.test.js', 'new.long.test.js');
+    const files = { 'gone.test.js': { wallMs: 100, cpuMs: 60_000 }, 'crash.long.test.js': { wallMs: 300, cpuMs: 120_000 } };
+    const recorded = { cpuMinutes: 1, longCpuMinutes: 2, files };
+    const seen = costs.recordWith([{ file: 'here.test.js', ms: 1_234, cpuMs: 30_000 }], false, recorded, 36_000);
+    expect(seen).to.deep.equal({ cpuMinutes: 0.6, longCpuMinutes: 2, files: { 'crash.long.test.js': files['crash.long.test.js'], 'here.test.js': { wallMs: 1_200, cpuMs: 30_000 } } });
+    const long = costs.recordWith([{ file: 'new.long.test.js', ms: 100, cpuMs: 6_000 }], true, recorded, 12_000);
+    expect(long.files).to.have.all.keys('gone.test.js', 'new.long.test.js');
+    expect(long).to.include({ cpuMinutes: 1, longCpuMinutes: 0.2 });
   });
 
   it('of daemons on PostgreSQL belongs to the long run, under a name of its own', () => {
@@ -58,7 +64,8 @@ describe('what test files cost', () => {
     expect(others).to.deep.equal([]);
     expect(lanes.taskOf(name, {})).to.deep.equal({ files: [flips], options: { grep: 'on PostgreSQL' } });
     expect(lanes.taskOf(flips, { grep: 'x' })).to.deep.equal({ files: [flips], options: { grep: 'x' } });
-    expect(costs.recordWith([{ file: name, ms: 100, cpuMs: 60_000 }], true, {})).to.include({ cpuMinutes: 0, longCpuMinutes: 1 });
+    const seen = costs.recordWith([{ file: name, ms: 100, cpuMs: 60_000 }], true, {}, 60_000);
+    expect(costs.recordWith([], false, seen, 0).files, 'it stays where the short ones are recorded').to.have.all.keys(name);
   });
 
   it('counts processor time, not waiting', async () => {
@@ -75,5 +82,25 @@ describe('what test files cost', () => {
     expect(costs.processorMs() - began - waited)
       .to.be.greaterThan(waited)
       .and.at.least(490);
+  });
+
+  const TAKES_300_MS = 'const end = process.cpuUsage().user + 300_000; while (process.cpuUsage().user < end); console.log("done")';
+
+  it('counts what processes took that it waits for, and that live on', async function () {
+    if (process.platform !== 'linux') {
+      Object.assign(this.test ?? {}, { skipReason: 'the system does not tell' });
+      this.skip();
+    }
+    const began = costs.processorMs();
+    execFileSync(process.execPath, ['-e', TAKES_300_MS]);
+    expect(costs.processorMs() - began, 'one that has ended').to.be.at.least(290);
+    const before = costs.processorMs();
+    const alive = spawn(process.execPath, ['-e', `${TAKES_300_MS}; setInterval(() => undefined, 1_000)`], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(alive.stdout, 'data');
+    const seen = costs.processorMs() - before;
+    alive.kill('SIGKILL');
+    expect(seen, 'one that lives').to.be.at.least(290);
+    await once(alive, 'exit');
+    expect(costs.processorMs() - before, 'after its end').to.be.at.least(seen);
   });
 });

@@ -30,7 +30,7 @@ describe('the check of a manifest', () => {
 
   it('names what there is not, and what is not written as it should be', () => {
     expect(findingsOf(asking('root'))).to.equal(
-      `${dir}/extension.json /grants: there is no grant "root"; there are ${Object.values(api.GRANT_KINDS)
+      `${dir}/extension.json /grants: unknown grant "root"; there are ${Object.values(api.GRANT_KINDS)
         .map(({ form }) => form)
         .join(', ')}`,
     );
@@ -44,7 +44,7 @@ describe('the check of a manifest', () => {
   it('takes capabilities of its own, and none of the interface or of every object', () => {
     expect(findingsOf({ capabilities: ['probe_read', 'probe_write_all'] })).to.equal('good');
     for (const name of ['shell', 'exec_policy', 'max_tokens']) expect(findingsOf({ capabilities: [name] }), name).to.equal(`${dir}/extension.json /capabilities: "${name}" is the interface's own`);
-    for (const name of ['__proto__', 'constructor', 'Probe_read']) expect(findingsOf({ capabilities: [name] }), name).to.match(/capabilities: ".*" is no name of a capability: two lower-case words/);
+    for (const name of ['__proto__', 'constructor', 'Probe_read']) expect(findingsOf({ capabilities: [name] }), name).to.match(/capabilities: ".*" is not a valid capability name: use two or more/);
     expect(findingsOf({ capabilities: [5] })).to.contain('/capabilities/0 must be string');
   });
 

@@ -35,6 +35,14 @@ describe('the words check', () => {
     expect(messages(checkPaper('README.md', 'A stranger came.\n\n## Glossary\n| fix | mend |\n\n## After\nMend it.\n'))).to.deep.equal(['1 "stranger": write third party', '7 "mend": write fix']);
   });
 
+  it('finds more of them on pages that people read, and leaves commands alone', () => {
+    expect(messages(checkPaper('README.md', 'The run goes on.\nIt goes on to the next.\n`npm test -- -g "a panel from elsewhere"`\nA panel from elsewhere.\n'))).to.deep.equal([
+      '4 "panel from elsewhere": write third-party',
+      '1 "goes on": write continues, or is active',
+    ]);
+    expect(found('/** The run goes on. */\n')).to.deep.equal([]);
+  });
+
   it('finds none in this repository', () => {
     expect(messages(checkWords(readSources()))).to.deep.equal([]);
   });

@@ -1,45 +1,72 @@
 /** What each test file costs: measured in the process that runs it, recorded in the repository, compared after a whole run. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { inRoot } from '../build/paths.mjs';
 import { ON_POSTGRES } from './lanes.mjs';
 
 const RECORDED = inRoot('tools/testing/costs.json');
 const TICK_MS = 10;
+/** Set for a process that has a process namespace of its own. */
+export const ALONE = 'SVC_TEST_ALONE';
 /** A file grew when it takes this much more, and at least so many milliseconds: less is the noise of a shared machine. */
 const GREW_BY = 1.4;
 const GREW_MS = 2_000;
 const MOST_SHOWN = 10;
-
-/** Where tests say what processes that they keep have taken: those are not waited for. */
-const SPENT = Symbol.for('svc.testing.processor-ms');
 
 /** Where tests count the daemons that they start in their own process. */
 const STARTED = Symbol.for('svc.testing.daemons');
 
 export const daemonsStarted = () => globalThis[STARTED] ?? 0;
 
-/** Processor time in ms of this process and of the children that it has waited for; of itself alone where the system does not tell. */
+/**
+ * Processor time in ms of this process and of all that it started, whether it lives, has ended or was left to its own: what
+ * ended is counted by who reaped it, what lives is found in /proc. Where the system does not tell, of this process alone;
+ * where a process runs beside others of the machine, without those that left its tree.
+ */
 export const processorMs = () => {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1000 + childrenMs() + (globalThis[SPENT] ?? 0);
+  return (user + system) / 1000 + othersMs();
 };
 
-const childrenMs = () => {
-  if (process.platform !== 'linux') return 0;
-  // The second field is a name in brackets that may hold anything.
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
+/** Times that a line of /proc/PID/stat says, in ticks; the second field is a name in brackets that may hold anything. */
+const parsed = (text) => {
+  const fields = text.slice(text.lastIndexOf(') ') + 2).split(' ');
+  const [own, reaped] = [Number(fields[11]) + Number(fields[12]), Number(fields[13]) + Number(fields[14])];
+  return { parent: Number(fields[1]), own, reaped };
 };
 
-/** `{ file: { wallMs, cpuMs } }`; empty where nothing was recorded. */
-export const recordedCosts = () => {
+const statOf = (pid) => {
   try {
-    return JSON.parse(readFileSync(RECORDED, 'utf8')).files;
+    return parsed(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return undefined; // it has ended
+  }
+};
+
+const othersMs = () => {
+  if (process.platform !== 'linux') return 0;
+  const all = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [[Number(name), statOf(name)]] : [])));
+  // In a namespace of its own all processes are this run's, and the first one has reaped the orphans.
+  const isAlone = process.env[ALONE] !== undefined;
+  const isOurs = (pid) => {
+    for (let at = pid; at !== undefined && at > 0; at = all.get(at)?.parent) if (at === process.pid) return true;
+    return isAlone;
+  };
+  let ticks = 0;
+  for (const [pid, stat] of all) if (stat && isOurs(pid)) ticks += stat.reaped + (pid === process.pid ? 0 : stat.own);
+  return ticks * TICK_MS;
+};
+
+const readRecord = () => {
+  try {
+    return JSON.parse(readFileSync(RECORDED, 'utf8'));
   } catch (error) {
-    if (error.code === 'ENOENT') return {};
+    if (error.code === 'ENOENT') return { files: {} };
     throw error;
   }
 };
+
+/** `{ file: { wallMs, cpuMs } }`; empty where nothing was recorded. */
+export const recordedCosts = () => readRecord().files;
 
 /** The longest first, so that none of them runs alone at the end. A file without a record may be long: it starts early. */
 export const longestFirst = (files, recorded = recordedCosts()) => {
@@ -66,16 +93,15 @@ export const BUDGET_MINUTES = { all: 12, long: 15 };
 export const isLong = (name) => name.endsWith('.long.test.js') || name.endsWith(ON_POSTGRES);
 
 /** What is kept once all tests, or all long ones (`wasLong`), were measured. The other ones keep what they had. */
-export const recordWith = (times, wasLong, recorded) => {
+export const recordWith = (times, wasLong, { cpuMinutes = 0, longCpuMinutes = 0, files: recorded = {} }, allMs) => {
   const kept = Object.entries(recorded).filter(([file]) => isLong(file) !== wasLong);
   const seen = times.map(({ cpuMs, file, ms }) => [file, { wallMs: round(ms), cpuMs: round(cpuMs) }]);
   const files = Object.fromEntries([...kept, ...seen].sort(([a], [b]) => (a < b ? -1 : 1)));
-  const minutes = (long) => minutesOf(Object.entries(files).flatMap(([file, { cpuMs = 0 }]) => (isLong(file) === long ? [{ cpuMs }] : [])));
-  return { cpuMinutes: minutes(false), longCpuMinutes: minutes(true), files };
+  return { ...(wasLong ? { cpuMinutes, longCpuMinutes: inMinutes(allMs) } : { cpuMinutes: inMinutes(allMs), longCpuMinutes }), files };
 };
 
-/** Writes what a whole run measured. */
-export const record = (times, wasLong) => writeFileSync(RECORDED, `${JSON.stringify(recordWith(times, wasLong, recordedCosts()), null, 2)}\n`);
+/** Writes what a whole run measured: what each file took, and `allMs` of all its processes, which is more by what starts and ends them. */
+export const record = (times, wasLong, allMs) => writeFileSync(RECORDED, `${JSON.stringify(recordWith(times, wasLong, readRecord(), allMs), null, 2)}\n`);
 
-/** Processor time of all files together, in minutes with one decimal. */
-export const minutesOf = (times) => Math.round(times.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / 6_000) / 10;
+/** With one decimal. */
+export const inMinutes = (ms) => Math.round(ms / 6_000) / 10;

@@ -1,6 +1,6 @@
 /** Prints claims as they are validated, then what failed, then what was skipped and why. The count comes from test.mjs, last. */
 import Mocha from 'mocha';
-import { grown, minutesOf } from './costs.mjs';
+import { grown, inMinutes } from './costs.mjs';
 
 const { EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING, EVENT_RUN_END } = Mocha.Runner.constants;
 
@@ -22,8 +22,8 @@ const SLOWEST = 12;
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`;
 
 /** What failed, repeated at the end, where people look first; what costs clearly more than recorded; on CI the slowest files. */
-export const printSummary = ({ failures, unsteady, times }, budget) => {
-  const minutes = minutesOf(times);
+export const printSummary = ({ allMs, failures, unsteady, times }, budget) => {
+  const minutes = inMinutes(allMs);
   if (times.length > 1) console.log(`\nprocessor time: ${minutes} min${budget === undefined ? '' : ` of ${budget}${minutes > budget ? ': more than its budget' : ''}`}`);
   const daemons = times.reduce((sum, one) => sum + (one.daemons ?? 0), 0);
   if (daemons > 0) console.log(`daemons started in the tests' own processes: ${daemons}`);

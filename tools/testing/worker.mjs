@@ -20,7 +20,8 @@ process.on('message', async ({ files, options }) => {
     tally.failed += 1;
     tally.failures.push({ title: files.join(', '), message: String(error.stack ?? error) });
   }
-  process.send({ tally, cpuMs: processorMs() - began, daemons: daemonsStarted() - daemons });
+  const spentMs = processorMs();
+  process.send({ tally, spentMs, cpuMs: spentMs - began, daemons: daemonsStarted() - daemons });
 });
 process.on('disconnect', () => {
   const timer = setTimeout(() => {

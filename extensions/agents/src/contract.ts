@@ -1,6 +1,8 @@
 /** What agents declares to other areas: who the agents are. */
 import { Actor, Capabilities, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, Uuid, defineEvent, defineGather, defineService, defineVeto, method } from '@svc/api';
 
+export { AgentColumns, AgentHalt, ResolveModel } from './decorating.js';
+export { type Template, Templates, type TemplatesService } from './templates.js';
 export { belongsToGit } from './git-folder.js';
 export { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from './identity-files.js';
 
@@ -26,8 +28,8 @@ const AgentModel = Type.Object({
   temperature: Type.Number(),
   system_prompt: Type.String(),
   request_timeout_secs: Nullable(Type.Number()),
-  context_window: Nullable(Type.Number(), { description: 'Narrows what the catalog says of the model' }),
-  max_output_tokens: Nullable(Type.Number(), { description: 'Narrows what the catalog says of the model' }),
+  context_window: Nullable(Type.Number(), { description: "Overrides the catalog's value, if it is lower" }),
+  max_output_tokens: Nullable(Type.Number(), { description: "Overrides the catalog's value, if it is lower" }),
 });
 
 /** The manifest as validated, every default filled in. What becomes of each key: manifest-keys.ts. */
@@ -50,9 +52,9 @@ export const AgentManifest = Type.Object({
   profile: Type.Optional(Type.String({ description: 'The tool profile in the manifest, already included in the capabilities' })),
   autonomous: Type.Object({
     max_iterations: Type.Number(),
-    unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What happens to a run that nobody watches. By default, the channel and [runs] unwatched decide' })),
+    unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What happens to a run without watchers. The default depends on the channel and [runs] unwatched' })),
   }),
-  pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL`: what the mode Stable pins, where the manifest says so' })),
+  pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL` that the mode Stable pins, if the manifest sets it' })),
   asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: the model in the manifest. `model` is then the pinned one' })),
   mode_tools: Type.Optional(OneOf(['none', 'reads'], { description: 'Set by the mode: observe leaves an agent no tools, assist those that only read' })),
   kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys without effect in this version, as they were written' }),
@@ -80,15 +82,15 @@ export type AgentBrief = Plain<typeof AgentBrief>;
 export const SpawnRequest = Type.Object({
   manifestToml: Type.Optional(Type.String()),
   manifest: Type.Optional(Type.Unknown()),
-  template: Type.Optional(Type.String({ description: 'The name of a template, where there is neither text nor table' })),
+  template: Type.Optional(Type.String({ description: 'The name of a template, used if there is neither `manifest_toml` nor `manifest`' })),
   name: Type.Optional(Type.String({ description: "Instead of the manifest's name" })),
   model: Type.Optional(ModelChoice),
   parentId: Type.Optional(Type.String()),
-  key: Type.Optional(Type.String({ description: 'The same key gives the same agent' })),
+  key: Type.Optional(Type.String({ description: 'A repeated request with the same key returns the same agent' })),
 });
 export type SpawnRequest = Plain<typeof SpawnRequest>;
 
-/** A change of a manifest, written with the keys of agent.toml: a table is merged key by key, a text or a list replaces, null takes a key back to its default. */
+/** A change of a manifest, written with the keys of agent.toml: a table is merged key by key, a text or a list replaces, null resets a key to its default. */
 export const ManifestPatch = Type.Record(Type.String(), Type.Unknown());
 export type ManifestPatch = Plain<typeof ManifestPatch>;
 
@@ -101,7 +103,7 @@ export type AgentEdit = Plain<typeof AgentEdit>;
 export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'New warnings caused by the change' }) });
 export type AgentEdited = Plain<typeof AgentEdited>;
 
-export const Agents = defineService('agents', '1.0.0', {
+export const Agents = defineService('agents', '1.1.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
   get: method([Actor, Type.String()], Agent, { what: 'sees your agents, with their manifests and system prompts' }),
   /** By id, else by name. */
@@ -126,6 +128,8 @@ export const Agents = defineService('agents', '1.0.0', {
   setSuspended: method([Actor, Type.String(), Type.Boolean()], Agent),
   /** Writes that make this session the agent's current one; join another's commit. */
   setSession: method([Actor, Type.String(), Type.String({ description: 'Session id' })], SealedWrites),
+  /** A run of this agent began. It is written with others, some seconds later. */
+  touch: method([Type.String()], Type.Void()),
 });
 export type AgentsService = Service<typeof Agents>;
 

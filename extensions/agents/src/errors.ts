@@ -61,15 +61,15 @@ export const agentErrors = defineErrors('', {
   agents_unknown_state: {
     status: 400,
     retry: false,
-    message: (state: string, states: readonly string[]) => `"${state}" is not a state of agents: one of ${states.join(', ')} was expected.`,
+    message: (state: string, states: readonly string[]) => `"${state}" is not a state of agents; expected one of ${states.join(', ')}.`,
   },
   agents_invalid_key: {
     status: 400,
     retry: false,
     message: () => 'The Idempotency-Key must have 1 to 255 printable ASCII characters.',
-    hint: 'A UUID does well.',
+    hint: 'For example, use a UUID.',
   },
-  agents_spawn_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Ask for less, or ask an owner or admin of this daemon.' },
+  agents_spawn_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Request fewer permissions, or ask an owner or admin of this daemon.' },
   agents_unknown_provider: {
     status: 404,
     retry: false,
@@ -79,7 +79,7 @@ export const agentErrors = defineErrors('', {
   agents_unknown_mode: {
     status: 400,
     retry: false,
-    message: (mode: string, modes: readonly string[]) => `"${mode.slice(0, 80)}" is not a mode of agents: one of ${modes.join(', ')} was expected.`,
+    message: (mode: string, modes: readonly string[]) => `"${mode.slice(0, 80)}" is not a mode of agents; expected one of ${modes.join(', ')}.`,
   },
   agents_profile_not_found: {
     status: 404,
@@ -90,7 +90,7 @@ export const agentErrors = defineErrors('', {
   agents_unknown_field: {
     status: 400,
     retry: false,
-    message: (name: string, near: readonly string[]) => `"${name.slice(0, 100)}" is not a key of a manifest.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
+    message: (name: string, near: readonly string[]) => `"${name.slice(0, 100)}" is not a key of agent.toml.${near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ''}`,
     hint: 'The keys are in schemas/agent.schema.json.',
   },
   agents_not_alone: {
@@ -119,7 +119,7 @@ export const agentErrors = defineErrors('', {
     message: (field: string, length: number, limit: number) => `${field} has ${length} characters; at most ${limit} are kept.`,
     hint: 'Shorten it, or move long texts into files of the workspace.',
   },
-  agents_change_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Ask for less, or ask an owner or admin of this daemon.' },
+  agents_change_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Request fewer permissions, or ask an owner or admin of this daemon.' },
   agents_changed_meanwhile: {
     status: 409,
     retry: true,

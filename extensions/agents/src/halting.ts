@@ -1,19 +1,19 @@
-import type { Actor, OptionalHandle } from '@svc/api';
-import type { RunsService } from '@svc/ext-runs/contract';
-import type { AgentsService } from './contract.js';
+import type { Actor, HookHandle } from '@svc/api';
+import type { AgentHalt, AgentsService } from './contract.js';
 
 const WHY = 'the agent was suspended';
 
 interface HaltDeps {
   readonly agents: Pick<AgentsService, 'get' | 'setSuspended'>;
-  readonly runs: OptionalHandle<RunsService>;
+  readonly halt: HookHandle<typeof AgentHalt>;
 }
 
 /** Suspends an agent and cancels its runs; resolves with how many there were. Throws `agent_not_found`, `invalid_agent_id`. */
-export const haltAgent = async ({ agents, runs }: HaltDeps, actor: Actor, agentId: string): Promise<number> => {
+export const haltAgent = async ({ agents, halt }: HaltDeps, actor: Actor, agentId: string): Promise<number> => {
   const { id } = await agents.get(actor, agentId);
   // Before it is suspended, as that alone ends them too, and nobody would count them.
-  const stopped = (await runs.value?.stop(actor, { agentId: id }, WHY)) ?? 0;
+  const stop = async (): Promise<number> => (await halt.call({ actor, agentId: id, why: WHY })).reduce((sum, { value = 0 }) => sum + value, 0);
+  const stopped = await stop();
   await agents.setSuspended(actor, id, true);
-  return stopped + ((await runs.value?.stop(actor, { agentId: id }, WHY)) ?? 0);
+  return stopped + (await stop());
 };

@@ -1,14 +1,9 @@
-// For the event run.started.
-import { Sessions } from '@svc/ext-sessions/contract';
-import { Llm } from '@svc/ext-llm/contract';
 import { Models } from '@svc/ext-models/contract';
 import { Providers } from '@svc/ext-providers/contract';
-import { RunStarted, Runs } from '@svc/ext-runs/contract';
-import { Templates } from '@svc/ext-templates/contract';
 import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, cacheRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
-import { type Agent, AgentChanged, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, type SpawnRequest } from './contract.js';
+import { type Agent, AgentChanged, AgentColumns, AgentHalt, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, ResolveModel, type SpawnRequest, Templates } from './contract.js';
 import * as contract from './contract.js';
 import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
@@ -44,12 +39,13 @@ export default defineExtension({
     const children = cacheRows<readonly string[]>(ctx.clock);
     const spawning = ctx.hooks.define(AgentSpawning);
     const review = ctx.hooks.define(AgentReview);
-    const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), llm: ctx.services.optional(Llm) };
+    const about = { providers: ctx.services.optional(Providers), models: ctx.services.optional(Models), resolve: ctx.hooks.define(ResolveModel) };
     const modelsOf: AgentsDeps['modelsOf'] = async (listed) =>
       shownModels(
         about,
         listed.map(({ manifest }) => manifest.model),
       );
+    const lastActive = rememberActivity(ctx, store);
     const deps: AgentsDeps = {
       store,
       cache,
@@ -59,6 +55,7 @@ export default defineExtension({
       models: about.models,
       templates: ctx.services.optional(Templates),
       modelsOf,
+      lastActive,
       purge: (agentId) => ctx.purge({ agentId }),
       journal: ctx.journal,
       schemas: ctx.schemas,
@@ -69,8 +66,7 @@ export default defineExtension({
       log: ctx.log,
     };
     const agents = createAgentsService(deps);
-    const lastActive = rememberActivity(ctx, store);
-    const runs = ctx.services.optional(Runs);
+    const halt = ctx.hooks.define(AgentHalt);
     const surface = {
       ...about,
       agents,
@@ -79,7 +75,7 @@ export default defineExtension({
       children,
       lastActive,
       clock: ctx.clock,
-      sessions: ctx.services.optional(Sessions),
+      columns: ctx.hooks.define(AgentColumns),
       modelsOf,
       spawn: (actor: Actor, request: SpawnRequest) => spawnAgent(deps, actor, request),
       edit: async (actor: Actor, agentId: string, change: Change) => editAgent(deps, actor, checkedId(agentId), change),
@@ -87,7 +83,7 @@ export default defineExtension({
       checkEdit: async (actor: Actor, agentId: string, change: Change) => checkEdit(deps, actor, checkedId(agentId), change),
       setMode: async (actor: Actor, agentId: string, mode: Mode) => setMode({ ...deps, ...about }, actor, checkedId(agentId), mode),
       clone: async (actor: Actor, agentId: string, wish: CloneWish) => cloneAgent({ ...deps, workspaces: ctx.files.root('workspaces') }, actor, await agents.get(actor, agentId), wish),
-      halt: (actor: Actor, agentId: string) => haltAgent({ agents, runs }, actor, agentId),
+      halt: (actor: Actor, agentId: string) => haltAgent({ agents, halt }, actor, agentId),
     };
 
     ctx.services.provide(Agents, servedAgents(deps, agents));
@@ -108,7 +104,6 @@ export default defineExtension({
 
 const rememberActivity = (ctx: ExtensionContext, store: AgentStore): LastActive => {
   const active = createLastActive(store, ctx.clock);
-  ctx.events.on(RunStarted, ({ agentId }) => active.touch(agentId));
   ctx.timers.every('write-last-active', FLUSH_EVERY_MS, () => active.flush());
   ctx.onDispose('write when agents were last active', () => active.flush());
   return active;

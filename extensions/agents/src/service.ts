@@ -9,6 +9,7 @@ import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService 
 import { agentErrors } from './errors.js';
 import { patchOf } from './changing/change.js';
 import { commitChange, type EditDeps, editAgent } from './changing/edit-agent.js';
+import type { LastActive } from './shown/last-active.js';
 import { readText, spawnAgent, type Spawned } from './spawning.js';
 
 const MAX_LISTED = 1_000;
@@ -18,6 +19,7 @@ export interface AgentsDeps extends EditDeps {
   /** Erases what every area holds of the agent. */
   purge(agentId: string): Promise<unknown>;
   readonly modelsOf: AgentsService['modelsOf'];
+  readonly lastActive: Pick<LastActive, 'touch'>;
   readonly log: Logger;
 }
 
@@ -42,10 +44,15 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
     deps.cache.willChange(agent.id);
     return [deps.store.setSession(agent.id, sessionId), changedFact(deps.events, agent)];
   },
+  touch: async (agentId) => deps.lastActive.touch(agentId),
 });
 
 /** The same for other areas: an agent that is kept is answered at once, as a message asks for it five times. */
-export const servedAgents = (deps: AgentsDeps, agents: AgentsService): ServiceMethods<typeof Agents> => ({ ...agents, get: (actor, agentId) => getAgent(deps, actor, agentId) });
+export const servedAgents = (deps: AgentsDeps, agents: AgentsService): ServiceMethods<typeof Agents> => ({
+  ...agents,
+  get: (actor, agentId) => getAgent(deps, actor, agentId),
+  touch: (agentId) => deps.lastActive.touch(agentId),
+});
 
 const gone = (spawned: Spawned): never => {
   throw agentErrors.agents_spawned_agent_gone(spawned.name);

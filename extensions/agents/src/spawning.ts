@@ -7,12 +7,11 @@
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type DeclaredCapabilities, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write } from '@svc/api';
+import { type Actor, type Clock, type DeclaredCapabilities, type Events, type HookHandle, type Ids, isSvcError, type Journal, type OptionalHandle, type Write, type RunSubject } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import type { TemplatesService } from '@svc/ext-templates/contract';
 import { modelRemarks } from './changing/model-remarks.js';
-import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest } from './contract.js';
+import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest, type TemplatesService } from './contract.js';
 import { agentErrors } from './errors.js';
 import type { ManifestGround } from './manifest/validate-manifest.js';
 import { type ReadManifest, readManifest, readTaken } from './manifest/manifest-reader.js';
@@ -45,7 +44,7 @@ export interface Spawned {
 }
 
 /** Writes what whoever sends the request again is told: the same as the first time. */
-export type Receipt = (spawned: Spawned) => readonly Write[];
+export type Receipt = (spawned: Spawned, about: RunSubject) => readonly Write[];
 
 /** Throws the errors of the manifest, `agent_already_exists`, `journal_key_conflict`, `agents_spawn_denied`, `agents_too_many_children`. */
 export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest): Promise<Spawned> => {
@@ -87,7 +86,7 @@ export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnReq
   const remarks = [...(await modelRemarks(deps, manifest)), ...(await reviewOf(deps, manifest))];
   const skipped = (await place.prepare?.()) ?? [];
   const spawned: Spawned = { agentId: agent.id, name: agent.name, warnings: [...warnings, ...remarks, ...skipped] };
-  await commitSpawn(deps, agent, receipt(spawned));
+  await commitSpawn(deps, agent, receipt(spawned, { subject: agent.id }));
   return spawned;
 };
 

@@ -89,7 +89,11 @@ export const createStore = (db: Db): AgentStore => {
     children: (actor, parentIds) => children(db.as(actor), parentIds),
     countChildren: (parentId) => db.system('limit of children').count('agents', { parent_id: parentId }),
     namesAmong: async (ownerId, names) =>
-      (await db.system('names of an owner').select<{ name: string }>({ from: 'agents', columns: ['name'], where: { owner_id: ownerId, name: names } })).map(({ name }) => name),
+      (
+        await db
+          .system('names of one owner: a name is taken once per owner, also where the caller sees all')
+          .select<{ name: string }>({ from: 'agents', columns: ['name'], where: { owner_id: ownerId, name: names } })
+      ).map(({ name }) => name),
     hasMark: async (name) => (await db.system('what was done once').first({ from: 'marks', where: { name } })) !== undefined,
     insert: (agent) => db.insert('agents', [toRow(agent)]),
     insertMark: (name, at) => db.insert('marks', [{ name, at }]),

@@ -22,13 +22,13 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
     description: 'Creates another agent, below you. It can have no more rights than you have. Answers with its id; talk to it with agent_send.',
     params: Type.Object({
       name: Type.String({ minLength: 1, maxLength: 256 }),
-      system_prompt: Type.String({ maxLength: 65_536, description: 'Who it is and what it shall do' }),
-      tools: Texts('Tools it may use; your own when left out'),
-      network: Texts('Hosts it may reach; none when left out'),
-      shell: Texts('Patterns of shell commands it may run; none when left out'),
+      system_prompt: Type.String({ maxLength: 65_536, description: "The agent's role and task" }),
+      tools: Texts('Tools it may use; yours by default'),
+      network: Texts('Hosts it may reach; none by default'),
+      shell: Texts('Patterns of shell commands it may run; none by default'),
       capabilities: Type.Optional(
         Type.Record(Type.String({ maxLength: 100 }), Type.Union([Type.Boolean(), Type.Array(Type.String({ maxLength: 500 }), { maxItems: 200 })]), {
-          description: 'Of the other capabilities you have, what it may do: true, or a list of patterns; none when left out',
+          description: 'Other capabilities of yours to grant it: true, or a list of patterns; none by default',
         }),
       ),
     }),
@@ -88,7 +88,7 @@ const childManifest = (parent: Agent, args: ChildArgs): unknown => {
 /** The interface's own have arguments of their own, or are given by a person alone. */
 const ofAreas = (capabilities: ChildArgs['capabilities'] = {}): ChildArgs['capabilities'] => {
   const own = Object.keys(capabilities).find((name) => capabilityNameFault(name) !== undefined);
-  if (own !== undefined) throw agentErrors.agents_spawn_denied(`"${own.slice(0, 100)}" cannot be given under capabilities, which takes what extensions declare`);
+  if (own !== undefined) throw agentErrors.agents_spawn_denied(`"${own.slice(0, 100)}" cannot be set under capabilities, which accepts only capabilities that extensions declare`);
   return capabilities;
 };
 

@@ -31,7 +31,12 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine?.fresh()), clock, log: silent, onEvents: (events) => said.push(...events) });
   const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
   await storage.migrate(tables, [init, revision]);
-  const events: Events = { event: ({ name }, data) => storage.event('agents', name, data), publish: () => undefined, on: () => ({ dispose: () => undefined }) };
+  const events: Events = {
+    event: ({ name }, data) => storage.event('agents', name, data),
+    publish: () => undefined,
+    on: () => ({ dispose: () => undefined }),
+    onBatch: () => ({ dispose: () => undefined }),
+  };
   await storage.migrate(journalOwner, journalMigrations);
   const journal = createJournal({
     db: storage.dbFor(journalOwner),
@@ -74,6 +79,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
     providers,
     models: providers,
     templates: providers,
+    lastActive: { touch: () => undefined },
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
     schemas: createValueChecks(),

@@ -28,7 +28,7 @@ describe('an agent that is changed over HTTP', () => {
     const before = await shown();
     const { body } = await svc.http.expect(200, 'PATCH', path, { name: `${before.name}-new`, description: 'Reads.', system_prompt: 'You read.', model: 'gpt-5', auto_evolve: false });
     expect(body).to.deep.include({ status: 'ok', agent_id: before.id, name: `${before.name}-new`, revision: before.revision + 1 });
-    expect(body.warnings.join()).to.contain('auto_evolve is kept and does nothing yet');
+    expect(body.warnings.join()).to.contain('auto_evolve is stored and has no effect yet');
     const after = await shown();
     expect(after).to.deep.include({ name: `${before.name}-new`, description: 'Reads.', system_prompt: 'You read.', model_provider: 'openai', model_name: 'gpt-5', revision: 1 });
     expect(after.capabilities).to.deep.equal(before.capabilities);

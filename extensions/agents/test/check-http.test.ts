@@ -24,7 +24,7 @@ describe('a manifest that is checked', () => {
     ]);
     expect((await checked(people.owner, 'name = [')).problems[0]).to.include({ line: 1 });
     const good = await checked(people.owner, 'name = "x"\nschedule = "daily"\n');
-    expect([good.ok, good.problems, good.warnings.join()]).to.deep.equal([true, [], 'Line 2: schedule is kept and does nothing yet: it waits for work that begins by itself.']);
+    expect([good.ok, good.problems, good.warnings.join()]).to.deep.equal([true, [], 'Line 2: schedule is stored and has no effect yet: it needs autonomous work.']);
   });
 
   it('makes no agent, and changes none', async () => {

@@ -43,7 +43,7 @@ describe('a manifest that grants what areas declare', () => {
       {
         line: 5,
         key: 'capabilities.calendar_sync',
-        message: 'capabilities.calendar_sync has the pattern "http://example.org/path", which is no host, *.domain, address or block. Write calendar_sync = ["*.example.org"], or leave it out',
+        message: 'capabilities.calendar_sync has the pattern "http://example.org/path", which is not a host, *.domain, address or block. Write calendar_sync = ["*.example.org"], or leave it out',
         expected: 'a list of hosts',
       },
       { line: 4, key: 'capabilities.calendar_share', message: 'capabilities.calendar_share must be true or false. Write calendar_share = true, or leave it out', expected: 'true or false' },
@@ -67,11 +67,11 @@ describe('a manifest that grants what areas declare', () => {
     expect(near).to.deep.equal({
       line: 2,
       key: 'capabilities.calendar_raed',
-      message: 'capabilities.calendar_raed is not a key of a manifest. Did you mean "calendar_read"?',
+      message: 'capabilities.calendar_raed is not a key of agent.toml. Did you mean "calendar_read"?',
       expected: 'calendar_read',
     });
     const [far] = await problemsOf(readGrants({ payments_send: true }));
-    expect(far?.message).to.equal('capabilities.payments_send is no capability: this daemon has none of that name, and no installed extension declares it. Install the one that does, or leave it out');
+    expect(far?.message).to.equal('capabilities.payments_send is not a known capability: neither svc nor an installed extension declares it. Install the extension that does, or remove it');
   });
 
   it('grants nothing by a name that every object has', async () => {

@@ -188,7 +188,7 @@ describeOnEngines('a change of an agent', (engine) => {
 
   it('O1 Stable pins what answers, other keys still change, and Normal releases it', async () => {
     const agent = await made({ model: { provider: 'openai', model: 'gpt-4o' } });
-    const modes = { ...kit.deps, models: none, llm: none };
+    const modes = { ...kit.deps, models: none, resolve: { isEmpty: () => true, call: async () => undefined } };
     const stable = await setMode(modes, owner, agent.id, 'Stable');
     expect(stable.manifest).to.deep.include({ pinned_model: 'openai/gpt-4o', asked_model: { provider: 'openai', model: 'gpt-4o' } });
     expect(await codeOf(kit.agents.setModel(owner, agent.id, { provider: 'other', model: 'x' }))).to.equal('agents_model_pinned');
@@ -202,9 +202,9 @@ describeOnEngines('a change of an agent', (engine) => {
   it('O1 Stable pins the model that the manifest names for it, and what it asks for comes back', async () => {
     const agent = await made({ model: { provider: 'default', model: 'default' }, pinned_model: 'openai/org/special' });
     const providers = { value: { get: async () => ({}), list: async () => [] }, onChange: none.onChange } as never;
-    const stable = await setMode({ ...kit.deps, providers, models: none, llm: none }, owner, agent.id, 'Stable');
+    const stable = await setMode({ ...kit.deps, providers, models: none, resolve: { isEmpty: () => true, call: async () => undefined } }, owner, agent.id, 'Stable');
     expect(stable.manifest.model).to.include({ provider: 'openai', model: 'org/special' });
-    const normal = await setMode({ ...kit.deps, models: none, llm: none }, owner, agent.id, 'Normal');
+    const normal = await setMode({ ...kit.deps, models: none, resolve: { isEmpty: () => true, call: async () => undefined } }, owner, agent.id, 'Normal');
     expect(normal.manifest.model).to.include({ provider: 'default', model: 'default' });
   });
 });

@@ -125,7 +125,7 @@ describe('agent manifest', () => {
     expect(manifest.tags).to.deep.equal([]);
     expect(warnings.join('\n'))
       .to.match(/tags is not a list/)
-      .and.match(/Line 4: schedule is kept and does nothing yet/)
+      .and.match(/Line 4: schedule is stored and has no effect yet/)
       .and.match(/Line 5: favourite_colour is not a key/);
   });
 
@@ -141,7 +141,7 @@ describe('agent manifest', () => {
       [7, 'model.temperature', 'a number from 0 to 2'],
     ]);
     expect(await messageOf(readFixture('misspelt'))).to.match(
-      /^The agent manifest cannot be used \(line 3\): descripton is not a key of a manifest\. Did you mean "description"\? Also \(line 4\): temperature /,
+      /^The agent manifest cannot be used \(line 3\): descripton is not a key of agent.toml\. Did you mean "description"\? Also \(line 4\): temperature /,
     );
   });
 
@@ -160,7 +160,7 @@ describe('agent manifest', () => {
     for (const key of ['max_turns', 'temp', 'role', 'team', 'tokens', 'favourite_colour']) {
       const { warnings } = await readJson({ [key]: 1 });
       expect(warnings, key).to.have.length(1);
-      expect(warnings[0], key).to.contain('was left out');
+      expect(warnings[0], key).to.contain('was ignored');
     }
   });
 
@@ -178,7 +178,7 @@ describe('agent manifest', () => {
     for (const [key, value] of Object.entries(refused)) {
       const [problem] = await problemsOf(readJson({ [key]: value }));
       expect(problem?.key, key).to.match(new RegExp(`^${key}`));
-      expect(problem?.message, key).to.match(/would not be kept/);
+      expect(problem?.message, key).to.match(/is not supported/);
     }
     const harmless = { model: { base_url: '' }, module: 'builtin:chat', tool_exec_backend: 'local', response_format: { type: 'text' }, resources: { max_network_bytes_per_hour: 0 } };
     expect((await readJson(harmless)).warnings).to.deep.equal([]);
@@ -234,7 +234,7 @@ describe('agent manifest', () => {
   });
 
   it('refuses whole numbers that cannot be kept exactly, and tables without end', async () => {
-    expect(await messageOf(readText('[model]\nmax_tokens = 99999999999999999999'))).to.match(/too large to be kept exactly/);
+    expect(await messageOf(readText('[model]\nmax_tokens = 99999999999999999999'))).to.match(/too large to be stored exactly/);
     expect(await messageOf(readText(`${'a.'.repeat(30)}a = 1`))).to.match(/more than 20 deep/);
   });
 
@@ -245,7 +245,7 @@ describe('agent manifest', () => {
     for (const manifest of [many('descripton'), { capabilities: many('netwrok') }]) {
       const problems = await problemsOf(readJson(manifest));
       expect(problems.length).to.be.within(1, 21);
-      expect(problems.at(-1)?.message).to.match(/^9000 keys are not keys of a manifest/);
+      expect(problems.at(-1)?.message).to.match(/^9000 unknown keys/);
     }
   });
 

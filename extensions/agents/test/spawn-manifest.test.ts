@@ -51,7 +51,7 @@ describe('a manifest that a person sends', () => {
     const { body } = await kernel.http.expect(200, 'GET', `/api/agents/${id}`);
     expect(body.kept).to.deep.equal({ priority: 'High' });
     expect(body.resources.max_cost_per_day_usd).to.equal(2);
-    expect(warnings).to.deep.equal(['Line 2: priority is kept and does nothing yet: it waits for an order among runs.']);
+    expect(warnings).to.deep.equal(['Line 2: priority is stored and has no effect yet: it needs an order among runs.']);
   });
 
   it('is answered byte for byte as the first time where it is sent again under its key, with what it warned of', async () => {

@@ -3,7 +3,7 @@ import { OneOf, Type, defineConfig } from '@svc/api';
 export const ApiKey = Type.String({
   default: '',
   maxLength: 1_024,
-  description: 'When not empty, every route but the public ones (the page, /docs, GET /api/health and /api/ready) needs it as a bearer token; sha256:<hex> of the key serves as well',
+  description: 'If set, all routes except the public ones (the page, /docs, GET /api/health and /api/ready) need it as a bearer token; sha256:<hex> of the key also works',
   'x-secret': true,
   'x-hash-serves': true,
   'x-caller-key': true,
@@ -13,7 +13,7 @@ export const ApiKey = Type.String({
 export const ApiKeyHash = Type.String({
   default: '',
   pattern: '^\\s*$|^sha256:[0-9a-fA-F]{64}$',
-  description: 'sha256:<hex> of the key, so that the file need not hold it',
+  description: 'sha256:<hex> of the key, so that the key itself is not in the file',
   'x-caller-key': true,
   'x-security': true,
 });
@@ -21,18 +21,18 @@ export const OwnerKeyHash = Type.String({
   default: '',
   pattern: '^$|^sha256:[0-9a-f]{64}$',
   description:
-    'Set by the daemon itself, never in the file: sha256:<hex> of the key in owner.key, which it makes before it starts a program that no sandbox keeps from its port. Holds while no other key is set',
+    'Set by the daemon, never in the file: sha256:<hex> of the key in owner.key. The daemon creates this key before it starts a program that no sandbox blocks from its port. Used while no other key is set',
   'x-caller-key': true,
   'x-owner-key': true,
   'x-security': true,
-  'x-by-hand': 'the daemon sets it by itself',
+  'x-by-hand': 'the daemon sets it automatically',
 });
 export const Users = Type.Array(
   Type.Object(
     {
       name: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }),
       role: OneOf(['owner', 'admin', 'user', 'viewer'], { default: 'user' }),
-      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: 'sha256:<hex> of this person’s key', 'x-caller-key': true }),
+      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: "sha256:<hex> of this person's key", 'x-caller-key': true }),
     },
     { additionalProperties: false },
   ),
@@ -41,7 +41,7 @@ export const Users = Type.Array(
     maxItems: 1_000,
     description: 'People with keys of their own; each sees only their own rows unless admin or owner',
     'x-security': true,
-    'x-by-hand': 'it says who people are and what their keys open',
+    'x-by-hand': 'it defines people and their access',
   },
 );
 

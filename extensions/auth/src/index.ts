@@ -13,7 +13,7 @@ import { createLogins } from './logins/logins.js';
 import { loginTables } from '../migrations/0001_logins.js';
 import { mayDo } from './roles.js';
 
-const PLAIN_KEY = 'config.toml holds the API key as it is; its hash would do.';
+const PLAIN_KEY = 'config.toml contains the API key in plain text; its hash is enough.';
 const HASH_COMMAND = 'svc key hash --write';
 const SWEEP_MS = 5 * 60_000;
 
@@ -92,7 +92,7 @@ export default defineExtension({
 const MADE_KEY = 'The daemon made the key itself (owner.key in the home), because programs run here that could reach its port.';
 
 const greetingOf = (keyring: Keyring): readonly GreetingLine[] => {
-  if (keyring.isOwnerKeyUsed) return [{ label: 'key', value: 'needed; svc sends it by itself', note: 'npx svc open opens the page; npx svc key show prints the key' }];
+  if (keyring.isOwnerKeyUsed) return [{ label: 'key', value: 'needed; svc sends it automatically', note: 'npx svc open opens the page; npx svc key show prints the key' }];
   return keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : [];
 };
 
@@ -102,7 +102,7 @@ const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {
       {
         check: 'ApiKeyCheck',
         result: 'warn',
-        message: 'No API key is set: whoever reaches the port is the owner. The daemon makes a key before it starts a program that no sandbox keeps from the port.',
+        message: 'No API key is set: anyone who can reach the port is the owner. The daemon creates a key before it starts a program that no sandbox blocks from the port.',
         fix: 'Set api_key in config.toml, or SVC_API_KEY; svc key new makes one.',
       },
     ];
@@ -115,10 +115,10 @@ const plainLoginFinding = (sawOne: boolean): DoctorFinding =>
     ? {
         check: 'LoginTransportCheck',
         result: 'warn',
-        message: 'Since this start somebody logged in from another machine without https: the key and the cookie went over the network as they are.',
+        message: 'Since this start, someone logged in from another machine without https: the key and the cookie were sent unencrypted.',
         fix: 'Put a proxy with https in front of the daemon, and name its address in trusted_proxies.',
       }
-    : { check: 'LoginTransportCheck', result: 'pass', message: 'Nobody has logged in from another machine without https since this start.' };
+    : { check: 'LoginTransportCheck', result: 'pass', message: 'No login from another machine without https since this start.' };
 
 /** `Authorization: Bearer`, `x-api-key`, or the WebSocket subprotocol `bearer.<key>`. */
 export function presentedKey(request: Pick<Admission, 'headers'>): string | undefined {

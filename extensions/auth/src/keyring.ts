@@ -4,10 +4,10 @@
  * U1  Keys are compared as SHA-256 digests in constant time, every known key each time.
  * U2  With no key and no user configured the API is open, and whoever calls is the owner.
  * U3  A page that was open then stays the owner's when the daemon makes a key by itself: no process that could have asked in
- *     its place had started by then (kernel/daemon/src/owner-key). A key that a person sets ends that.
+ *     its place had started by then (kernel/platform/src/config/owner-key.ts). A key that a person sets ends that.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import type { Actor, Role } from '@svc/api';
+import { type Actor, type Role, actorFrom } from '@svc/api';
 import { hasKey, type KeySettings, type KnownKey, keysOf } from './known-keys.js';
 
 export interface Keyring {
@@ -33,7 +33,7 @@ interface Known {
 }
 
 /** Frozen, as all actors of a keyring: whoever is known stays one and the same. */
-export const OWNER: Actor = Object.freeze({ id: 'owner', role: 'owner', ownerId: 'owner' });
+export const OWNER: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 export const createKeyring = (settings: KeySettings): Keyring => {
   const keys = keysOf(settings);
@@ -68,7 +68,7 @@ const OPEN: Known = { digest: Buffer.from('an open daemon'), actor: OWNER };
 /** From the least. */
 const RANKS: readonly Role[] = ['viewer', 'user', 'admin', 'owner'];
 
-const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? Object.freeze({ id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` }) : OWNER);
+const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? actorFrom({ id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` }) : OWNER);
 const bindingOf = ({ digest }: Known, secret: string): string => createHmac('sha256', secret).update(digest).digest('hex');
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 const fromHex = (hash: string): Buffer => Buffer.from(hash.replace('sha256:', ''), 'hex');

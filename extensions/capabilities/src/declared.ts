@@ -25,7 +25,7 @@ export const uncoveredTarget = (capability: CapabilityDecl, target: string | und
   const patterns = grantOf(capability, capabilities);
   if (target === undefined ? patterns.includes('*') : coversGrant(capability, patterns, inForm(capability, target))) return undefined;
   const allows = `[capabilities] ${capability.name} allows ${listed(patterns)}`;
-  if (target === undefined) return `This call does not say what it needs ${capability.name} for, and this agent does not have all of it: ${allows}.`;
+  if (target === undefined) return `This call does not declare what it needs ${capability.name} for, and this agent does not have all of it: ${allows}.`;
   const shown = JSON.stringify(target.slice(0, MAX_SHOWN));
   return `This agent does not have ${capability.name} for ${shown}: ${allows}. Do without it, or ask a person to add the line ${lineOf(capability, shown)}.`;
 };

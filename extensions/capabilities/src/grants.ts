@@ -79,7 +79,7 @@ const remarkOn = (pattern: string, grants: Capabilities): string => {
   const name = `[capabilities] shell = "${pattern.slice(0, 100)}"`;
   if (pattern === '*' && mayUseShell(grants)) return `${name} grants a whole shell: whatever its sandbox lets it do; without a sandbox all that the user who runs this daemon can, its keys included.`;
   const worth = worthOf(pattern);
-  if (worth === 'a shell') return `${name} names a program that runs whatever it is given, or what lies in the workspace: it is worth as much as shell = "*".`;
+  if (worth === 'a shell') return `${name} names a program that runs any code it is given, or code from the workspace: it is as powerful as shell = "*".`;
   if (worth === 'with options refused') {
     return `${name} names a program that can run others. The options for that are refused at each call; what its own configuration files make it run cannot be seen from here.`;
   }

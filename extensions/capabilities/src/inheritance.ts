@@ -86,7 +86,7 @@ const LIMITS: ReadonlyArray<readonly [string, (rights: Rights) => number]> = [
 const narrowingLost = (parent: Rights, child: Rights): string | undefined => {
   if (parent.tools_disabled && !child.tools_disabled) return 'tools, which the parent has none of';
   const freed = parent.tool_blocklist.find((blocked) => uncovered(child.tool_blocklist, [blocked]) !== undefined);
-  if (freed !== undefined) return `the tool ${freed}, which the parent's tool_blocklist takes away`;
+  if (freed !== undefined) return `the tool ${freed}, which the parent's tool_blocklist blocks`;
   if (parent.tool_allowlist.length === 0) return undefined;
   const extra = uncovered(parent.tool_allowlist, child.tool_allowlist.length > 0 ? child.tool_allowlist : ['*']);
   return extra === undefined ? undefined : `the tool ${extra}, which is not in the parent's tool_allowlist`;

@@ -51,7 +51,7 @@ export const neverReason = (tool: ValidatedTool, capabilities: Capabilities, dec
 
 const lacking = (tool: ValidatedTool, capability: string, capabilities: Capabilities, declared: readonly CapabilityDecl[]): string | undefined => {
   const rule = ruleOf(capability, declared);
-  if (!rule) return `This agent may not use ${tool.name}: it needs "${capability.slice(0, 100)}", which is no capability of this daemon: no installed extension declares it.`;
+  if (!rule) return `This agent may not use ${tool.name}: it needs "${capability.slice(0, 100)}", which is not a capability of this daemon: no installed extension declares it.`;
   return rule.isGranted(capabilities) ? undefined : (rule.missing?.(tool.name) ?? missing(tool.name, capability));
 };
 

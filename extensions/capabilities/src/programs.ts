@@ -28,7 +28,7 @@ const ANYTHING = new Set(
 );
 
 /** They run what follows them: a grant that spells out the inner program counts as a grant of that one. */
-const WRAPPERS = new Set(
+export const WRAPPERS: ReadonlySet<string> = new Set(
   'sudo doas su runuser pkexec nohup timeout nice ionice chrt taskset time setsid stdbuf flock watch chroot unshare setpriv capsh strace start-stop-daemon env xargs command exec eval caffeinate gosu su-exec runcon setarch prlimit systemd-inhibit choom numactl cgexec xvfb-run dotenv direnv hyperfine'.split(
     ' ',
   ),
@@ -121,12 +121,12 @@ const BY_OPTION: Readonly<Record<string, Refusal>> = {
 /** Why the free words of a granted command may not be run; undefined when nothing speaks against them. */
 export const programRefusal = (words: readonly string[], from: number): string | undefined => {
   const name = programName(words[0] ?? '');
-  if (from === 0 && (ANYTHING.has(name) || (WRAPPERS.has(name) && !Object.hasOwn(BY_OPTION, name)))) return `${name} runs whatever it is given, and no grant names it`;
+  if (from === 0 && (ANYTHING.has(name) || (WRAPPERS.has(name) && !Object.hasOwn(BY_OPTION, name)))) return `${name} runs any code it is given, and no grant names it`;
   // Behind a wrapper stands the program that is really run; which word that is depends on the wrapper's options.
   const starts = WRAPPERS.has(name) ? words.keys() : [0];
   for (const start of starts) {
     const part = refusedPart(words.slice(start), from - start);
-    if (part !== undefined) return `${programName(words[start] ?? '')} may not be called with ${part.slice(0, 100)}, which would run another program or write where it likes`;
+    if (part !== undefined) return `${programName(words[start] ?? '')} may not be called with ${part.slice(0, 100)}, which can run another program or write anywhere`;
   }
   const start = WRAPPERS.has(name) ? innerOf(words) : 0;
   // Which program a wrapper starts is for the grant to say; of env and xargs the rules above know it.
@@ -146,6 +146,12 @@ const refusedPart = (words: readonly string[], from: number): string | undefined
   const rule = Object.hasOwn(BY_OPTION, name) ? BY_OPTION[name] : undefined;
   return rule?.(words, Math.max(from, 0));
 };
+
+/** Interpreters, build tools, containers and the like. */
+export const runsAnything = (name: string): boolean => ANYTHING.has(name);
+
+/** The word by which a program may start another one, whoever spelled it out; undefined where none is known. */
+export const mayStartOthers = (words: readonly string[]): string | undefined => refusedPart(words, 0);
 
 export type Worth = 'a program' | 'with options refused' | 'a shell';
 

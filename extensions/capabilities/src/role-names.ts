@@ -10,7 +10,7 @@ export const idleNames = (roles: RoleGrants, declared: readonly CapabilityDecl[]
   return ROLES.flatMap((role) =>
     roles[role]
       .filter((name) => !known.includes(name))
-      .map((name) => `[capabilities] ${role} names "${name}", which is no permission, and no installed extension declares such a capability: it grants nothing.${didYouMean(name, known)}`),
+      .map((name) => `[capabilities] ${role} names "${name}", which is not a permission, and no installed extension declares such a capability: it grants nothing.${didYouMean(name, known)}`),
   );
 };
 

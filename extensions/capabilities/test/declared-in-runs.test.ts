@@ -89,7 +89,7 @@ describe('a capability that an area brings', function () {
     const { results, offered } = await use(owner, agent, read('work/today'), read('private'), { name: 'calendar_odd', args: {} });
     expect(results[0]).to.equal('work/today is empty; granted: work/*');
     expect(results[1]).to.match(/does not have calendar_read for "private": .* allows work\/\*.*add the line calendar_read = \["private"\]/);
-    expect(results[2]).to.match(/needs "payments_send", which is no capability of this daemon/);
+    expect(results[2]).to.match(/needs "payments_send", which is not a capability of this daemon/);
     expect(offered).to.include('calendar_read');
   });
 

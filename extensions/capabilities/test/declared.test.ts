@@ -56,7 +56,7 @@ describe('a call that needs what an area declares', () => {
   });
 
   it('C5 is one of everything without a target, and then only `*` covers it', () => {
-    expect(refusal({ calendar_read: ['work/*'] }, [needOf(Read)])).to.match(/does not say what it needs calendar_read for, .* allows work/);
+    expect(refusal({ calendar_read: ['work/*'] }, [needOf(Read)])).to.match(/does not declare what it needs calendar_read for, .* allows work/);
     expect(refusal({ calendar_read: ['*'] }, [needOf(Read)])).to.equal(undefined);
   });
 
@@ -68,7 +68,7 @@ describe('a call that needs what an area declares', () => {
   it('D1 is refused by its name where nobody declares it, whatever the manifest holds', () => {
     for (const name of ['payments_send', '__proto__', 'constructor', 'toString'])
       expect(refusal(JSON.parse(`{ "${name}": true }`), [{ capability: name }]), name).to.equal(
-        `This agent may not use calendar_list: it needs "${name}", which is no capability of this daemon: no installed extension declares it.`,
+        `This agent may not use calendar_list: it needs "${name}", which is not a capability of this daemon: no installed extension declares it.`,
       );
     expect(refusal({ calendar_read: ['*'] }, [needOf(Read, 'work')], [])).to.match(/no installed extension declares it/);
   });
@@ -188,8 +188,8 @@ describe('who may grant it', () => {
   it('is told to whoever reads the doctor, where a role names what nobody declares', () => {
     const roles: RoleGrants = { admin: GRANTS, user: ['network', 'calendar_raed'], viewer: ['payments_send'] };
     expect(idleNames(roles, DECLARED)).to.deep.equal([
-      '[capabilities] user names "calendar_raed", which is no permission, and no installed extension declares such a capability: it grants nothing. Did you mean "calendar_read"?',
-      '[capabilities] viewer names "payments_send", which is no permission, and no installed extension declares such a capability: it grants nothing.',
+      '[capabilities] user names "calendar_raed", which is not a permission, and no installed extension declares such a capability: it grants nothing. Did you mean "calendar_read"?',
+      '[capabilities] viewer names "payments_send", which is not a permission, and no installed extension declares such a capability: it grants nothing.',
     ]);
     expect(roleFindings(roles, DECLARED).map(({ result }) => result)).to.deep.equal(['warn', 'warn']);
     expect(roleFindings(ROLES, DECLARED).map(({ result }) => result)).to.deep.equal(['pass']);

@@ -70,7 +70,7 @@ describe('what a role may grant', () => {
     expect(remarks('ls *', 'cat notes.txt', '/opt/tool *')).to.deep.equal([]);
     expect(remarks('*')[0]).to.match(/whole shell.*keys included/);
     expect(remarks('*', 'ls *')).to.have.length(1);
-    expect(remarks('make *')[0]).to.match(/"make \*" names a program that runs whatever/);
+    expect(remarks('make *')[0]).to.match(/"make \*" names a program that runs any code/);
     expect(remarks('git *')[0]).to.match(/"git \*" names a program that can run others/);
     expect(remarks('./run.sh *')[0]).to.match(/in the workspace, which the agent may rewrite/);
   });

@@ -74,7 +74,8 @@ describe('capabilities', () => {
     expect(refusal(fetch, { network: ['*'] }, [{ capability: 'network' }])).to.equal(undefined);
     expect(refusal(send, { agent_message: ['a'] }, [{ capability: 'agent_message' }])).to.match(/may not write to that agent: .*allows a\./);
     expect(refusal(send, { agent_message: ['*'] }, [{ capability: 'agent_message' }])).to.equal(undefined);
-    for (const known of [{ ...fileRead, capabilities: ['camera'] }, fileRead]) expect(refusal(known, { tools: ['*'] }, [{ capability: 'camera' }])).to.match(/needs "camera", which is no capability/);
+    for (const known of [{ ...fileRead, capabilities: ['camera'] }, fileRead])
+      expect(refusal(known, { tools: ['*'] }, [{ capability: 'camera' }])).to.match(/needs "camera", which is not a capability/);
   });
 
   it('C3 lets an empty list of tools mean every tool that needs no grant', () => {

@@ -216,7 +216,7 @@ describe('commands of an agent', () => {
   }
 
   it('S1 are told why they are refused, and what is granted', () => {
-    expect(refusal('git *', 'git log | head')).to.equal('This command is refused: it holds | outside quotes, and no shell reads it. This agent runs single programs, without a shell: git *.');
+    expect(refusal('git *', 'git log | head')).to.equal('This command is refused: it holds | outside quotes, but no shell interprets it. This agent runs single programs, without a shell: git *.');
     expect(refusal('git *', 'rm x')).to.equal('This command is refused: [capabilities] shell allows git *.');
     expect(refusal('git *', 'git diff --no-index a b')).to.match(/git may not be called with --no-index/);
     expect(refusal('ls *', 'ls *.txt')).to.match(/wildcard \*.*nothing expands it/);

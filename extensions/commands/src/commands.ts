@@ -59,12 +59,12 @@ const ofClient = (facts: Pick<SlashCommandFacts, 'name' | 'usage' | 'summary' | 
 
 export const CLIENT_COMMANDS: readonly SlashCommand[] = [
   ofClient(
-    { name: 'clear', usage: '/clear', summary: 'Clear what the client shows; the conversation stays', order: 91 },
+    { name: 'clear', usage: '/clear', summary: 'Clear the screen; the conversation stays', order: 91 },
     'That is up to your client: the conversation is as it was. /new begins a fresh one, /reset deletes this one.',
   ),
   ofClient(
     { name: 'verbose', usage: '/verbose [off|on|full]', summary: 'How much of the work of tools the client shows', takes: { words: ['off', 'on', 'full'] }, order: 92 },
     'That is up to your client: the daemon sends it everything.',
   ),
-  ofClient({ name: 'exit', aliases: ['quit'], usage: '/exit', summary: 'Leave the chat', order: 93 }, 'Close the connection to leave; what the agent is doing goes on. /stop ends it.'),
+  ofClient({ name: 'exit', aliases: ['quit'], usage: '/exit', summary: 'Leave the chat', order: 93 }, 'Close the connection to leave; active runs continue. /stop ends them.'),
 ];

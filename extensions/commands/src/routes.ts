@@ -6,13 +6,13 @@ const route = routeGroup({ area: 'commands' });
 
 const SlashCommand = Type.Object(
   {
-    cmd: Type.String({ description: 'As it is typed: `/new`' }),
+    cmd: Type.String({ description: 'As typed: `/new`' }),
     name: Type.String(),
     desc: Type.String({ description: 'What it does' }),
     usage: Type.String({ description: 'With what may stand behind it' }),
     aliases: Type.Array(Type.String()),
     source: Type.String({ description: '`builtin`: run by the daemon. `client`: handled by the chat client' }),
-    permission: Type.String({ description: 'What whoever sends it must be allowed to, as for routes' }),
+    permission: Type.String({ description: 'The permission required to send it, as for routes' }),
   },
   { 'x-name': 'SlashCommand' },
 );
@@ -30,7 +30,7 @@ const shown = ({ name, summary, usage, aliases = [], permission }: Command) => (
 const listed = (all: readonly Command[]) => ({ commands: all.map(shown), total: all.length });
 
 const WHERE =
-  'Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.';
+  'Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered immediately, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.';
 
 export const commandRoutes = (commands: CommandList): RouteDecl[] => [
   route({

@@ -106,7 +106,7 @@ describe('a slash command', () => {
     await said('in the second');
     const second = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.session_id;
     const { body } = await send('/reset');
-    expect(body.response).to.equal('This conversation is deleted. What you say now begins a new one.');
+    expect(body.response).to.equal('This conversation is deleted. Your next message starts a new one.');
     expect((await svc.http.get(`/api/sessions/${second}`)).status).to.equal(404);
     expect((await svc.http.get(`/api/sessions/${first}`)).status).to.equal(200);
     const now = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body;

@@ -43,8 +43,8 @@ export const SetAnswer = Type.Object({
   status: OneOf(['applied', 'applied_partial', 'saved_reload_failed'], {
     description: '`applied_partial`: written but not in effect yet, see `waits_for`. `saved_reload_failed`: written, but the daemon could not apply it',
   }),
-  path: Type.String({ description: 'As it was asked' }),
-  stands_as: Type.Optional(Type.String({ description: 'Its own path, where it was asked by an older name: so it stands in config.toml and GET /api/config' })),
+  path: Type.String({ description: 'As sent' }),
+  stands_as: Type.Optional(Type.String({ description: 'The full path, if you used an older name; it is the one in config.toml and GET /api/config' })),
   waits_for: Type.Optional(Type.String()),
   reload_error: Type.Optional(Type.String()),
   warnings: Type.Array(Type.String(), { description: 'Other invalid settings in config.toml' }),
@@ -57,7 +57,7 @@ export const ReloadAnswer = Type.Object({
   restart_required: Type.Boolean(),
   restart_reasons: Paths('Settings that wait for the next start, one sentence each'),
   hot_actions_applied: Paths('Settings that have another value from now on'),
-  noop_changes: Paths('Changed settings of areas that are off: nobody reads them now'),
+  noop_changes: Paths('Changed settings of extensions that are off; they have no effect now'),
   warnings: Paths('What in config.toml does not hold, one sentence each'),
 });
 

@@ -3,7 +3,7 @@ import type { Plain, SettingsView } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { InitAnswer } from './answers.js';
 
-const THERE = 'There is a config.toml already; it stays as it is.';
+const THERE = 'config.toml exists already and was not changed.';
 
 export const initialized = async (settings: SettingsView, providers: ProvidersService | undefined): Promise<Plain<typeof InitAnswer>> => {
   if ((await settings.file()).exists) return { status: 'already_initialized', message: THERE };
@@ -13,6 +13,6 @@ export const initialized = async (settings: SettingsView, providers: ProvidersSe
   const first: Record<string, unknown> = isChosen ? { 'default_model.provider': found.provider, 'default_model.model': found.model } : {};
   if (!(await settings.begin(first))) return { status: 'already_initialized', message: THERE };
   if (isChosen) return { status: 'initialized', message: `config.toml names ${found.provider} with ${found.model}. ${found.why}`, provider: found.provider, model: found.model };
-  const why = found?.problem ?? found?.why ?? 'Nobody can tell which provider answers.';
+  const why = found?.problem ?? found?.why ?? 'The default provider could not be determined.';
   return { status: 'initialized', message: `config.toml names no provider yet. ${why}`, ...(found && found.problem === null ? { provider: found.provider, model: found.model } : {}) };
 };

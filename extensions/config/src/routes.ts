@@ -79,7 +79,7 @@ const schemaRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     path: '/api/config/schema',
     summary: 'Get the settings schema',
     description:
-      'Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) ' +
+      'The schema of every installed section. Also `x-sections` (each section, its extension, and whether a change applies immediately) and `x-ui-options` (by JSON pointer: the range of a number, the choices of a text) ' +
       'and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.',
     cost: WHOLE_COST,
     responses: { 200: Schema },
@@ -105,10 +105,11 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     summary: 'Update a setting',
     description:
       'Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. ' +
-      'Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. ' +
-      'Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.',
+      'Changes are applied one after the other, and an external edit of the file is never overwritten: 409. Send `If-Match` with the `ETag` of GET /api/config to change only what you have read. ' +
+      'Secrets, names of variables that hold secrets, and settings that decide about access can only be changed by a person in the file: 403. Settings from the environment cannot be changed here: 409. A read-only file: 423.',
     permission: 'config.admin',
     audit: 'config_changed',
+    auditCategory: 'settings',
     errors: [403, 409, 423, 500],
     body: SetBody,
     examples: {
@@ -125,9 +126,10 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     path: '/api/config/reload',
     summary: 'Reload config.toml',
     description:
-      'svc reloads the file within two seconds after you save it; this call reloads it at once. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.',
+      'svc reloads the file within two seconds after you save it; this call reloads it immediately. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.',
     permission: 'config.admin',
     audit: 'config_reloaded',
+    auditCategory: 'settings',
     errors: [400],
     responses: { 200: ReloadAnswer },
     handler: async () => {
@@ -144,6 +146,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     description: 'Creates a short, commented config.toml if there is none. It sets the provider that has a key or runs on this machine, if there is one. An existing file is not changed.',
     permission: 'config.admin',
     audit: 'config_created',
+    auditCategory: 'settings',
     errors: [500],
     responses: { 200: InitAnswer },
     handler: async () => reply(200, await initialized(settings, providers.value)),

@@ -49,7 +49,7 @@ export const docsRoutes = (assets: Assets): RouteDecl[] => [
     method: 'GET',
     path: '/docs/{file}',
     summary: 'Get an asset of the documentation page',
-    description: 'What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed if the caller accepts it, with an `ETag`.',
+    description: 'Files of the page at `/docs`: its own script and style, and Swagger UI with its licences. Compressed if the caller accepts it, with an `ETag`.',
     auth: 'public',
     permission: 'docs.read',
     cost: 0,

@@ -7,9 +7,9 @@ const Report = Type.Object(
     fault: Nullable(Type.String(), { description: 'Why it does not work on this machine' }),
     proofs: Type.Array(
       Type.Object({
-        what: Type.String({ description: 'What was tried from inside' }),
+        what: Type.String({ description: 'The attempt' }),
         outcome: OneOf(['kept', 'not sure', 'open'], { description: '`not sure`: it found nothing, but the system does not enforce this' }),
-        saw: Type.String({ description: 'In which words it was refused, or what it got' }),
+        saw: Type.String({ description: 'The error that refused it, or its result' }),
       }),
     ),
   },

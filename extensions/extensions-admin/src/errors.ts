@@ -16,7 +16,7 @@ export const extensionErrors = defineErrors('extension', {
   needs_confirmation: {
     status: 409,
     retry: false,
-    message: (warning: string, back: string) => `${warning} Way back: ${back}${back.endsWith('.') ? '' : '.'} Confirm to go on.`,
+    message: (warning: string, back: string) => `${warning} Way back: ${back}${back.endsWith('.') ? '' : '.'} Confirm to continue.`,
     hint: 'Repeat with ?confirm=true, or answer yes in svc ext. ?force=true does not wait for running work.',
   },
   bundled: {

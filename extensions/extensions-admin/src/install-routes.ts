@@ -27,16 +27,16 @@ export interface Shown {
 
 const ERRORS = { 400: ErrorBody, 403: ErrorBody, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody, 502: ErrorBody };
 const CONSENT =
-  'Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. ' +
-  'The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events.';
+  'No code of a package runs before you agree. The first call answers 409 `install_needs_consent`. Its `details` contain the requested permissions and why, who signed the package, how it will be isolated and what isolation cannot block. ' +
+  'The second call sends the `grants` and the `digest` that were shown; a key that is not trusted yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream`, the steps are sent as events.';
 
 const steps = (answer: TSchema): MediaAnswer => ({
-  description: 'The steps as they go on, then one `done` or one `error`',
+  description: 'The steps as they happen, then one `done` or one `error`',
   contentType: 'text/event-stream',
   events: { progress: Progress, done: answer, error: Refusal },
 });
 
-const common = { auth: 'bearer', permission: 'extensions.admin', cost: 50 } as const;
+const common = { auth: 'bearer', permission: 'extensions.admin', cost: 50, auditCategory: 'installs' } as const;
 
 export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toPublic }: Shown): RouteDecl[] => {
   const Named = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the extension', examples: ['acme-weather'] }) });
@@ -53,8 +53,8 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       summary: 'Install a third-party extension',
       description: `Fetches, validates and stores the package. ${CONSENT} It stays off, unless \`enable\` says otherwise.`,
       examples: {
-        'Look at it first': { name: 'npm:@acme/weather@^1' },
-        'Agree to what was shown': { name: 'npm:@acme/weather@^1', grants: 'all', digest: 'a'.repeat(64), trust_key: true, enable: true },
+        'Review the package': { name: 'npm:@acme/weather@^1' },
+        'Agree to the requested permissions': { name: 'npm:@acme/weather@^1', grants: 'all', digest: 'a'.repeat(64), trust_key: true, enable: true },
         'Work on one': { path: '/home/me/acme-weather', link: true, grants: 'all', enable: true },
       },
       ...common,
@@ -75,7 +75,7 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       summary: 'Remove an installed extension',
       description: 'Stops the extension and removes its code. Its rows, files and secrets are kept in case you install it again. `purge` deletes them too and requires the id as confirmation.',
       examples: {
-        'Keep what it stored': { name: 'acme-weather' },
+        'Keep its stored data': { name: 'acme-weather' },
         'Take all of it away': { name: 'acme-weather', purge: true, confirm: 'acme-weather' },
         'One that is refused': { name: 'acme-storm', purge: false },
       },
@@ -97,7 +97,7 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       path: '/api/extensions/{name}/upgrade',
       summary: 'Upgrade an installed extension',
       description: `The current version keeps running until the new one has started. If the new one fails, the current one is restored with its tables. If the new version has migrations, the current one is stopped first. An older version is refused without \`downgrade\`. ${CONSENT} An upgrade that requests no additional permissions needs no consent. One that does is stored until you agree.`,
-      examples: { 'Whatever is newest where it came from': {}, 'Look first': { dry_run: true }, 'Another version': { source: 'npm:@acme/weather@2.0.0', grants: 'all' } },
+      examples: { 'The newest version of the same source': {}, 'Look first': { dry_run: true }, 'Another version': { source: 'npm:@acme/weather@2.0.0', grants: 'all' } },
       ...common,
       audit: 'extension_upgraded',
       params: Named,
@@ -117,7 +117,7 @@ export const installRoutes = (kernel: KernelView, { ByName, Extension, find, toP
       path: '/api/extensions/{name}/rollback',
       summary: 'Roll back an extension to its previous version',
       description:
-        'Two versions are stored. The previous one is validated again; it is refused if it was modified or its key was revoked. Only the code is rolled back, rows stay as they are. If the previous version does not start, the newer one is restored.',
+        'Two versions are stored. The previous one is validated again; it is refused if it was modified or its key was revoked. Only the code is rolled back, rows are unchanged. If the previous version does not start, the newer one is restored.',
       ...common,
       audit: 'extension_rolled_back',
       params: Named,

@@ -67,13 +67,13 @@ export const Offer = Type.Object(
         standing: OneOf(['known', 'handed-on', 'unknown'], { description: '`unknown`: requires `trust_key`. `handed-on`: signed by the previous key' }),
       }),
     ),
-    isolation: OneOf(['isolated', 'walled', 'in-process']),
+    isolation: OneOf(['isolated', 'walled']),
     isolation_why: Type.String({ description: 'Who or what decided that' }),
     not_kept: Type.Array(Type.String(), { description: "What isolation can't block" }),
     grants: Type.Array(
       Type.Object({
         grant: Type.String(),
-        what: Type.String({ description: 'What it lets the extension do' }),
+        what: Type.String({ description: 'What the grant allows' }),
         why: Type.String({ description: "The author's reason" }),
         optional: Type.Boolean({ description: 'It works without' }),
         new: Type.Boolean({ description: 'Not granted for the installed version' }),
@@ -88,7 +88,7 @@ export const Progress = Type.Object({
   step: Type.String({ description: '`resolve`, `fetch`, `unpack`, `judge` or `store`' }),
   what: Type.Optional(Type.String()),
   done: Type.Optional(Type.Number({ description: 'Bytes' })),
-  total: Type.Optional(Type.Number({ description: 'Bytes, where it is known' })),
+  total: Type.Optional(Type.Number({ description: 'Bytes, if known' })),
 });
 
 export const Refusal = Type.Object({
@@ -105,7 +105,7 @@ export const Versions = Type.Object(
   {
     current: Type.String(),
     previous: Type.Array(Kept, { description: 'Newest first; `rollback` goes to the first' }),
-    waiting: Nullable(Type.Object({ version: Type.String(), newGrants: Type.Array(Type.String()) }), { description: 'An upgrade that waits for somebody to agree to what it asks for' }),
+    waiting: Nullable(Type.Object({ version: Type.String(), newGrants: Type.Array(Type.String()) }), { description: 'An upgrade that waits for consent to its requested permissions' }),
   },
   { 'x-name': 'ExtensionVersions' },
 );
@@ -116,7 +116,8 @@ export const Trust = Type.Object(
         keyId: Type.String(),
         name: Type.String(),
         extensions: Type.Array(Type.String(), { description: 'Ids that belong to this key, or their beginnings with `*`' }),
-        isolation: Nullable(OneOf(['isolated', 'walled', 'in-process'])),
+        isolation: Nullable(OneOf(['isolated', 'walled'])),
+        wasInProcess: Type.Boolean({ description: '`trust.toml` asks for `in-process`, which no longer exists: what the key signs runs as the settings say' }),
         revoked: Nullable(Type.String()),
       }),
     ),

@@ -42,11 +42,11 @@ const Extension = Type.Object(
         source: Type.String({ description: 'As the person named it who installed it' }),
         publisher: Nullable(Type.Object({ keyId: Type.String({ description: 'The first 16 hex digits of the SHA-256 of the key that signed it' }), name: Nullable(Type.String()) })),
         trust: OneOf(['signed', 'unsigned', 'linked']),
-        isolation: OneOf(['isolated', 'walled', 'in-process']),
+        isolation: OneOf(['isolated', 'walled']),
         isolationWhy: Type.Optional(Type.String({ description: 'Who or what decided that' })),
         installedAt: Type.String(),
       }),
-      { description: 'Of an extension that was installed beside those of the daemon' },
+      { description: 'Only for installed extensions' },
     ),
     process: Nullable(Type.Object({ pid: Nullable(Type.Integer()), memoryBytes: Nullable(Type.Number()), crashes: Type.Integer({ description: 'Crashes within ten minutes' }) }), {
       description: 'Process of an isolated extension; no pid while it is idle',
@@ -73,12 +73,9 @@ const Extension = Type.Object(
     provides: Type.Record(Type.String(), Type.String(), { description: 'Services with their versions' }),
     requires: Names,
     optional: Names,
-    grants: Type.Array(
-      Type.Object({ grant: Type.String(), what: Type.String({ description: 'What the grant lets it do, in words' }), why: Type.String({ description: 'The reason in its manifest' }) }),
-      {
-        description: 'Its permissions beyond its own rows and routes',
-      },
-    ),
+    grants: Type.Array(Type.Object({ grant: Type.String(), what: Type.String({ description: 'What the grant allows, in words' }), why: Type.String({ description: 'The reason in its manifest' }) }), {
+      description: 'Its permissions beyond its own rows and routes',
+    }),
     contributes: Type.Record(Type.String(), Names, { description: 'What it adds, by kind: route, tool, …' }),
     holds: Type.Array(Type.String(), { description: 'Work that delays a reload' }),
     strikes: Type.Integer({ description: 'Failures since the start' }),
@@ -116,12 +113,12 @@ const Force = Type.Object({
   confirm: Type.Optional(Type.Boolean({ description: 'Confirm the warnings of the plan' })),
 });
 const MEANS = {
-  enable: 'Starts it, and what waited for it. The choice is kept: it comes before the preset and config.toml at every start from now on.',
-  disable: 'Stops it, and what cannot do without it: its operations answer 404 and its tools leave the list, while its rows stay. The choice is kept.',
-  reset: 'Forgets what was chosen by hand and what went wrong with it: preset and config.toml decide again, and a quarantined one is tried anew.',
-  reload: 'Loads its code anew beside the one that works, and changes over when the new one has started; where it fails, the old one stays.',
+  enable: 'Starts the extension, and those that waited for it. The choice is stored and overrides the preset and config.toml at every start.',
+  disable: 'Stops the extension, and those that require it. Its operations answer 404 and its tools are no longer listed; its rows stay. The choice is stored.',
+  reset: 'Clears the stored choice and recorded failures: the preset and config.toml decide again, and a quarantined extension is started again.',
+  reload: 'Loads the code again and switches over when the new generation has started. If it fails, the old one keeps running.',
 } as const;
-const CARE = 'Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.';
+const CARE = 'If its plan has a warning, the request is refused with 409, and `details.plan` says why; send `confirm=true` to continue. `force=true` does not wait for active work.';
 const DONE = { enable: 'enabled', disable: 'disabled', reset: 'reset', reload: 'reloaded' } as const;
 
 export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
@@ -174,7 +171,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
     path: '/api/extensions/{name}/plan',
     summary: 'Preview a change',
     description: 'Changes nothing. Call it before a change to show what else it affects and how to undo it.',
-    examples: { 'Before switching one off': { action: 'disable' }, 'Before switching one on': { action: 'enable' }, 'Before loading it anew': { action: 'reload' } },
+    examples: { 'Before switching one off': { action: 'disable' }, 'Before switching one on': { action: 'enable' }, 'Before a reload': { action: 'reload' } },
     auth: 'bearer',
     permission: 'extensions.read',
     cost: 2,
@@ -195,6 +192,7 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
       permission: 'extensions.admin',
       cost: 50,
       audit: `extension_${DONE[action]}`,
+      auditCategory: 'installs',
       params: ByName,
       query: Force,
       responses: { 200: Changed, 404: ErrorBody, 409: ErrorBody },

@@ -87,7 +87,7 @@ const list = async (cli: Cli, wanted: string, folder: string | undefined): Outco
   else {
     const now = Date.now();
     const { dim } = cli.out;
-    const rows = files.map((file) => [printable(file.name), bytesText(file.size_bytes), agoText(file.modified_at, now), file.kind === 'identity' ? 'says who it is' : '']);
+    const rows = files.map((file) => [printable(file.name), bytesText(file.size_bytes), agoText(file.modified_at, now), file.kind === 'identity' ? 'identity file' : '']);
     for (const line of table([{ title: 'FILE' }, { title: 'SIZE' }, { title: 'CHANGED', givesWay: true }, { title: '' }], rows, cli.out.width, (text, column, row) =>
       row < 0 || column > 0 ? dim(text) : text,
     ))
@@ -182,7 +182,7 @@ const asText = (bytes: Uint8Array): string | undefined => {
 };
 
 const put = async (cli: Cli, wanted: string, file: string, to: string | undefined): Outcome => {
-  if (file === '-' && to === undefined) throw usageFailure('What comes from stdin has no name of its own.', `svc files put ${wanted} - PATH`);
+  if (file === '-' && to === undefined) throw usageFailure('A file from stdin has no name. Give one.', `svc files put ${wanted} - PATH`);
   const { bytesOfFile } = await import('./files/upload-file.js');
   const { daemon, id } = await at(cli, wanted);
   const bytes =

@@ -1,33 +1,7 @@
-/** What files declares to other areas: uploads, as messages carry them to a model. */
-import { Actor, Nullable, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
-import { Part } from '@svc/ext-sessions/contract';
+/** What files declares to other areas. Uploads, as messages carry them to a model, are a service that runs declares. */
+import { Nullable, type Plain, Type, defineEvent } from '@svc/api';
 export { BlobRows, OrphanRows, UploadRows } from './tables.js';
 export { MaxUploadSetting, UploadsSection } from './config.js';
-
-const Id = Type.String();
-
-/** A file that somebody puts with a message. */
-export const Attachment = Type.Object({
-  fileId: Type.String({ description: 'Of an upload' }),
-  filename: Type.Optional(Type.String({ description: 'What to call it in this message; its own name when left out' })),
-});
-export type Attachment = Plain<typeof Attachment>;
-
-export const Upload = Type.Object({ id: Id, filename: Type.String(), contentType: Type.String(), sizeBytes: Type.Integer() });
-export type Upload = Plain<typeof Upload>;
-
-export const Uploads = defineService('uploads', '1.0.0', {
-  /** Throws `upload_not_found` for the first that the actor may not see, or that is not there. */
-  describe: method([Actor, Type.Array(Id)], Type.Array(Upload), { what: 'reads the names and pictures of your uploads' }),
-  /**
-   * What a message says of its attachments: the text of documents, and pictures by reference, each with `file`.
-   * `agentId` names the workspace that gets copies; left out, there are none. Throws `upload_not_found`.
-   */
-  attach: method([Actor, Type.Array(Attachment), Type.Optional(Type.Object({ agentId: Id }))], Type.Array(Part)),
-  /** A picture in base64, for the request that shows it to a model; undefined when it is gone, or too large for any. */
-  picture: method([Actor, Id], Type.Union([Type.String(), Type.Undefined()]), { what: 'reads the names and pictures of your uploads' }),
-});
-export type UploadsService = Service<typeof Uploads>;
 
 /** A person changed a workspace, or the uploads of an owner. What agents write with their tools is told by the events of their runs. */
 export const FilesChanged = defineEvent('files.changed', '1.0.0', Type.Object({ agentId: Nullable(Type.String()), ownerId: Type.String() }), {

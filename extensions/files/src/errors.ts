@@ -27,7 +27,7 @@ export const fileErrors = defineErrors('files', {
     status: 413,
     retry: false,
     message: (bytes: number, limit: number) => `The file has ${bytes} bytes; at most ${limit} are shown as text.`,
-    hint: 'Ask for its bytes with ?raw=1; Range gives a part of them.',
+    hint: 'Get its bytes with ?raw=1, or a part of them with Range.',
   },
   too_large_to_write: {
     status: 413,
@@ -39,18 +39,18 @@ export const fileErrors = defineErrors('files', {
   changed: {
     status: 409,
     retry: false,
-    message: (name: string, now: string | undefined) => `"${short(name)}" is not what "expected" says: ${standing(now)}.`,
+    message: (name: string, now: string | undefined) => `"${short(name)}" does not match "expected": ${standing(now)}.`,
     hint: 'Read the file again, apply your change, and write with the new "rev".',
   },
   precondition_failed: {
     status: 412,
     retry: false,
-    message: (name: string, now: string | undefined) => `"${short(name)}" is not what the request expects: ${standing(now)}.`,
+    message: (name: string, now: string | undefined) => `"${short(name)}" does not match the request's condition: ${standing(now)}.`,
     hint: 'Read the file again, apply your change, and send the new ETag as If-Match.',
   },
 });
 
-const standing = (rev: string | undefined): string => (rev === undefined ? 'there is no such file now' : `its rev is now ${rev}`);
+const standing = (rev: string | undefined): string => (rev === undefined ? 'the file does not exist now' : `its rev is now ${rev}`);
 
 export const uploadErrors = defineErrors('upload', {
   invalid_id: { status: 400, retry: false, message: (id: string) => `"${short(id)}" is not the id of an upload.`, hint: 'Use the file_id (a UUID) from the response to the upload.' },
@@ -83,10 +83,10 @@ export const uploadErrors = defineErrors('upload', {
   no_file: {
     status: 400,
     retry: false,
-    message: () => 'The form holds no file in the field "file".',
+    message: () => 'The form has no file in the field "file".',
     hint: 'Send one file in the field "file", with a filename, as curl -F file=@picture.png does.',
   },
-  one_file: { status: 400, retry: false, message: () => 'The form holds more than one file.', hint: 'Send one file per request, in the field "file".' },
+  one_file: { status: 400, retry: false, message: () => 'The form has more than one file.', hint: 'Send one file per request, in the field "file".' },
   quota_exceeded: {
     status: 413,
     retry: false,

@@ -1,11 +1,11 @@
 import { Agents, type AgentsService } from '@svc/ext-agents/contract';
-import { RunContext } from '@svc/ext-runs/contract';
+import { RunContext, Uploads } from '@svc/ext-runs/contract';
 import { type Actors, type PurgeSubject, StoragePurge, defineExtension } from '@svc/api';
 import { uploads as uploadTables } from '../migrations/0001_uploads.js';
 import { createAttachments, removePlaced } from './attachments/attachments.js';
 import { PdfText } from './workers/pdf-worker.js';
 import { MaxUploadSetting, UploadsSection } from './config.js';
-import { FilesChanged, Uploads } from './contract.js';
+import { FilesChanged } from './contract.js';
 import * as contract from './contract.js';
 import { uploadRoutes } from './routes/upload-routes.js';
 import { workspaceRoutes } from './routes/workspace-routes.js';

@@ -1,5 +1,5 @@
 /** The tables of files: uploads and whose they are, and the bytes behind them. */
-import { defineTable } from '@svc/api';
+import { defineTable, type RowOf } from '@svc/api';
 
 export const UploadRows = defineTable('uploads', '1.0.0', {
   columns: {
@@ -41,3 +41,6 @@ export const OrphanRows = defineTable('strays', '1.0.0', {
   },
   indexes: [['due_at']],
 });
+
+export type UploadRow = RowOf<typeof UploadRows>;
+export type BlobRow = RowOf<typeof BlobRows>;

@@ -5,7 +5,7 @@ import { type TestHttp, OPEN_RATE, bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { openChat } from '@svc/test/clients/chat-socket';
-import { type ModelKernel, bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
+import { type ModelKernel, useModelKernel } from '@svc/test/clients/model-kernel';
 import { GIF, PNG, filesBelow, pdfOf, sendForm } from './files-kit.js';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -24,7 +24,7 @@ const upload = async (http: TestHttp, agentId: string, bytes: Uint8Array | strin
 };
 
 describe('an attachment', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   const say = (one: ModelKernel, body: object, headers: Record<string, string> = {}) => one.http.post(`/api/agents/${one.agent.id}/message`, body, headers);
   const send = (one: ModelKernel, bytes: Uint8Array | string, type: string, name: string) => upload(one.http, one.agent.id, bytes, type, name);
@@ -65,7 +65,6 @@ describe('an attachment', () => {
       expect(content[1]).to.deep.equal({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } });
       expect(textOf(content)).to.contain('the key is under the blue pot').and.contain('the blue pot is broken');
     } finally {
-      await stopModelKernels();
       await claude.close();
     }
   });
@@ -175,7 +174,7 @@ describe('an attachment', () => {
     await one.http.expect(200, 'DELETE', `/api/uploads/${id}`);
     expect((await say(one, { message: 'again' })).status).to.equal(200);
     const sent = JSON.stringify(one.model.requests.at(-1)?.body);
-    expect(sent).to.contain('A picture stood here').and.not.contain('image_url');
+    expect(sent).to.contain('There was a picture here').and.not.contain('image_url');
     expect((await history(one))[0].images).to.deep.equal([{ media_type: 'image/png', file_id: id, filename: 'dot.png' }]);
   });
 
@@ -192,7 +191,7 @@ describe('an attachment', () => {
     expect((await say(one, { message: 'go on' })).status).to.equal(200);
     expect(one.model.requests.at(-1)?.body.model).to.equal('gpt-5-nano');
     expect(JSON.stringify(one.model.requests.at(-1)?.body))
-      .to.contain('A picture stood here')
+      .to.contain('There was a picture here')
       .and.not.contain('image_url');
   });
 
@@ -312,7 +311,7 @@ describe('an attachment', () => {
     await one.kernel.daemon.kernel.disable('files');
     expect((await say(one, { message: 'look', attachments: [{ file_id: id }] })).body.code).to.equal('run_attachments_unsupported');
     expect((await say(one, { message: 'go on' })).status).to.equal(200);
-    expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain('A picture stood here');
+    expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain('There was a picture here');
     await one.kernel.daemon.kernel.enable('files');
     await say(one, { message: 'and now' });
     expect(JSON.stringify(one.model.requests.at(-1)?.body)).to.contain(PNG_URL);

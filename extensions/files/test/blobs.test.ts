@@ -10,7 +10,7 @@ import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';
 import { uploads as tables } from '../migrations/0001_uploads.js';
 import { type Blobs, createBlobs } from '../src/uploads/blobs.js';
-import type { UploadRow } from '../src/uploads/rows.js';
+import type { UploadRow } from '../src/tables.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const OWNED = { id: 'files', tables: ['uploads', 'blobs', 'strays'] };

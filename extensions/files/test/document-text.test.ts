@@ -3,7 +3,7 @@ import { type Logger, type Workers, SvcError } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import { MAX_TEXT_CHARS, pdfText } from '../src/attachments/document-text.js';
-import type { UploadRow } from '../src/uploads/rows.js';
+import type { UploadRow } from '../src/tables.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const upload: UploadRow = { id: 'u', owner_id: 'owner', agent_id: 'a', filename: 'x.pdf', content_type: 'application/pdf', size_bytes: 4, sha256: 's', created_at: '' };

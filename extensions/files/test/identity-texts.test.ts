@@ -55,7 +55,7 @@ describe('an identity file', () => {
     await writeFile(folder(one, 'AGENTS.md'), 'a'.repeat(32_769));
     const system = await systemOf(one);
     expect(system).to.contain('soul sss').and.contain('identity iii').and.contain('tools are few');
-    expect(system).to.contain('## USER.md\n[left out: with the files above it is longer than 65536 characters]');
+    expect(system).to.contain('## USER.md\n[omitted: together with the files above, it is longer than 65536 characters]');
     expect(system).to.contain('## AGENTS.md\n[left out: it has 32769 bytes, and such a file has at most 32768]');
     expect(system).not.to.contain('uuu').and.not.contain('aaaa');
   });

@@ -13,7 +13,7 @@ export const Goals = defineCollection({
   one: 'goal',
   path: '/api/goals',
   fields: Type.Object({
-    title: Type.String({ minLength: 1, maxLength: MAX_TITLE, pattern: '\\S', description: 'What is to be reached' }),
+    title: Type.String({ minLength: 1, maxLength: MAX_TITLE, pattern: '\\S', description: 'What you want to achieve' }),
     description: Type.String({ maxLength: MAX_DESCRIPTION, default: '', description: 'More about it, for the agent that works on it' }),
     status: OneOf(GOAL_STATES, { default: 'pending' }),
     progress: Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'Percent' }),
@@ -49,7 +49,7 @@ export const Goals = defineCollection({
   },
   operations: {
     create: {
-      description: 'A goal may stand below another one of yours and be given to one of your agents, which then reads it in its system prompt until it is completed or cancelled.',
+      description: 'A goal can be a subgoal of another one of yours. You can assign it to one of your agents, which then reads it in its system prompt until it is completed or cancelled.',
       examples: {
         'a goal': { title: 'Launch the new site' },
         'a goal of an agent, below another': {

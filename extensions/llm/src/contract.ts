@@ -7,14 +7,14 @@ export const ContentPart = Type.Union([
     type: Type.Literal('image'),
     mediaType: Type.String(),
     data: Type.String({ description: 'Base64' }),
-    upload: Type.Optional(Type.String({ description: 'Names where the picture is: whoever makes the request puts its data in. A driver never sees one' })),
+    upload: Type.Optional(Type.String({ description: 'A reference to a picture. The code that builds the request inserts the data; a driver never sees a reference' })),
   }),
   Type.Object({
     type: Type.Literal('tool_call'),
     id: Type.String(),
     name: Type.String(),
     args: Type.Unknown(),
-    signature: Type.Optional(Type.String({ description: 'What the provider that made the call wants back with it, as it gave it' })),
+    signature: Type.Optional(Type.String({ description: 'Data of the provider that made the call, returned to it unchanged' })),
   }),
   Type.Object({ type: Type.Literal('tool_result'), id: Type.String(), name: Type.String(), content: Type.String(), isError: Type.Boolean() }),
 ]);
@@ -74,7 +74,7 @@ export const ModelRequest = Type.Object({
   temperature: Type.Optional(Type.Number()),
   parameters: Type.Optional(Parameters),
   timeoutMs: Type.Optional(Type.Number()),
-  thinking: Type.Optional(Type.Object({ budgetTokens: Type.Number() }, { description: 'What the model may think beforehand, beside `maxTokens`. Models that cannot think are asked without' })),
+  thinking: Type.Optional(Type.Object({ budgetTokens: Type.Number() }, { description: 'Thinking budget, in addition to `maxTokens`. Ignored for models that cannot think' })),
 });
 export type ModelRequest = Plain<typeof ModelRequest>;
 
@@ -119,7 +119,7 @@ const StopReason = OneOf(['end', 'tool_calls', 'length', 'content_filter']);
 
 export const ModelAnswer = Type.Object({
   text: Type.String(),
-  thoughts: Type.Optional(Type.String({ description: 'What the model let be seen of what it thought beforehand' })),
+  thoughts: Type.Optional(Type.String({ description: "The visible part of the model's thinking" })),
   calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) })),
   stop: StopReason,
   usage: Usage,
@@ -159,8 +159,8 @@ export type AnswerPiece = Plain<typeof AnswerPiece>;
 export const EmbedRequest = Type.Object({
   ...Choice.properties,
   texts: Type.Array(Type.String(), { description: '1 to 1,024 texts, none of them empty, of 2,000,000 characters together' }),
-  dimensions: Type.Optional(Type.Integer({ description: 'Numbers of a vector, 1 to 16,384; a model that cannot choose refuses it, or says by its vectors that it did not' })),
-  use: Type.Optional(OneOf(['document', 'query'], { description: 'What the texts are, for models that tell the two apart' })),
+  dimensions: Type.Optional(Type.Integer({ description: 'Dimensions of a vector, 1 to 16,384. A model with fixed dimensions refuses it, or returns vectors of another size' })),
+  use: Type.Optional(OneOf(['document', 'query'], { description: 'The kind of text, for models that distinguish documents and queries' })),
   timeoutMs: Type.Optional(Type.Number()),
 });
 export type EmbedRequest = Plain<typeof EmbedRequest>;
@@ -169,7 +169,7 @@ export const EmbedAnswer = Type.Object({
   vectors: Type.Array(Type.Array(Type.Number()), { description: 'One for each text, in their order, all of one length' }),
   provider: Type.String(),
   model: Type.String({ description: 'Vectors of different models are not to be compared' }),
-  substitute: Type.Optional(Type.String({ description: 'Set where no model made them: what they are instead' })),
+  substitute: Type.Optional(Type.String({ description: 'Set if the vectors are not from a model: what they are instead' })),
   usage: Usage,
   attempts: Type.Array(Attempt),
   settle: SealedWrites,

@@ -44,7 +44,7 @@ export const llmErrors = defineErrors('llm', {
   provider_auth: {
     status: 500,
     retry: false,
-    message: (provider: string, model: string, said: string) => `${provider} refused the API key (model ${model}): ${said}. Give it a working one with \`svc providers set-key ${provider}\`.`,
+    message: (provider: string, model: string, said: string) => `${provider} refused the API key (model ${model}): ${said}. Set a working one with \`svc providers set-key ${provider}\`.`,
     hint: keyHint,
   },
   provider_credit: { status: 500, retry: false, message: failed('says the account has no credit'), hint: 'Add credit at the provider, or choose another one.' },

@@ -1,9 +1,9 @@
 import { Llm, LlmUsed } from './contract.js';
 import * as contract from './contract.js';
-import { Agents } from '@svc/ext-agents/contract';
-import { Models, ModelsChanged } from '@svc/ext-models/contract';
+import { AgentColumns, Agents, ResolveModel } from '@svc/ext-agents/contract';
+import { ModelColumns, Models, ModelsChanged } from '@svc/ext-models/contract';
 import { ProviderChanged, Providers } from '@svc/ext-providers/contract';
-import { ConfigChanged, MetricsCollect, defineExtension, cacheRows } from '@svc/api';
+import { ConfigChanged, MetricsCollect, defineExtension, cacheRows, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
@@ -13,7 +13,8 @@ import { createGeminiDriver } from './drivers/gemini/gemini.js';
 import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
-import { servedLlm } from './service.js';
+import { decorateAgents, decorateModels } from './decorating.js';
+import { inMemory, type LlmDeps, servedLlm } from './service.js';
 import { slashCommands } from './slash-commands.js';
 import { createUsageMetrics } from './money/usage-metrics.js';
 import { createUsageStore } from './store.js';
@@ -43,7 +44,7 @@ export default defineExtension({
     const self = ctx.ids.uuid();
     // What this generation used it has counted already.
     ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.listenForUsed(agentId)));
-    const llm = servedLlm({
+    const deps: LlmDeps = {
       resolution,
       providers,
       drivers,
@@ -57,13 +58,17 @@ export default defineExtension({
       log: ctx.log,
       counters,
       spent: cacheRows<number>(ctx.clock),
-    });
-    ctx.services.provide(Llm, llm);
+    };
+    const known = inMemory(deps);
+    ctx.services.provide(Llm, servedLlm(deps));
+    ctx.hooks.tap(ResolveModel, (choice) => whenKnown(known.resolve(choice), ({ provider, model }) => ({ provider, model })));
+    ctx.hooks.tap(AgentColumns, decorateAgents(known));
+    ctx.hooks.tap(ModelColumns, decorateModels(known));
     ctx.slashCommands.add(...slashCommands({ agents, resolution, store, models, providers, clock: ctx.clock }));
     const used = createUsageMetrics({ actors: ctx.actors, store, agents, clock: ctx.clock });
     ctx.hooks.tap(MetricsCollect, async () => [
       ...(await used()),
-      { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is kept in memory', type: 'gauge', value: quota.size() },
+      { name: 'svc_llm_quota_agents', help: 'Agents with a limit whose usage is cached in memory', type: 'gauge', value: quota.size() },
       { name: 'svc_llm_calls_total', help: 'Model calls', type: 'counter', value: counters.calls },
       { name: 'svc_llm_failures_total', help: 'Model calls that no model answered', type: 'counter', value: counters.failures },
       { name: 'svc_llm_retries_total', help: 'Attempts after the first, of one call', type: 'counter', value: counters.retries },

@@ -79,7 +79,7 @@ const placeOf = async (deps: ResolutionDeps, model: string): Promise<Choice & { 
   const fallback = await deps.providers.defaultModel();
   // A name outside the catalog may still be one that the default provider knows; the mock provider knows none.
   if (fallback.isMock) throw llmErrors.model_not_found(model);
-  return { provider: fallback.provider, model, why: `The catalog does not know ${model}, so the default provider ${fallback.provider} is asked for it.` };
+  return { provider: fallback.provider, model, why: `The catalog does not know ${model}, so svc asks the default provider ${fallback.provider} for it.` };
 };
 
 /** A tag that the catalog does not have, such as `qwen3:latest`, is the server's own name for it and stays. */

@@ -73,7 +73,7 @@ export interface CallCounters {
 }
 
 /** What is in memory as a rule is answered at once, as every agent that is shown asks for it. */
-const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
+export const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
   resolve: (choice) => whenKnown(deps.resolution.resolve(choice), reported),
   canThink: ({ provider, model }) => whenKnown(atOnce(deps.providers).get(provider), (record) => (record ? canThink(record.wire, model) : null)),
   spending: (actor, agentIds, since) => readOneCached(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
@@ -290,7 +290,7 @@ const settleFailure = async (deps: LlmDeps, settle: readonly Write[]): Promise<v
     await deps.store.commit(settle);
   } catch (error) {
     // The caller must hear why the call failed; that its cost was not kept goes to the log.
-    deps.log.error('the usage of a failed model call was not kept', { error: String(error) });
+    deps.log.error('the usage of a failed model call was not stored', { error: String(error) });
   }
 };
 

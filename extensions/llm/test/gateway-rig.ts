@@ -3,7 +3,7 @@ import { createAreaActors } from '@svc/core';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, type CallOptions, type Clock, type Db, cacheRows, type SecretRef, type Service } from '@svc/api';
+import { type Actor, type CallOptions, type Clock, type Db, cacheRows, type SecretRef, type Service, actorFrom } from '@svc/api';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract';
@@ -27,7 +27,7 @@ import { type CallCounters, createLlmService } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
 
 export const CANARY = 'sk-canary-0f9e8d7c6b5a4f3e2d1c';
-export const owner: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+export const owner: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 export const request = (fields: Partial<ModelRequest> = {}): ModelRequest => ({
   provider: 'openai',

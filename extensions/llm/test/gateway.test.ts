@@ -1,4 +1,4 @@
-import { isSvcError, type SvcError } from '@svc/api';
+import { isSvcError, type SvcError, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
@@ -48,7 +48,7 @@ describe('the model gateway', () => {
     await db.commit(answer.settle);
     expect(await llm.usage(owner, { agentId: 'agent-1' })).to.deep.equal({ requests: 1, inputTokens: 1_000, outputTokens: 100, costMicros: 450 });
     expect(await llm.usage(owner, { runIds: ['run-0', 'run-1', 'run-2'] })).to.include({ requests: 1 });
-    expect(await llm.usage({ id: 'user:eve', role: 'user', ownerId: 'user:eve' }, { agentId: 'agent-1' })).to.include({ requests: 0, costMicros: 0 });
+    expect(await llm.usage(actorFrom({ id: 'user:eve', role: 'user', ownerId: 'user:eve' }), { agentId: 'agent-1' })).to.include({ requests: 0, costMicros: 0 });
   });
 
   it('counts tokens itself where the provider does not, and says so', async () => {

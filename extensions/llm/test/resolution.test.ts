@@ -68,7 +68,7 @@ describe('from what an agent names to what is called', () => {
     expect(await resolve('default', 'tomorrow', usual, openaiDefault)).to.deep.include({
       provider: 'openai',
       model: 'tomorrow',
-      why: 'The catalog does not know tomorrow, so the default provider openai is asked for it.',
+      why: 'The catalog does not know tomorrow, so svc asks the default provider openai for it.',
     });
     expect(await resolve('default', 'nobody/tomorrow', usual, openaiDefault)).to.include({ provider: 'openai', model: 'nobody/tomorrow' });
     expect(await resolve('default', '/tomorrow', usual, openaiDefault)).to.include({ provider: 'openai', model: '/tomorrow' });

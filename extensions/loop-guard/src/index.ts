@@ -18,7 +18,7 @@ const validate = ({ tool, digest, earlier }: ToolRequest): Verdict | undefined =
       return { deny: `The run ends here: ${repetition.blocked} of its tool calls were blocked because they repeated earlier ones.`, code: 'loop_guard_break' };
     case 'block':
       return {
-        deny: `Blocked: this is the ${ordinal(repetition.identical)} time that ${tool.name} was called with exactly these arguments. Calling it again changes nothing. Use what it answered before, try other arguments or another tool, or say what stands in the way.`,
+        deny: `Blocked: this is the ${ordinal(repetition.identical)} time that ${tool.name} was called with exactly these arguments. Another call gives the same result. Use the earlier result, try other arguments or another tool, or explain what blocks you.`,
         code: 'loop_guard_blocked',
       };
     default:

@@ -139,7 +139,7 @@ const setAlias = async (cli: Cli, daemon: DaemonClient, { aliases, custom }: Ali
   const before = custom.includes(key) ? aliases[key] : undefined;
   if (before === model.trim()) return saidAlias(cli, { alias: key, model_id: before, status: 'unchanged' });
   // To take one away and give it anew are two steps, and between them agents would name nothing: a person takes both.
-  if (before !== undefined) throw new Failure(`${key} is a name of ${before} already.`, { code: 'cli_alias_taken', fix: `svc models alias --remove ${key}   then give it anew` });
+  if (before !== undefined) throw new Failure(`${key} is a name of ${before} already.`, { code: 'cli_alias_taken', fix: `svc models alias --remove ${key}   then add it again` });
   return saidAlias(cli, await daemon.call('createModelAlias', { body: { alias: name, model_id: model } }));
 };
 
@@ -164,7 +164,7 @@ const removeAlias = async (cli: Cli, daemon: DaemonClient, { custom }: Aliases, 
     const answer = await daemon.call('deleteModelAlias', { alias: name });
     if (cli.json) cli.out.json(answer);
     else {
-      cli.out.line(`${cli.out.green('✓')} ${answer.alias} is no name of a model any more`);
+      cli.out.line(`${cli.out.green('✓')} ${answer.alias} is no longer an alias`);
       if (answer.used_by !== undefined) cli.out.note(cli.out.yellow(`These led through it, and lead nowhere now: ${answer.used_by.join(', ')}`));
     }
     return EXIT.ok;
@@ -172,7 +172,7 @@ const removeAlias = async (cli: Cli, daemon: DaemonClient, { custom }: Aliases, 
     if (!(error instanceof Failure) || error.status !== 404) throw error;
     throw new Failure(error.message, {
       code: error.code,
-      why: custom.length === 0 ? 'no names were given here' : `those that were given here: ${custom.join(', ')}`,
+      why: custom.length === 0 ? 'no custom aliases' : `custom aliases: ${custom.join(', ')}`,
       fix: 'svc models alias',
       requestId: error.requestId,
     });

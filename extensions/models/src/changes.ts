@@ -119,7 +119,7 @@ const change = async ({ models, store }: ChangesDeps, validated: (names: Names) 
 export const wellFormedAlias = (given: string): string => {
   const alias = given.trim();
   if (alias === '') throw modelErrors.bad_alias('it is empty');
-  if (!ALIAS.test(alias)) throw modelErrors.bad_alias('it holds characters that no alias has, or is too long');
+  if (!ALIAS.test(alias)) throw modelErrors.bad_alias('it contains characters that are not allowed in an alias, or is too long');
   if (isWordOfChoice(alias)) throw modelErrors.bad_alias(`"${alias}" leaves the choice to the daemon`);
   return alias.toLowerCase();
 };
@@ -127,7 +127,7 @@ export const wellFormedAlias = (given: string): string => {
 const wellFormedTarget = (given: string): string => {
   const target = given.trim();
   if (target === '') throw modelErrors.bad_target('`model_id` is empty');
-  if (!isUsableId(target)) throw modelErrors.bad_target('`model_id` holds spaces or control characters, or is longer than 200 characters');
+  if (!isUsableId(target)) throw modelErrors.bad_target('`model_id` contains spaces or control characters, or is longer than 200 characters');
   return target;
 };
 

@@ -1,6 +1,8 @@
 /** What models declares to other areas: the catalog of providers' models, their windows and prices, and aliases. */
 import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
 
+export { ModelColumns } from './decorating.js';
+
 export const CatalogModel = Type.Object({
   id: Type.String(),
   provider: Type.String(),
@@ -15,7 +17,7 @@ export const CatalogModel = Type.Object({
   supports_streaming: Type.Boolean(),
   wire_id: Type.Optional(Type.String({ description: "The provider's own model ID, if it differs from `id`" })),
   pricing_known: Type.Optional(Type.Boolean({ description: 'False if the price is unknown; ignore the two prices then' })),
-  source: Type.Optional(OneOf(['builtin', 'catalog', 'custom', 'local'], { description: 'Who says that there is such a model; left out: the catalog' })),
+  source: Type.Optional(OneOf(['builtin', 'catalog', 'custom', 'local'], { description: 'The source of the model; by default, the catalog' })),
 });
 export type CatalogModel = Plain<typeof CatalogModel>;
 
@@ -34,8 +36,8 @@ export type ModelsService = Service<typeof Models>;
 export const ListedModel = Type.Object({
   id: Type.String({ description: "The server's own name for it" }),
   size_bytes: Nullable(Type.Number()),
-  context_window: Nullable(Type.Number({ description: 'Tokens, where the server says' })),
-  is_paid: Type.Optional(Type.Boolean({ description: 'Somebody is paid for it, and nobody here knows how much' })),
+  context_window: Nullable(Type.Number({ description: 'Tokens, if the server reports them' })),
+  is_paid: Type.Optional(Type.Boolean({ description: 'The model costs money, but its price is unknown' })),
 });
 export type ListedModel = Plain<typeof ListedModel>;
 

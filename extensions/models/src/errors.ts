@@ -80,7 +80,7 @@ export const modelErrors = defineErrors('models', {
   no_catalog_url: {
     status: 409,
     retry: false,
-    message: (version: string) => `No catalog_url is set under [models] in config.toml. The catalog ${version} stands.`,
+    message: (version: string) => `No catalog_url is set under [models] in config.toml. The catalog ${version} stays in use.`,
     hint: 'Set catalog_url to an address that serves a catalog; extensions/models/README.md says what is in one.',
   },
   catalog_unsafe: {
@@ -92,25 +92,25 @@ export const modelErrors = defineErrors('models', {
   catalog_unreachable: {
     status: 502,
     retry: true,
-    message: (why: string, version: string) => `No catalog could be fetched. ${why} The catalog ${version} stands.`,
+    message: (why: string, version: string) => `No catalog could be fetched. ${why} The catalog ${version} stays in use.`,
     hint: 'Check catalog_url under [models] in config.toml, and the network.',
   },
   catalog_unverified: {
     status: 502,
     retry: false,
-    message: (why: string, version: string) => `The fetched catalog failed verification: ${why}. Nothing of it was used; the catalog ${version} stands.`,
+    message: (why: string, version: string) => `The fetched catalog failed verification: ${why}. It is not used; the catalog ${version} stays in use.`,
     hint: 'It may have been modified in transit or published incompletely. Contact its publisher.',
   },
   catalog_unusable: {
     status: 502,
     retry: false,
-    message: (why: string, version: string) => `The response is not a catalog: ${why}. The catalog ${version} stands.`,
+    message: (why: string, version: string) => `The response is not a catalog: ${why}. The catalog ${version} stays in use.`,
     hint: 'Check catalog_url under [models] in config.toml.',
   },
   catalog_older: {
     status: 409,
     retry: false,
-    message: (offered: string, standing: string) => `The host offers the catalog ${offered}, which is older than the one that stands, ${standing}.`,
+    message: (offered: string, standing: string) => `The host offers the catalog ${offered}, which is older than the current one, ${standing}.`,
     hint: 'Nothing was changed. Contact its publisher.',
   },
 });

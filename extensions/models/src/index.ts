@@ -1,6 +1,4 @@
-import { Llm } from '@svc/ext-llm/contract';
-import { Providers } from '@svc/ext-providers/contract';
-import { LocalModels, Models, ModelsChanged } from './contract.js';
+import { LocalModels, ModelColumns, Models, ModelsChanged } from './contract.js';
 import * as contract from './contract.js';
 import { DoctorCheck, defineExtension } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
@@ -33,22 +31,23 @@ export default defineExtension({
     const updates = createCatalogUpdates({ fetch, config: ctx.config, schemas: ctx.schemas, kept, store, models, events: ctx.events, clock: ctx.clock, log: ctx.log, signal: ctx.signal });
     ctx.services.provide(Models, servedModels(models));
     ctx.services.provide(LocalModels, { keep: (provider, listed) => changes.keepList(provider, listed), forget: (provider) => changes.forgetList(provider) });
-    const about = { models, providers: ctx.services.optional(Providers), llm: ctx.services.optional(Llm) };
+    const about = { models, columns: ctx.hooks.define(ModelColumns) };
     ctx.routes.add(
       ...modelRoutes(about),
       ...aliasRoutes({ models, changes }),
       ...customRoutes({ ...about, changes }),
       ...catalogRoutes({ models, kept, updates, hasHost: () => ctx.config.get(ModelsSection).catalog_url !== '' }),
     );
-    ctx.slashCommands.add(modelsCommand({ models, providers: about.providers }));
+    ctx.slashCommands.add(modelsCommand(about));
     ctx.events.on(ModelsChanged, async ({ what, name }) => {
       models.refresh();
       if (what === 'catalog') await updates.applyChange(name);
     });
     ctx.hooks.tap(DoctorCheck, async () => {
       const { catalog, from, trouble } = await kept.standing();
-      if (trouble !== null) return [{ check: 'models.catalog', result: 'warn', message: `${trouble} The catalog ${catalog.version} stands.`, fix: 'curl -X POST localhost:4545/api/catalog/update' }];
-      return [{ check: 'models.catalog', result: 'pass', message: `The ${from} catalog ${catalog.version} stands, with ${catalog.models.length} models.` }];
+      if (trouble !== null)
+        return [{ check: 'models.catalog', result: 'warn', message: `${trouble} The catalog ${catalog.version} is in use.`, fix: 'curl -X POST localhost:4545/api/catalog/update' }];
+      return [{ check: 'models.catalog', result: 'pass', message: `The ${from} catalog ${catalog.version} is in use, with ${catalog.models.length} models.` }];
     });
   },
 });

@@ -10,10 +10,10 @@ export const Model = Type.Object(
     provider: Type.String(),
     display_name: Type.String(),
     tier: OneOf(TIERS),
-    modality: OneOf(['text'], { description: 'The catalog holds models of text alone' }),
+    modality: OneOf(['text'], { description: 'The catalog has only text models' }),
     context_window: Type.Integer({ description: 'Tokens' }),
     max_output_tokens: Type.Integer(),
-    input_cost_per_1m: Type.Number({ description: 'USD per million tokens; 0 on this machine, in free tiers and flat plans. Says nothing where `pricing_known` is false' }),
+    input_cost_per_1m: Type.Number({ description: 'USD per million tokens; 0 for local models, free tiers and flat plans. Meaningless if `pricing_known` is false' }),
     output_cost_per_1m: Type.Number({ description: 'USD per million tokens' }),
     input_cost_per_m: Type.Number({ description: 'The same by its other name' }),
     output_cost_per_m: Type.Number({ description: 'The same by its other name' }),
@@ -35,17 +35,16 @@ export const Model = Type.Object(
 export interface ModelSurroundings {
   /** Providers that can be asked now. */
   readonly usable: ReadonlySet<string>;
-  readonly canThink: (model: CatalogModel) => Promise<boolean | null>;
   readonly aliasesOf: (modelId: string) => readonly string[];
   /** Undefined where no server of its provider was ever seen. */
   readonly isListed: (model: CatalogModel) => boolean | undefined;
 }
 
-export const viewOf = async (model: CatalogModel, { usable, canThink, aliasesOf, isListed }: ModelSurroundings) => ({
+export const viewOf = (model: CatalogModel, canThink: boolean | null, { usable, aliasesOf, isListed }: ModelSurroundings) => ({
   ...model,
   tier: tierOf(model.tier),
   modality: 'text' as const,
-  supports_thinking: await canThink(model),
+  supports_thinking: canThink,
   input_cost_per_m: model.input_cost_per_1m,
   output_cost_per_m: model.output_cost_per_1m,
   pricing_known: model.pricing_known ?? true,

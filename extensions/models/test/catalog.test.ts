@@ -89,8 +89,16 @@ describe('the model catalog', () => {
   });
 
   const routesWith = (usable: readonly string[] | undefined) =>
-    // Of providers and llm only these questions are asked.
-    modelRoutes({ models, providers: { value: usable && { usable: async () => new Set(usable) } } as never, llm: { value: { canThink: async () => true } } as never });
+    modelRoutes({
+      models,
+      columns: {
+        isEmpty: () => false,
+        call: async ({ models: asked }) => [
+          ...(usable ? [{ owner: 'providers', value: { providers: usable.map((name) => ({ name, isUsable: true })) } }] : []),
+          { owner: 'llm', value: { canThink: asked.map(() => true) } },
+        ],
+      },
+    });
 
   interface Listed {
     models: Array<{ id: string; provider: string; available: boolean; aliases: string[] }>;

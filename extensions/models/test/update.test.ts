@@ -116,7 +116,7 @@ describe('updates of the catalog', function () {
     const why = Object.fromEntries(body.dropped.map((one: { entry: string; why: string }) => [one.entry, one.why]));
     expect(Object.keys(why)).to.have.members(['openai/cheat at models[1]', 'openai/NEW-MODEL at models[3]', 'builtin/own at models[6]', 'alias lost', 'alias a', 'alias b', 'alias ?', 'alias num']);
     expect(why['openai/cheat at models[1]']).to.contain('input_cost_per_1m');
-    expect(why['alias a']).to.contain('ring');
+    expect(why['alias a']).to.contain('cycle');
     expect(body).to.include({ dropped_count: 8, models_count: 5 });
     expect((await kernel.http.get('/api/models/fine')).body)
       .to.include({ id: 'second', tier: 'custom' })

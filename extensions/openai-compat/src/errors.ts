@@ -1,7 +1,7 @@
 import { defineErrors } from '@svc/api';
 
 export const compatErrors = defineErrors('', {
-  missing_message: { status: 400, retry: false, message: () => 'messages holds no user message.', hint: 'The agent answers the last user message.' },
+  missing_message: { status: 400, retry: false, message: () => 'messages contains no user message.', hint: 'The agent answers the last user message.' },
   no_question: { status: 400, retry: false, message: (why: string) => `A stateless request ends with a user message: ${why}.`, hint: 'End with the message that should be answered.' },
   unsupported_part: { status: 400, retry: false, message: (type: string) => `Content parts of type "${type}" are not taken.`, hint: 'Send text and image_url parts.' },
   invalid_image: { status: 400, retry: false, message: (why: string) => `An image cannot be taken: ${why}.`, hint: 'Send data:image/png;base64,… (png, jpeg, gif or webp).' },

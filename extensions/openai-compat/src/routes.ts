@@ -49,7 +49,7 @@ const createCompletion = (deps: CompatDeps): RouteDecl =>
     headers: Type.Object({
       ...IdempotencyKey,
       'x-svc-session': Type.Optional(Type.String({ description: 'A session of the agent, by id or label, instead of its current one' })),
-      'x-svc-stateless': Type.Optional(Type.String({ description: '`1`: the messages of the request are the whole conversation, and none is kept' })),
+      'x-svc-stateless': Type.Optional(Type.String({ description: '`1`: the messages of the request are the whole conversation, and nothing is stored' })),
     }),
     body: ChatRequest,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -84,7 +84,7 @@ const getModel = ({ agents, sessions }: CompatDeps): RouteDecl =>
     summary: 'Get an agent as a model',
     description: MODEL_TEXT,
     cost: 2,
-    params: Type.Object({ id: Type.String({ description: 'Any form of `model` that names an agent; `:` and `@` may stand as they are', examples: ['svc:librarian'] }) }),
+    params: Type.Object({ id: Type.String({ description: 'Any form of `model` that names an agent; `:` and `@` need no encoding', examples: ['svc:librarian'] }) }),
     errors: [404, 409],
     responses: { 200: OpenAiModel },
     handler: async ({ actor, params: { id } }) => {

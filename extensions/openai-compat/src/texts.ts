@@ -22,6 +22,6 @@ Choose stateless for UIs that keep the conversation themselves (Open WebUI, Libr
 **Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries \`x-should-retry: false\`. A client that hangs up ends its run 2 s later. \`Idempotency-Key\` makes a resent request the same run.`;
 
 export const MODELS_TEXT =
-  'Each agent that the caller may see, twice: `svc:<agent>` goes on with its conversation, `svc:<agent>:stateless` answers from the messages of the request alone, as chat UIs expect. `svc:<agent>@<session>` works too and is not listed.';
+  'Each agent that you can see, twice: `svc:<agent>` continues its conversation, `svc:<agent>:stateless` answers from the messages of the request alone, as chat UIs expect. `svc:<agent>@<session>` also works and is not listed.';
 
 export const MODEL_TEXT = 'By any form of id that names an agent. One that names a session is there if the session is.';

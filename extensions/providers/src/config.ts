@@ -10,7 +10,7 @@ const DefaultModelConfig = Type.Object(
   {
     provider: Type.String({ default: '', maxLength: 64, description: 'A provider name; empty or `auto` lets the daemon choose' }),
     model: Type.String({ default: '', maxLength: 200, description: "A model id; empty means the provider's default model" }),
-    api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that sets its key, where that is not the usual one' }),
+    api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable with its key, if it is not the usual one' }),
     base_url: Type.String({
       default: '',
       pattern: BASE_URL,
@@ -30,7 +30,7 @@ const FallbackProviders = Type.Array(
     {
       provider: Type.String({ minLength: 1, maxLength: 64, description: 'A provider name' }),
       model: Type.String({ default: '', maxLength: 200, description: "A model id; empty means the provider's default model" }),
-      api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable that sets its key, where that is not the usual one' }),
+      api_key_env: Type.String({ default: '', pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$', description: 'The environment variable with its key, if it is not the usual one' }),
       base_url: Type.String({ default: '', pattern: BASE_URL, maxLength: 2000, description: 'Base URL, if not the default one' }),
     },
     closed,

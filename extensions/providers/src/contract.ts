@@ -11,7 +11,7 @@ export const AuthStatus = OneOf(AUTH_STATUSES);
 export const ProviderRecord = Type.Object({
   name: Type.String(),
   display_name: Type.String(),
-  wire: Type.String({ description: 'What it speaks: `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver that an extension provides, or `unsupported`' }),
+  wire: Type.String({ description: 'The protocol: `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver that an extension provides, or `unsupported`' }),
   base_url: Type.String(),
   env_var: Nullable(Type.String()),
   key_required: Type.Boolean(),

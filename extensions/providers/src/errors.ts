@@ -8,7 +8,7 @@ export const providerErrors = defineErrors('providers', {
     hint: 'GET /api/providers lists them. To add your own, send PUT /api/providers/{name}/url with {"url": "…", "create": true}, or add a line under [provider_urls] in config.toml.',
   },
   empty_key: { status: 400, retry: false, message: () => "The key is empty: send `api_key` with the provider's key.", hint: 'Body: {"api_key": "…"}' },
-  bad_key: { status: 400, retry: false, message: () => 'The key holds spaces or characters that no provider key has.', hint: 'Copy it again, as one line without quotes or line breaks.' },
+  bad_key: { status: 400, retry: false, message: () => 'The key contains spaces or characters that provider keys never have.', hint: 'Copy it again, as one line without quotes or line breaks.' },
   bad_name: {
     status: 400,
     retry: false,
@@ -49,7 +49,7 @@ export const providerErrors = defineErrors('providers', {
   no_model: {
     status: 400,
     retry: false,
-    message: (name: string) => `Nobody knows which model of ${name} to use.`,
+    message: (name: string) => `svc does not know which model of ${name} to use.`,
     hint: 'Name one: {"model": "…"}, or `svc providers default <provider> <model>`.',
   },
   not_usable: {

@@ -1,7 +1,7 @@
 import { ProviderChanged, Providers } from './contract.js';
 import * as contract from './contract.js';
-import { LocalModels, Models } from '@svc/ext-models/contract';
-import { DoctorCheck, type ExtensionContext, KernelGreet, defineExtension } from '@svc/api';
+import { LocalModels, ModelColumns, Models } from '@svc/ext-models/contract';
+import { DoctorCheck, type ExtensionContext, KernelGreet, allKnown, defineExtension, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
 import { keyStates } from '../migrations/0003_keys.js';
@@ -49,6 +49,9 @@ export default defineExtension({
     });
     starting.set(ctx, () => providers.allowUrls());
     ctx.services.provide(Providers, providers);
+    ctx.hooks.tap(ModelColumns, () =>
+      whenKnown(allKnown([providers.list(), providers.usable()]), ([all, usable]) => ({ providers: all.map(({ name }) => ({ name, isUsable: usable.includes(name) })) })),
+    );
     const isShipped = async (name: string): Promise<boolean> => (await loadKnownProviders()).some((entry) => entry.name === name);
     const reach = createReach({ fetch, clock: ctx.clock, local, lists, isShipped, log: ctx.log });
     ctx.routes.add(...providerRoutes({ providers, models, local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
@@ -75,6 +78,6 @@ export default defineExtension({
     starting
       .get(ctx)?.()
       .catch((error: unknown) => {
-        ctx.log.warn('the base URLs of the providers cannot be told; the next look at the providers tries again', { error: String(error) });
+        ctx.log.warn('the base URLs of the providers could not be read; svc tries again at the next request', { error: String(error) });
       }),
 });

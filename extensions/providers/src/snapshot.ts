@@ -127,7 +127,7 @@ const lookFor = async (secrets: Secrets, entry: ProviderEntry): Promise<{ place:
   try {
     return { place: await secrets.where(secret), problem: null };
   } catch (error) {
-    return { place: undefined, problem: isSvcError(error) ? error.message : 'The store of secrets failed; the log says why.' };
+    return { place: undefined, problem: isSvcError(error) ? error.message : 'The secret store failed; see the log.' };
   }
 };
 

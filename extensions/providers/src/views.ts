@@ -10,7 +10,7 @@ const fields = {
   id: Type.String({ description: 'The name by its other name' }),
   display_name: Type.String(),
   auth_status: AuthStatus,
-  env_var: Type.Optional(Type.String({ description: 'Left out where no key is needed' })),
+  env_var: Type.Optional(Type.String({ description: 'Missing if no key is needed' })),
   api_key_env: Type.Optional(Type.String({ description: 'The same by its other name' })),
   base_url: Type.String(),
   model_count: Type.Integer(),
@@ -45,13 +45,13 @@ const ProviderModel = Type.Object({
   supports_vision: Type.Boolean(),
   supports_streaming: Type.Boolean(),
   wire_id: Type.Optional(Type.String()),
-  pricing_known: Type.Boolean({ description: 'Whether the prices say anything' }),
-  source: Type.Optional(Type.String({ description: '`custom`, `local`; left out for those of the catalog' })),
+  pricing_known: Type.Boolean({ description: 'Whether the prices are known' }),
+  source: Type.Optional(Type.String({ description: '`custom` or `local`; missing for models of the catalog' })),
 });
 
 export const ProviderDetail = Type.Object({
   ...fields,
-  models: Type.Array(ProviderModel, { description: 'Its rows of the catalog, custom and local ones too; GET /api/models?provider= says more of each' }),
+  models: Type.Array(ProviderModel, { description: 'Its models, including custom and local ones; GET /api/models?provider= has their details' }),
 });
 
 export interface ProviderSurroundings {

@@ -91,7 +91,7 @@ describe('what providers answer', function () {
     for (const [what, answer, says, reachable] of [
       ['a web page', HTML, 'web page', true],
       ['a web page that says it is JSON', { body: '<html>', headers: { 'content-type': 'application/json' } }, 'web page', true],
-      ['JSON that is no list', { body: { hello: 'world' } }, 'no list of models', true],
+      ['JSON that is no list', { body: { hello: 'world' } }, 'does not answer with a list of models', true],
       ['a 500', { status: 500 }, 'answered 500', true],
       ['a 404', { status: 404 }, 'no list of models at /v1/models (404)', true],
       ['a 429', { status: 429 }, 'no more questions', true],

@@ -4,10 +4,15 @@ export const RateLimitSection = defineConfig(
   'rate_limit',
   Type.Object(
     {
-      window_secs: Type.Integer({ minimum: 1, maximum: 3_600, default: 60, description: 'The burst is this many seconds of the rate; also what Retry-After says' }),
+      window_secs: Type.Integer({ minimum: 1, maximum: 3_600, default: 60, description: 'The burst is this many seconds of the rate. Also the value of Retry-After' }),
       max_ws_per_ip: Type.Integer({ minimum: 1, maximum: 100_000, default: 50, description: 'Open WebSockets per address (IPv6: per /64)' }),
       max_ws_per_user: Type.Integer({ minimum: 1, maximum: 100_000, default: 100, description: 'Open WebSockets of one person, from all addresses together' }),
-      max_addresses: Type.Integer({ minimum: 100, maximum: 10_000_000, default: 100_000, description: 'Addresses (IPv6: networks of /64) remembered at once; the longest idle are forgotten first' }),
+      max_addresses: Type.Integer({
+        minimum: 100,
+        maximum: 10_000_000,
+        default: 100_000,
+        description: 'Maximum number of addresses (IPv6: networks of /64) to track; the longest idle are dropped first',
+      }),
     },
     {
       additionalProperties: false,
@@ -29,5 +34,5 @@ export const RateLimitSection = defineConfig(
 /** A key of `[api]`, where the interface has it. */
 export const RatePerSecond = defineConfig(
   'api.rate_limit_per_second',
-  Type.Number({ default: 50, minimum: 0.01, maximum: 100_000, description: 'Tokens an address gets back each second; the burst is a minute of it' }),
+  Type.Number({ default: 50, minimum: 0.01, maximum: 100_000, description: 'Tokens that an address regains per second; the burst is `window_secs` of them' }),
 );

@@ -33,7 +33,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
     timeoutMs: 86_400_000,
     run: async (args, call) => {
       const other = await deps.agents.find(call.actor, args.agent_id);
-      if (!other) return { content: `There is no agent "${args.agent_id}". agent_list names all.`, isError: true };
+      if (!other) return { content: `There is no agent "${args.agent_id}". Use agent_list to see all.`, isError: true };
       if (other.id === call.agentId) return { content: 'An agent cannot send a message to itself.', isError: true };
       const submitted = await deps.runs.submit(call.actor, {
         agentId: other.id,
@@ -44,9 +44,9 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         depth: call.depth + 1,
         parentRunId: call.runId,
       });
-      const frame = await answerTo(deps, call, submitted).catch(async (error: unknown) => {
+      const frame = await answerTo(deps, call, submitted, other.name).catch(async (error: unknown) => {
         // Whoever stopped the asking run may have looked for what it began before this was there.
-        if (isStopped(call.signal)) await deps.runs.stop(call.actor, { runId: submitted.runId }, 'whoever asked was stopped');
+        if (isStopped(call.signal)) await deps.runs.stop(call.actor, { runId: submitted.runId }, 'the run that asked was stopped');
         throw error;
       });
       if (!frame) return { content: `${other.name} has not answered yet; its run ${submitted.runId} goes on.`, isError: true };
@@ -58,10 +58,32 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
 const isStopped = ({ aborted, reason }: AbortSignal): boolean => aborted && isSvcError(reason) && STOPS.has(reason.code);
 
 /** Its last frame, or nothing once the wait has lasted long enough. Rejects when the call is over before. */
-async function answerTo(deps: AgentSendDeps, call: ToolCall, submitted: Submitted): Promise<RunFrame | undefined> {
+async function answerTo(deps: AgentSendDeps, call: ToolCall, submitted: Submitted, name: string): Promise<RunFrame | undefined> {
   // One that runs at once waits for nobody.
   if (submitted.position > 0 || submitted.replayed) await deps.circles.refuse(call, submitted);
   const done = new AbortController();
   const signal = AbortSignal.any([call.signal, done.signal]);
+  showWaits(deps, call, submitted.topic, name, signal).catch((cause: unknown) => call.log.debug('what another run waits for is no longer shown', { run: submitted.runId, cause }));
   return (await Promise.race([deps.streams.final(RunFrames, submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort())) ?? undefined;
+}
+
+/** What the other run waits for is shown in this one too, whose people may be the ones to decide. */
+async function showWaits({ streams }: AgentSendDeps, call: ToolCall, topic: string, name: string, signal: AbortSignal): Promise<void> {
+  const frames = streams.follow(RunFrames, topic);
+  const close = (): void => frames.close();
+  signal.addEventListener('abort', close);
+  let isWaiting = false;
+  try {
+    for await (const frame of frames) {
+      if (signal.aborted || frame.final) return;
+      if (frame.type !== 'phase') continue;
+      const { phase, detail, approval_id } = frame.data;
+      if (phase === 'waiting') streams.publish(RunFrames, call.runId, 'phase', { phase, detail: `${name}: ${detail ?? 'waiting'}`, ...(approval_id === undefined ? {} : { approval_id }) });
+      else if (isWaiting) streams.publish(RunFrames, call.runId, 'phase', { phase: 'thinking', detail: `${name} goes on` });
+      isWaiting = phase === 'waiting';
+    }
+  } finally {
+    signal.removeEventListener('abort', close);
+    frames.close();
+  }
 }

@@ -1,8 +1,7 @@
 /** Files that are put with a message: how clients name them, and what of them the message carries. */
 import { type Actor, type OptionalHandle, Type } from '@svc/api';
-import type { Attachment, UploadsService } from '@svc/ext-files/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { RunDraft } from './contract.js';
+import type { Attachment, RunDraft, UploadsService } from './contract.js';
 import { runErrors } from './errors.js';
 
 export const MAX_ATTACHMENTS = 20;
@@ -10,9 +9,9 @@ export const MAX_ATTACHMENTS = 20;
 /** As bodies and frames write it. What the client believes of the type is not asked: the upload's own is known. */
 export const AttachmentBody = Type.Object(
   {
-    file_id: Type.String({ minLength: 1, maxLength: 64, description: 'What the upload was answered with' }),
-    filename: Type.Optional(Type.String({ maxLength: 1_000, description: "What to call it in this message; the upload's own name when left out" })),
-    content_type: Type.Optional(Type.String({ maxLength: 200, description: 'Not looked at: the upload has the type of its bytes' })),
+    file_id: Type.String({ minLength: 1, maxLength: 64, description: 'From the response to the upload' }),
+    filename: Type.Optional(Type.String({ maxLength: 1_000, description: 'Its name in this message; by default, the name of the upload' })),
+    content_type: Type.Optional(Type.String({ maxLength: 200, description: 'Ignored: the type is detected from the content' })),
   },
   { 'x-name': 'Attachment' },
 );
@@ -28,7 +27,7 @@ export function framedAttachments(value: unknown): RunDraft['attachments'] | str
   for (const one of value as readonly unknown[]) {
     const { file_id: fileId, filename } = typeof one === 'object' && one !== null ? (one as Record<string, unknown>) : {};
     if (typeof fileId !== 'string' || fileId === '') return 'Each of the "attachments" of a message frame needs "file_id", as the upload was answered with.';
-    if (filename !== undefined && typeof filename !== 'string') return 'The "filename" of one of the "attachments" is a string.';
+    if (filename !== undefined && typeof filename !== 'string') return 'Each "filename" in "attachments" must be a string.';
     found.push({ fileId, ...(filename === undefined ? {} : { filename }) });
   }
   return found;

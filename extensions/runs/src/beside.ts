@@ -12,7 +12,7 @@ import type { EntryDraft, SessionsService } from '@svc/ext-sessions/contract';
 import type { RunDraft, RunResult } from './contract.js';
 import { type Beside, inputOf, type RunInput } from './run-input.js';
 
-const NOT_KEPT = 'The answer to an incognito message is given once and not kept.';
+const NOT_KEPT = 'The answer to an incognito message is sent once and not stored.';
 const ASIDE = /^\/btw\s+/;
 
 /** `/btw what time is it?` is the question beside the conversation, on every channel. */

@@ -29,7 +29,7 @@ export const RunsSection = defineConfig('runs', RunsConfig);
 /** For agents whose manifest does not say. It makes no agent think. */
 const ThinkingConfig = Type.Object(
   {
-    budget_tokens: Type.Integer({ minimum: 1_024, maximum: 1_000_000, default: 10_000, description: 'Tokens that a model may think before it answers' }),
+    budget_tokens: Type.Integer({ minimum: 1_024, maximum: 1_000_000, default: 10_000, description: 'Maximum number of thinking tokens per answer' }),
     stream_thinking: Type.Boolean({ default: true, description: "Whether to stream and store the model's reasoning, if the model exposes it" }),
   },
   { additionalProperties: false, default: {} },

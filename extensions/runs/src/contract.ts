@@ -19,9 +19,11 @@ import {
   method,
 } from '@svc/api';
 import { Agent } from '@svc/ext-agents/contract';
-import { Attachment } from '@svc/ext-files/contract';
 import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
+import { Attachment } from './uploads.js';
+
+export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
 export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
 export type Channel = Plain<typeof Channel>;
@@ -30,24 +32,24 @@ export const RunDraft = Type.Object({
   agentId: Type.String(),
   sessionId: Type.Optional(Type.String()),
   parts: Type.Array(Part),
-  attachments: Type.Optional(Type.Array(Attachment, { description: 'Uploads that the actor may see; what they say follows the parts' })),
+  attachments: Type.Optional(Type.Array(Attachment, { description: 'Uploads that the actor may see; their content follows the parts' })),
   door: Channel,
   key: Type.Optional(Type.String({ description: 'Idempotency key: the same key and body is the same run' })),
-  isResend: Type.Optional(Type.Boolean({ description: 'The client says that it sends this again by itself: attach to the run it began, if there is one' })),
+  isResend: Type.Optional(Type.Boolean({ description: 'An automatic retry by the client: attach to the run that the first request started, if there is one' })),
   systemExtra: Type.Optional(Type.String({ description: 'Prepended to the system prompt of this run only' })),
   maxTokens: Type.Optional(Type.Number()),
   temperature: Type.Optional(Type.Number()),
   parameters: Type.Optional(Parameters),
   history: Type.Optional(
     Type.Array(Type.Object({ role: OneOf(['user', 'assistant']), parts: Type.Array(Part) }), {
-      description: 'All that was said before: the run stands on this alone. It neither reads nor joins a conversation, waits for no other run, and uses tools like any other',
+      description: 'The whole history. The run neither reads nor joins a conversation, waits for no other run, and can use tools',
     }),
   ),
-  ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Also what begins with `/btw `' })),
-  incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation, and nothing of it or of its answer is kept' })),
-  thinking: Type.Optional(Type.Boolean({ description: 'Whether the model shall think before it answers; otherwise as the session or the manifest says' })),
+  ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Text that begins with `/btw ` is one too' })),
+  incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation; neither the message nor its answer is stored' })),
+  thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. By default, as set for the session or in the manifest' })),
   showThinking: Type.Optional(Type.Boolean({ description: "Whether to show and store the model's reasoning. The default is the manifest's setting, which is true by default" })),
-  depth: Type.Optional(Type.Integer({ description: 'How many agents stand above this run' })),
+  depth: Type.Optional(Type.Integer({ description: 'Number of agents above this run' })),
   parentRunId: Type.Optional(Type.String()),
 });
 export type RunDraft = Plain<typeof RunDraft>;
@@ -57,8 +59,8 @@ export const Submitted = Type.Object({
   topic: Type.String({ description: 'Where its frames appear' }),
   sessionId: Type.String(),
   replayed: Type.Boolean({ description: 'True when the key named a run that exists' }),
-  position: Type.Integer({ description: '0 when it runs at once' }),
-  leftOut: Type.Optional(Type.Array(LeftOut, { description: 'What of the parameters the model will be asked without, as far as is known' })),
+  position: Type.Integer({ description: '0 if it starts immediately' }),
+  leftOut: Type.Optional(Type.Array(LeftOut, { description: 'Parameters that will not be sent to the model, as far as known' })),
 });
 export type Submitted = Plain<typeof Submitted>;
 
@@ -84,7 +86,7 @@ export type CommandAnswer = Plain<typeof CommandAnswer>;
 const Phase = Type.Object({
   phase: OneOf(['queued', 'thinking', 'waiting', 'retrying', 'restarted', 'command', 'adjusted'], {
     description:
-      '`restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again; `adjusted` says in `left_out` what the model was asked without',
+      '`restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model',
   }),
   detail: Type.Optional(Type.String()),
   attempt: Type.Optional(Type.Integer()),
@@ -119,21 +121,21 @@ export const RunFrames = defineFrames('runs.frames', '1.2.0', {
     phase: Phase,
     thinking_delta: Type.Object(
       { content: Type.String() },
-      { description: 'A piece of what the model thinks, where it lets it be seen. A `retrying` or `restarted` phase voids what came since the last tool event' },
+      { description: "A piece of the model's thinking, if the model shows it. Discard the pieces since the last tool event after a `retrying` or `restarted` phase" },
     ),
     chunk: Type.Object({ content: Type.String(), done: Type.Literal(false) }),
     tool_use: Type.Object({ tool: Type.String(), id: Type.String() }),
     tool_input: Type.Object(
-      { tool: Type.String(), id: Type.String(), input: Type.Unknown({ description: 'What the tool is called with' }) },
+      { tool: Type.String(), id: Type.String(), input: Type.Unknown({ description: 'The arguments of the call' }) },
       { description: 'Follows tool_use. Event streams leave it out: their tool_result has the input' },
     ),
     tool_result: Type.Object({
       tool: Type.String(),
       id: Type.String(),
-      input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }),
+      input: Type.Unknown({ description: "The arguments of the call, by the tool's schema" }),
       is_error: Type.Boolean(),
       result: Type.String(),
-      missing: Type.Optional(Type.Array(Need, { description: 'Refused for want of these: what a person could grant under `[capabilities]`' })),
+      missing: Type.Optional(Type.Array(Need, { description: 'Missing permissions, as a person can grant them under `[capabilities]`' })),
     }),
     done: Done,
     error: Failure,
@@ -159,7 +161,7 @@ export type RunInfo = Plain<typeof RunInfo>;
 
 export const Runs = defineService('runs', '1.1.0', {
   submit: method([Actor, RunDraft], Submitted, {
-    what: 'sends messages to your agents, which then do what they say with everything you granted to those agents (commands, files, hosts)',
+    what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
     changes: true,
   }),
   get: method([Actor, Type.String()], RunInfo, { what: 'reads what your agents answered' }),

@@ -65,5 +65,5 @@ export const runErrors = defineErrors('run', {
   },
   agent_gone: { status: 404, retry: false, message: () => 'The agent of this run no longer exists.' },
   invalid_key: { status: 400, retry: false, message: () => 'An Idempotency-Key has 1 to 255 printable ASCII characters.' },
-  internal: { status: 500, retry: false, message: () => 'Internal server error', hint: 'The log holds the cause: svc logs' },
+  internal: { status: 500, retry: false, message: () => 'Internal server error', hint: 'See the log: svc logs' },
 });

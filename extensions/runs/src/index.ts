@@ -1,11 +1,10 @@
-import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunStart, Runs } from './contract.js';
+import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunStart, Runs, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
-import { Uploads } from '@svc/ext-files/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
-import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, defineExtension } from '@svc/api';
+import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, atOnce, defineExtension } from '@svc/api';
 import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
@@ -24,6 +23,7 @@ import { runListRoutes } from './observed/run-lists.js';
 import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
+import { serveAreasBelow } from './serving.js';
 import { slashCommands } from './slash-commands.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
@@ -113,6 +113,7 @@ export default defineExtension({
     const runs = createRunsService({ ...loop, worker, firstSteps, intercept, startHook, watch, repeats, config });
 
     ctx.services.provide(Runs, runs);
+    serveAreasBelow(ctx, { runs, agents: atOnce(agents) });
     showFrames(ctx.streams);
     ctx.routes.add(
       ...messageRoutes({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams }),

@@ -52,17 +52,17 @@ const Image = Type.Object(
 );
 const MessageBody = Type.Object(
   {
-    message: Type.String({ description: 'What to say to the agent' }),
-    session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')),
+    message: Type.String({ description: 'The message to the agent' }),
+    session_id: Type.Optional(UuidText('A session of the agent; by default, its current one')),
     images: Type.Optional(Type.Array(Image, { maxItems: 20 })),
     attachments: Type.Optional(
       Type.Array(AttachmentBody, {
         maxItems: MAX_ATTACHMENTS,
-        description: 'Uploads to put with the message: the model sees pictures and reads PDFs and text, and each lies in the workspace under `uploads/`. Refused where nothing keeps uploads',
+        description: 'Uploads to attach to the message: the model sees pictures and reads PDFs and text. Each is copied to the workspace under `uploads/`. Refused if uploads are unavailable',
       }),
     ),
     ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw `' })),
-    incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is kept' })),
+    incognito: Type.Optional(Type.Boolean({ description: 'Reads the conversation; neither the message nor its answer is stored' })),
     thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers' })),
     show_thinking: Type.Optional(
       Type.Boolean({ description: "Whether to stream and store the model's reasoning, if the model exposes it. The default is the agent's setting, which is true by default" }),
@@ -86,14 +86,14 @@ const errors = { 400: ErrorBody, 404: ErrorBody, 409: ErrorBody };
 const messageErrors = { ...errors, 412: ErrorBody, 413: ErrorBody, 429: ErrorBody, 503: ErrorBody };
 
 const LastEventId = {
-  'Last-Event-ID': Type.Optional(Type.String({ description: 'The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it' })),
+  'Last-Event-ID': Type.Optional(Type.String({ description: 'The `id` of the last event received, as `<run>.<attempt>.<number>`: the stream continues after it' })),
 };
 
 const examples: Readonly<Record<string, MessageBody>> = {
   'A question': { message: 'What changed in the report since Monday?' },
-  'In a session of its own, with thinking': { message: 'Plan the move to the new office.', session_id: '5a3c7c7e-7a39-4b59-8f0c-0f6f1f2b7a10', thinking: true },
+  'In a separate session, with thinking': { message: 'Plan the move to the new office.', session_id: '5a3c7c7e-7a39-4b59-8f0c-0f6f1f2b7a10', thinking: true },
   'A picture': { message: 'What does this sign say?', images: [{ media_type: 'image/png', data: 'iVBORw0KGgo=' }] },
-  'Beside the conversation': { message: 'What time is it in Lisbon?', ephemeral: true },
+  'A side question': { message: 'What time is it in Lisbon?', ephemeral: true },
 };
 
 export const messageRoutes = (deps: RouteDeps): RouteDecl[] => [sendRoute(deps), streamRoute(deps), followRoute(deps), stopRoute(deps)];

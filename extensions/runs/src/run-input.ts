@@ -77,6 +77,8 @@ export interface ToolIntent {
   readonly digest: string;
   /** Set when the call was refused: what the model reads instead of a result. */
   readonly denied?: string;
+  /** Why it was refused, as the validator calls it. */
+  readonly code?: string;
   readonly warning?: string;
 }
 

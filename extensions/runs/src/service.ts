@@ -8,7 +8,6 @@
 import { createHash } from 'node:crypto';
 import type { Actors, Actor, Clock, DurableWorker, Events, HookHandle, Ids, Journal, JournalRun, Logger, OptionalHandle, Streams } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { UploadsService } from '@svc/ext-files/contract';
 import type { LeftOut, LlmService } from '@svc/ext-llm/contract';
 import type { Part, SessionsService } from '@svc/ext-sessions/contract';
 import { attachedParts, bringPictures } from './attachments.js';
@@ -17,12 +16,14 @@ import {
   type CommandAnswer,
   type MessageIntercept,
   RunChanged,
+  RunEnded,
   type RunDraft,
   RunFrames,
   type RunInfo,
   type RunResult,
   type RunStart,
   RunStarted,
+  type UploadsService,
   type RunsService,
   type Submitted,
 } from './contract.js';
@@ -141,6 +142,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
       actor: actorFor(deps, actor, agent),
       lane,
       subject: agent.id,
+      session: sessionId,
       input,
       ...(draft.key === undefined ? {} : { key: draft.key }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
@@ -195,7 +197,8 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
   }));
   const { writes } = await deps.sessions.append(system, ref, skipped);
   const why = runErrors.superseded();
-  if (await deps.journal.cancel(system, waiting.id, toRunError(why), writes)) await sayEnd(deps, waiting, why);
+  const ended = deps.events.event(RunEnded, { ...factOf(waiting), status: 'cancelled' });
+  if (await deps.journal.cancel(system, waiting.id, toRunError(why), [...writes, ended])) await sayEnd(deps, waiting, why);
 }
 
 /**
@@ -213,6 +216,8 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   const opened = await deps.journal.open({
     kind: COMMAND_KIND,
     actor,
+    subject: agent.id,
+    session: sessionId,
     input: { agentId: agent.id, sessionId, command: answer.command },
     ...(draft.key === undefined ? {} : { key: draft.key, fingerprint: fingerprintOf(agent.id, sessionId, draft, actor) }),
   });

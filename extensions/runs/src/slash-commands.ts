@@ -48,7 +48,7 @@ export const slashCommands = (deps: SlashDeps): SlashCommand[] => [
     takes: 'text',
     order: 18,
     // With a question it is a message, and does not come here.
-    run: async () => ({ message: 'Ask something beside the conversation: /btw QUESTION' }),
+    run: async () => ({ message: 'Ask a side question: /btw QUESTION' }),
   }),
   // Whoever is in a hurry to stop something is not told how to spell it.
   defineSlashCommand({ name: 'stop', usage: '/stop', summary: "Stop the agent's current run", permission: 'runs.send', takes: 'text', order: 31, run: (call) => stopRuns(deps, call) }),
@@ -95,7 +95,7 @@ async function showStatus(deps: SlashDeps, call: SlashCall): Promise<SlashAnswer
   return {
     message: [
       `${agent.name} is ${agent.state}, and answers with ${model?.provider}/${model?.model}.`,
-      session ? `This conversation has ${session.messages} messages: ${session.label ?? session.id}.` : 'Nothing was said in this conversation yet.',
+      session ? `This conversation has ${session.messages} messages: ${session.label ?? session.id}.` : 'This conversation has no messages yet.',
       says,
     ].join('\n'),
     data: { agent_id: agent.id, state: agent.state, provider: model?.provider ?? null, model: model?.model ?? null, session_id: sessionId, message_count: session?.messages ?? 0, ...counts },

@@ -1,4 +1,4 @@
-/** WebSocket chat: GET /api/agents/{id}/ws (interface.md, Events). */
+/** WebSocket chat: GET /api/agents/{id}/ws. An id that is no UUID answers 400, and an agent that does not exist 404, before the upgrade. */
 import { type Actor, type Connection, type Logger, type SocketDecl, SvcError, Type, UuidText, defineSocket, follow, isSvcError } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
@@ -24,10 +24,10 @@ export const chatSocket = (deps: SocketDeps): SocketDecl =>
     id: SOCKET_ID,
     path: '/api/agents/{id}/ws',
     params: Type.Object({ id: UuidText('Agent id') }),
-    query: Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')) }),
+    query: Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; by default, its current one')) }),
     summary: 'Chat with an agent over a WebSocket',
     description:
-      'Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_end` (what the tool is called with, 500 letters at most), `tool_result` and one `response` or `error` for each message, each with a `frame_id`. The `code` of an `error` is one of `agent_not_found`, `budget_exceeded`, `context_length_exceeded`, `rate_limited`, `billing_error`, `auth_error`, `model_not_found`, `format_error`, `llm_error` and `upload_access_denied`; `reason` is the own code of the daemon. A frame over 64 KiB is answered by an `error` and closes the socket. `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
+      'Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_end` (the arguments of the call, at most 500 characters), `tool_result` and one `response` or `error` for each message, each with a `frame_id`. The `code` of an `error` is one of `agent_not_found`, `budget_exceeded`, `context_length_exceeded`, `rate_limited`, `billing_error`, `auth_error`, `model_not_found`, `format_error`, `llm_error` and `upload_access_denied`; `reason` is the daemon\'s own code. A frame over 64 KiB is answered by an `error` and closes the socket. `agents_updated` comes every five seconds. The frame that ends a message repeats its `message_id`. A message that you send twice with the same `idempotency_key` is one message. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.',
     auth: 'bearer',
     permission: 'runs.send',
     cost: 5,

@@ -58,7 +58,7 @@ export const createWatchKeeper = (deps: WatchKeeperDeps): WatchKeeper => {
       await deps.cancel(runId);
       kept.delete(runId);
     } catch (error) {
-      deps.log.warn('a run that nobody watches could not be cancelled; it is tried again', { run: runId, error: String(error) });
+      deps.log.warn('a run without watchers could not be cancelled; svc tries again', { run: runId, error: String(error) });
     }
   };
   return {

@@ -1,5 +1,5 @@
 /** A run that was accepted begins when it can: only what is gone for good ends it. */
-import type { JournalRun, LeasedRun } from '@svc/api';
+import { type JournalRun, type LeasedRun, actorFrom } from '@svc/api';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
@@ -86,7 +86,7 @@ describe('the runs of one agent', () => {
     const sent = svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: 'go' });
     await until(() => svc.model.requests.length === 1);
     const { journal } = svc.kernel.daemon.parts;
-    const actor = { id: 'system:test', role: 'system', ownerId: 'system' } as const;
+    const actor = actorFrom({ id: 'system:test', role: 'system', ownerId: 'system' });
     await Promise.all(Array.from({ length: 501 }, () => journal.open({ kind: 'agent', actor, subject: 'another', input: { agentId: 'another', sessionId: 'x' } })));
 
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
@@ -101,7 +101,7 @@ describe('the runs of one agent', () => {
       return rows.slice(from, from + limit);
     };
     const seen: string[] = [];
-    for await (const run of eachRun({ list }, { actor: { id: 'a', role: 'user', ownerId: 'a' } })) seen.push(run.id);
+    for await (const run of eachRun({ list }, { actor: actorFrom({ id: 'a', role: 'user', ownerId: 'a' }) })) seen.push(run.id);
     expect(seen).to.deep.equal(rows.map(({ id }) => id));
   });
 });

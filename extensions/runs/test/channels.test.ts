@@ -2,7 +2,7 @@
 import { OWNER, bootTestKernel, fixtureExtension, OPEN_RATE, type TestAnswer } from '@svc/testing';
 import { MessageIntercept } from '@svc/ext-runs/contract';
 import { expect } from 'chai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
+import { type ModelKernel, until, useModelKernel } from '@svc/test/clients/model-kernel';
 import { withoutAsidePrefix } from '../src/beside.js';
 import { runErrors } from '../src/errors.js';
 
@@ -11,7 +11,7 @@ const NOBODY = '00000000-0000-4000-8000-000000000000';
 const IMAGE = { media_type: 'image/png', data: 'AA==' };
 
 describe('a message over HTTP', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   const send = (svc: ModelKernel, body: object, headers: Record<string, string> = {}): Promise<TestAnswer> => svc.http.post(`/api/agents/${svc.agent.id}/message`, body, headers);
   const history = async (svc: ModelKernel) => (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.messages.map(({ content }: { content: string }) => content);
@@ -54,7 +54,7 @@ describe('a message over HTTP', () => {
     expect(asked(svc)).to.contain('earlier words').and.contain('hush');
     expect(await history(svc)).to.deep.equal(['earlier words', 'one']);
     const run = await runOf(svc, answer);
-    expect(run?.result).to.include({ response: 'The answer to an incognito message is given once and not kept.' });
+    expect(run?.result).to.include({ response: 'The answer to an incognito message is sent once and not stored.' });
     expect(JSON.stringify(run)).to.not.contain('hush').and.not.contain('a secret');
   });
 
@@ -97,7 +97,7 @@ describe('a message over HTTP', () => {
 
   it('says so of a failure too, which is the one that was answered first', async () => {
     const svc = await bootWithModel(() => ({ status: 400, message: 'refused' }));
-    const [first, second] = [await send(svc, { message: 'go' }, { 'idempotency-key': 'k' }), await send(svc, { message: 'go' }, { 'idempotency-key': 'k' })];
+    const [first, second] = [await send(svc, { message: 'go' }, { 'idempotency-key': 'of a failure' }), await send(svc, { message: 'go' }, { 'idempotency-key': 'of a failure' })];
     expect(first.status).to.be.at.least(400);
     expect(first.headers.has('idempotency-replayed')).to.equal(false);
     expect([second.status, second.body.code, second.headers.get('idempotency-replayed')]).to.deep.equal([first.status, first.body.code, 'true']);

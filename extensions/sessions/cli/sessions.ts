@@ -63,7 +63,7 @@ const list = async (cli: Cli, agent: string | undefined, flags: { active?: boole
     if (found.length >= limit) break;
   }
   if (cli.json) cli.out.json({ sessions: found, total: found.length });
-  else if (found.length === 0) cli.out.line(flags.active ? 'No session has an active run.' : 'Nothing was said yet.');
+  else if (found.length === 0) cli.out.line(flags.active ? 'No session has an active run.' : 'No messages yet.');
   else printList(cli, found);
   return EXIT.ok;
 };

@@ -2,6 +2,8 @@
 import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage } from '@svc/ext-llm/contract';
 
+export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
+
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'summary', 'note']);
 export type EntryKind = Plain<typeof EntryKind>;
 
@@ -26,11 +28,11 @@ export const EntryDraft = Type.Object({
   callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the six that follow' })),
   tool: Type.Optional(Type.String()),
   args: Type.Optional(Type.Unknown()),
-  signature: Type.Optional(Type.String({ description: 'tool_call: what the provider wants back with it' })),
+  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it' })),
   content: Type.Optional(Type.String()),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
-  thoughts: Type.Optional(Type.String({ description: 'The first entry of what a model answered: what it thought beforehand. For people, no model reads it' })),
+  thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
   used: Type.Optional(Used),
 });
@@ -44,16 +46,16 @@ export const SessionRef = Type.Object({
   agentId: Type.String(),
   ownerId: Type.String(),
   seq: Type.Integer({ description: 'Number of the newest entry; 0 for an empty session' }),
-  mark: Type.Optional(Type.String({ description: 'Identifies the newest entry: what is appended conflicts where another one stands there' })),
-  aside: Type.Optional(Type.Boolean({ description: 'Set where it stands beside a conversation: in no list, and gone when its run ends' })),
-  thinking: Type.Optional(Type.Boolean({ description: 'Set where somebody said whether the model shall think before it answers' })),
+  mark: Type.Optional(Type.String({ description: 'Identifies the newest entry. An append conflicts if another entry is the newest' })),
+  aside: Type.Optional(Type.Boolean({ description: 'Set if it is separate from the conversation: not listed, and deleted when its run ends' })),
+  thinking: Type.Optional(Type.Boolean({ description: 'Set if thinking was switched on or off for the session' })),
 });
 export type SessionRef = Plain<typeof SessionRef>;
 
 export const Projection = Type.Object({
   messages: Type.Array(ModelMessage),
   throughSeq: Type.Integer({ description: 'The newest entry the projection saw' }),
-  repaired: Type.Integer({ description: 'What had to be repaired to pair every call with a result, for logs' }),
+  repaired: Type.Integer({ description: 'Repairs that were needed to pair every call with a result, for logs' }),
 });
 export type Projection = Plain<typeof Projection>;
 
@@ -62,8 +64,8 @@ export const Aside = Type.Object({ history: Type.Optional(SessionRef), isWhole: 
 export type Aside = Plain<typeof Aside>;
 
 export const Compacted = Type.Object({
-  summarised: Type.Integer({ description: 'Messages that the summary stands for; 0 when the session was short enough' }),
-  kept: Type.Integer({ description: 'Messages that stay as they are' }),
+  summarised: Type.Integer({ description: 'Messages that were summarised; 0 if the session was short enough' }),
+  kept: Type.Integer({ description: 'Messages that were not summarised' }),
   summaryChars: Type.Integer({ description: 'Length of the summary' }),
   message: Type.String({ description: 'One sentence for a person' }),
 });
@@ -77,13 +79,13 @@ export type SessionCount = Plain<typeof SessionCount>;
 export const SessionInfo = Type.Object({
   id: Type.String(),
   agentId: Type.String(),
-  label: Nullable(Type.String(), { description: 'As it was given, else the beginning of what was said first' }),
+  label: Nullable(Type.String(), { description: 'The label; by default, the beginning of the first message' }),
   createdAt: Type.String(),
   messages: Type.Integer(),
   inputTokens: Type.Integer(),
   outputTokens: Type.Integer(),
   costMicros: Type.Integer(),
-  isActive: Type.Boolean({ description: 'A run is going on in it' }),
+  isActive: Type.Boolean({ description: 'It has an active run' }),
   isCurrent: Type.Boolean({ description: 'Messages without a session id go there' }),
 });
 export type SessionInfo = Plain<typeof SessionInfo>;
@@ -119,7 +121,7 @@ export const Sessions = defineService('sessions', '1.0.0', {
    * Its place may be one of a moment ago: whoever meets a conflict asks `again`, and the database is looked at.
    */
   ensure: method(
-    [Actor, Id, Id, Type.Optional(Type.Object({ again: Type.Optional(Type.Boolean()), aside: Type.Optional(Type.Boolean({ description: 'A new one stands beside a conversation' })) }))],
+    [Actor, Id, Id, Type.Optional(Type.Object({ again: Type.Optional(Type.Boolean()), aside: Type.Optional(Type.Boolean({ description: 'A new one is separate from the conversation' })) }))],
     SessionRef,
   ),
   /** Begins a fresh session; the writes join the caller's commit. */
@@ -165,7 +167,7 @@ export const SessionChanged = defineEvent(
   'session.changed',
   '1.0.0',
   Type.Object({
-    sessionId: Type.Optional(Type.String({ description: 'Left out where several of the agent went at once' })),
+    sessionId: Type.Optional(Type.String({ description: 'Missing if several sessions of the agent were deleted together' })),
     agentId: Type.String(),
     ownerId: Type.String(),
     change: OneOf(['begun', 'changed', 'deleted'], { description: '`changed`: its label, how it thinks, or its summary' }),

@@ -1,7 +1,6 @@
 import { Llm } from '@svc/ext-llm/contract';
-import { Agents } from '@svc/ext-agents/contract';
-import { Runs } from '@svc/ext-runs/contract';
-import { type ExtensionContext, SecurityReport, defineExtension } from '@svc/api';
+import { AgentColumns, Agents } from '@svc/ext-agents/contract';
+import { type ExtensionContext, SecurityReport, defineExtension, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
@@ -17,7 +16,7 @@ import { createClosingStore } from './closing/closing-store.js';
 import { createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
 import { contextOf } from './context.js';
-import { SessionChanged, Sessions, type SessionsService } from './contract.js';
+import { SessionActive, SessionChanged, SessionClosing, Sessions, type SessionsService } from './contract.js';
 import * as contract from './contract.js';
 import { createListing, infoOf } from './listing.js';
 import { projectEntries } from './projection.js';
@@ -50,7 +49,7 @@ export default defineExtension({
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require(Agents);
     const llm = ctx.services.optional(Llm);
-    const runs = ctx.services.optional(Runs);
+    const goingOn = ctx.hooks.define(SessionActive);
     const later = onceEach(ctx);
     const changeEvents: ChangeEvents = ({ id, agentId, ownerId }, change) => [ctx.events.event(SessionChanged, { ...(id === undefined ? {} : { sessionId: id }), agentId, ownerId, change })];
     const catalogue = createCatalogue({
@@ -85,13 +84,13 @@ export default defineExtension({
         return summary ? [summary, ...entries] : entries;
       },
     });
-    const listing = createListing({ db: ctx.db, runs });
+    const listing = createListing({ db: ctx.db, goingOn });
     const closingStore = createClosingStore(ctx.db);
     const closing = createClosing({
       store: closingStore,
       actors: ctx.actors,
       agents,
-      runs,
+      stop: ctx.hooks.define(SessionClosing),
       sessions,
       commit: (writes) => ctx.db.commit(writes),
       purge: (subject) => ctx.purge(subject),
@@ -127,6 +126,16 @@ export default defineExtension({
       },
     };
     ctx.services.provide(Sessions, { ...service, counts: sessions.counts });
+    ctx.hooks.tap(AgentColumns, ({ actor, agents: listed, since }) =>
+      whenKnown(
+        sessions.counts(
+          actor,
+          listed.map(({ id }) => id),
+          since,
+        ),
+        (counts) => ({ sessions: counts }),
+      ),
+    );
     ctx.slashCommands.add(...slashCommands({ agents, sessions: service, commit: (writes) => ctx.db.commit(writes), clock: ctx.clock, log: ctx.log }));
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
     lookAgain(ctx, catalogue, closing);
@@ -139,8 +148,8 @@ export default defineExtension({
       catalogue,
       closing,
       closingStore,
-      search: createSearchStore(ctx.db),
-      branch: createBranching({ store: createBranchStore(ctx.db), agents, runs, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
+      search: createSearchStore(ctx.db, (ownerId) => ctx.actors.only('search', ownerId)),
+      branch: createBranching({ store: createBranchStore(ctx.db), agents, goingOn, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
       cleanUp: () => cleanUp(cleaning),
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),

@@ -1,7 +1,6 @@
 /** Sessions as lists show them. What a list says of one stands in its row (catalogue/facts.ts): a page is one read. */
-import { type Actor, type Db, type Found, type ListDecl, type ListQuery, type OptionalHandle, readList, type Row } from '@svc/api';
-import type { RunsService } from '@svc/ext-runs/contract';
-import type { SessionInfo } from './contract.js';
+import { type Actor, type Db, type Found, type ListDecl, type ListQuery, type HookHandle, readList, type Row } from '@svc/api';
+import type { GoingOn, SessionActive, SessionInfo } from './contract.js';
 import type { Facts } from './catalogue/facts.js';
 import { toFacts } from './catalogue/catalogue-store.js';
 
@@ -27,15 +26,12 @@ export interface Listing {
   active(actor: Actor, agentId?: string): Promise<ReadonlySet<string>>;
 }
 
-/** Runs that are looked at to tell which sessions are at work. */
-const MAX_ACTIVE_RUNS = 1_000;
-
 export interface ListingDeps {
   readonly db: Db;
-  readonly runs: OptionalHandle<RunsService>;
+  readonly goingOn: HookHandle<typeof SessionActive>;
 }
 
-export const createListing = ({ db, runs }: ListingDeps): Listing => {
+export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
   return {
     page: async (actor, list, query, agentId) => {
       const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
@@ -57,12 +53,13 @@ export const createListing = ({ db, runs }: ListingDeps): Listing => {
       });
       return row && toListed(row);
     },
-    active: async (actor, agentId) => {
-      const going = await runs.value?.list(actor, { active: true, limit: MAX_ACTIVE_RUNS, ...(agentId === undefined ? {} : { agentId }) });
-      return new Set(going?.map((run) => run.sessionId));
-    },
+    active: async (actor, agentId) => new Set((await runsGoingOn(goingOn, actor, agentId)).map(({ sessionId }) => sessionId)),
   };
 };
+
+/** Of all areas that work in sessions. */
+export const runsGoingOn = async (goingOn: HookHandle<typeof SessionActive>, actor: Actor, agentId?: string): Promise<GoingOn> =>
+  goingOn.isEmpty() ? [] : (await goingOn.call({ actor, ...(agentId === undefined ? {} : { agentId }) })).flatMap(({ value }) => value ?? []);
 
 const toListed = (row: Row): ListedSession => ({
   ...toFacts(row),

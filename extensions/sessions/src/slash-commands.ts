@@ -40,25 +40,25 @@ async function newSession({ agents, sessions, commit }: SlashDeps, { actor, agen
   const agent = await agents.get(actor, agentId);
   const { ref, writes } = await sessions.create({ ...actor, ownerId: agent.ownerId }, agentId);
   await commit([...writes, ...(await agents.setSession(actor, agentId, ref.id))]);
-  return { message: `A fresh session has begun. The previous one is kept as ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
+  return { message: `A new session has started. The previous one is ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
 }
 
 async function reset({ agents, sessions }: SlashDeps, { actor, agentId, sessionId, args }: SlashCall): Promise<SlashAnswer> {
   const agent = await agents.get(actor, agentId);
   if (args === '') {
     const current = await sessions.erase(actor, placeOf(agent), sessionId);
-    return { message: 'This conversation is deleted. What you say now begins a new one.', data: { session_id: current, deleted: 1 } };
+    return { message: 'This conversation is deleted. Your next message starts a new one.', data: { session_id: current, deleted: 1 } };
   }
   const { sessionId: fresh, deleted } = await sessions.wipe(actor, placeOf(agent));
-  return { message: `All conversations of ${agent.name} are deleted, ${deleted} of them. What you say now begins a new one.`, data: { session_id: fresh, deleted } };
+  return { message: `All conversations of ${agent.name} are deleted, ${deleted} of them. Your next message starts a new one.`, data: { session_id: fresh, deleted } };
 }
 
 async function listSessions({ agents, sessions }: SlashDeps, { actor, agentId }: SlashCall): Promise<SlashAnswer> {
   const recent = await sessions.recent(actor, placeOf(await agents.get(actor, agentId)), LISTED_SESSIONS);
   const line = ({ id, label, messages, isCurrent, isActive }: SessionInfo): string =>
-    `${isCurrent ? '*' : ' '} ${id}  ${label ?? '(nothing said yet)'}, ${messages} messages${isActive ? ', at work' : ''}`;
+    `${isCurrent ? '*' : ' '} ${id}  ${label ?? '(no messages yet)'}, ${messages} messages${isActive ? ', at work' : ''}`;
   return {
-    message: recent.map(line).join('\n') || 'Nothing was said yet.',
+    message: recent.map(line).join('\n') || 'No messages yet.',
     data: { sessions: recent.map(({ id, label, messages, isCurrent, isActive }) => ({ session_id: id, label, message_count: messages, is_canonical: isCurrent, active: isActive })) },
   };
 }
@@ -74,7 +74,7 @@ async function compact({ agents, sessions, clock, log }: SlashDeps, { actor, age
   const done = await Promise.race([compacting, soon]).finally(() => late.abort());
   if (done) return { message: done.message, data: { summarised: done.summarised, kept: done.kept, summary_chars: done.summaryChars } };
   compacting.catch((cause: unknown) => log.warn('a compaction that somebody asked for failed after they were answered', { session: sessionId, cause }));
-  return { message: 'The older part of this conversation is being summarised; you can go on meanwhile.', data: { summarised: null } };
+  return { message: 'The older part of this conversation is being summarised. You can continue in the meantime.', data: { summarised: null } };
 }
 
 async function showContext({ agents, sessions }: SlashDeps, { actor, agentId, sessionId }: SlashCall): Promise<SlashAnswer> {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Actor, Db } from '@svc/api';
+import { type Actor, type Db, actorFrom } from '@svc/api';
 import { seededIds } from '@svc/platform/clock/ids';
 import { systemClock } from '@svc/platform/clock/clock';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
@@ -15,7 +15,7 @@ import { branches } from '../migrations/0004_branches.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore } from '../src/store.js';
 
-const owner: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+const owner: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 const AGENT = '11111111-1111-4111-8111-111111111111';
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const said = (text: string, runId = 'r'): EntryDraft => ({ kind: 'user', runId, parts: [{ type: 'text', text }] });
@@ -191,7 +191,7 @@ describe('what sessions keep in memory', () => {
     const service = open();
     const ref = await begin(service, said('mine'));
     await service.ensure(owner, AGENT, ref.id);
-    const thirdParty: Actor = { id: 'user:eve', role: 'user', ownerId: 'eve' };
+    const thirdParty: Actor = actorFrom({ id: 'user:eve', role: 'user', ownerId: 'eve' });
 
     expect(await service.named(thirdParty, { id: AGENT, sessionId: 'x' }, ref.id).catch((error: unknown) => error)).to.have.property('code', 'sessions_session_not_found');
   });

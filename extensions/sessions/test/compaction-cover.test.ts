@@ -99,11 +99,11 @@ describe('a compaction', () => {
     const { say, history } = await boot({ status: 400, message: 'not today' });
     for (let n = 1; n <= 41; n++) await say(`number ${n};`);
 
-    expect(await summarised(history)).to.contain('60 earlier messages were left out');
+    expect(await summarised(history)).to.contain('60 earlier messages were omitted');
 
     await say('number 42;');
     const next = texts(server.requests.at(-1)?.body);
-    expect(next).to.contain('60 earlier messages were left out');
+    expect(next).to.contain('60 earlier messages were omitted');
     expect(numbersIn(next)).to.deep.equal(Array.from({ length: 12 }, (_, n) => n + 31));
   });
 });

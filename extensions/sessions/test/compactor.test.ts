@@ -6,7 +6,7 @@ import { OWNER } from '@svc/testing';
 import { createAreaActors } from '@svc/core';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
-import { createDurableWorker } from '../../../kernel/daemon/src/access/durable-worker.js';
+import { createDurableWorker } from '../../../kernel/platform/src/journal/durable-worker.js';
 import { type CompactionDeps, createCompactor } from '../src/compaction/compaction.js';
 import { cutOf } from '../src/compaction/cut.js';
 import { historyOf } from '../src/routes/history.js';
@@ -98,7 +98,7 @@ describe('a compactor', () => {
     await until(() => holds() === 0);
     await codeOf(compactor.now(ref));
     expect(holds()).to.equal(0);
-    expect(warned).to.deep.equal(['a session could not be compacted; it is tried again after the next message']);
+    expect(warned).to.deep.equal(['a session could not be compacted; svc tries again after the next message']);
   });
 
   it('puts a note in the place of what is left out when there is no model at all, unless somebody asked', async () => {
@@ -106,7 +106,7 @@ describe('a compactor', () => {
     compactor.consider(ref, entries, 90);
     await until(() => holds() === 0);
     const [run] = await compactions();
-    expect(appended).to.deep.equal([{ kind: 'summary', runId: run?.id, content: '70 earlier messages were left out; no model could summarise them.', coversThrough: 70 }]);
+    expect(appended).to.deep.equal([{ kind: 'summary', runId: run?.id, content: '70 earlier messages were omitted; no model could summarise them.', coversThrough: 70 }]);
     const refused = await compactor.now(ref).catch((error: { code: string; message: string }) => [error.code, error.message]);
     expect(refused).to.deep.equal(['sessions_compaction_failed', 'The session was not compacted: No model is available for the summary. No model can be asked.']);
     expect(appended).to.have.length(1);
@@ -119,7 +119,7 @@ describe('a compactor', () => {
     await until(() => holds() === 0);
     const [failed] = await compactions();
     expect([failed?.status, failed?.error?.code, failed?.error?.message]).to.deep.equal(['failed', 'sessions_compaction_failed', 'The session could not be compacted.']);
-    expect(warned).to.deep.equal(['a session could not be compacted; it is tried again after the next message']);
+    expect(warned).to.deep.equal(['a session could not be compacted; svc tries again after the next message']);
     isBroken = false;
     compactor.consider(ref, entries, 90);
     await until(() => holds() === 0);

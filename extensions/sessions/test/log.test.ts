@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Actor, Db } from '@svc/api';
+import { type Actor, type Db, actorFrom } from '@svc/api';
 import { actorOf } from '@svc/api/internal';
 import { systemClock } from '@svc/platform/clock/clock';
 import { seededIds } from '@svc/platform/clock/ids';
@@ -20,7 +20,7 @@ import { createSessionStore, type SessionStore } from '../src/store.js';
 
 const alice = actorOf('user:alice');
 const bob = actorOf('user:bob');
-const system: Actor = { id: 'system:test', role: 'system', ownerId: 'system' };
+const system: Actor = actorFrom({ id: 'system:test', role: 'system', ownerId: 'system' });
 const AGENT = '11111111-1111-4111-8111-111111111111';
 const OTHER_AGENT = '22222222-2222-4222-8222-222222222222';
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -96,7 +96,7 @@ describe('a long conversation', function () {
     expect([second.status, second.body.code]).to.deep.equal([409, 'sessions_compaction_busy']);
     for (const n of [16, 17, 18]) await say(n);
     release();
-    expect((await first).body).to.deep.equal({ status: 'compacted', message: '10 messages were summarised, the newest 20 stay as they are.', summarised: 10, kept: 20, summary_chars: 8 });
+    expect((await first).body).to.deep.equal({ status: 'compacted', message: '10 messages were summarised, the newest 20 are unchanged.', summarised: 10, kept: 20, summary_chars: 8 });
     await say(19);
     const asked = svc.model.requests.at(-1)?.body.messages.map(textOf).join('\n') ?? '';
     expect(asked).to.contain('IN SHORT');

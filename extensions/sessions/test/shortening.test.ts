@@ -47,7 +47,7 @@ describe('a session that is shortened', () => {
 
     const { status, body } = await compact(svc);
 
-    expect([status, body]).to.deep.equal([200, { status: 'compacted', message: '4 messages were summarised, the newest 20 stay as they are.', summarised: 4, kept: 20, summary_chars: 11 }]);
+    expect([status, body]).to.deep.equal([200, { status: 'compacted', message: '4 messages were summarised, the newest 20 are unchanged.', summarised: 4, kept: 20, summary_chars: 11 }]);
     expect(transcriptOf(summariesAsked(svc)[0])).to.equal('User: question 1;\nAssistant: answer 1;\nUser: question 2;\nAssistant: answer 2;');
     const { temperature, max_tokens, tools } = summariesAsked(svc)[0]?.body ?? {};
     expect({ temperature, max_tokens, tools: tools ?? [] }).to.deep.equal({ temperature: 0.3, max_tokens: 1_024, tools: [] });
@@ -72,9 +72,9 @@ describe('a session that is shortened', () => {
 
   it('is left as it is while it has 20 messages or fewer, and nobody is asked', async () => {
     const svc = await boot({ text: 'THEY TALKED' });
-    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 0 messages; the newest 20 always stay as they are.', summarised: 0, kept: 0, summary_chars: 0 });
+    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 0 messages; the newest 20 are never summarised.', summarised: 0, kept: 0, summary_chars: 0 });
     await seed(svc.kernel, svc.agent, turns(10));
-    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 20 messages; the newest 20 always stay as they are.', summarised: 0, kept: 20, summary_chars: 0 });
+    expect((await compact(svc)).body).to.deep.equal({ status: 'ok', message: 'The session has 20 messages; the newest 20 are never summarised.', summarised: 0, kept: 20, summary_chars: 0 });
     expect(svc.model.requests).to.have.length(0);
   });
 
@@ -129,7 +129,7 @@ describe('a session that is shortened', () => {
 
   for (const [what, answer, why] of [
     ['refuses', { status: 400, message: 'not today' }, 'not today'],
-    ['says nothing', { text: '  ' }, 'said nothing'],
+    ['says nothing', { text: '  ' }, 'returned no text'],
   ] as const)
     it(`stays as it was, and somebody is told why, when the model ${what}; it may be asked again`, async () => {
       let refuses = true;
@@ -189,7 +189,7 @@ describe('a session that is shortened', () => {
       const svc = await boot(answer);
       await seed(svc.kernel, svc.agent, turns(40));
       await say(svc, 'the 81st message');
-      expect(await summarised(svc)).to.equal('60 earlier messages were left out; no model could summarise them.');
+      expect(await summarised(svc)).to.equal('60 earlier messages were omitted; no model could summarise them.');
     });
 
   it('C3 is so in the next life of the daemon, when an earlier one began it', async () => {

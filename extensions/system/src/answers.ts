@@ -48,7 +48,7 @@ const numbers = {
   version: Type.String(),
   uptime_seconds: Type.Integer(),
   agent_count: Type.Integer({ description: 'List agents' }),
-  active_agent_count: Type.Integer({ description: 'Of those, agents with a run that goes on' }),
+  active_agent_count: Type.Integer({ description: 'Of these, agents with an active run' }),
   session_count: Nullable(Type.Integer(), { description: 'Sessions with at least one message; null while sessions is off' }),
   memory_used_mb: Type.Integer({ description: 'Resident memory of the daemon, in MiB' }),
 };
@@ -63,9 +63,9 @@ export const HealthDetail = Type.Object(
     config_warnings: Type.Array(Type.String()),
     config_notices: Type.Array(Type.String(), { description: 'Of settings that wait for their area' }),
     checks: Type.Array(CheckWithCause),
-    extensions: Type.Array(Type.Object({ id: Type.String(), state: Type.String(), reason: Nullable(Type.String()) }), { description: 'Those that are neither active nor switched off' }),
+    extensions: Type.Array(Type.Object({ id: Type.String(), state: Type.String(), reason: Nullable(Type.String()) }), { description: 'Extensions that are neither active nor switched off' }),
     problems: Problems,
-    doctor: Type.Array(Finding, { description: 'Everything that was looked at' }),
+    doctor: Type.Array(Finding, { description: 'All checks' }),
   },
   { 'x-name': 'HealthDetail' },
 );
@@ -114,7 +114,7 @@ export const Status = Type.Object(
     problems: Problems,
     agents: Type.Array(StatusAgent),
   },
-  { description: 'Beside these, counters of the daemon, named `svc_…`', 'x-name': 'Status' },
+  { description: 'Also counters of the daemon, named `svc_…`', 'x-name': 'Status' },
 );
 
 export const ShuttingDown = Type.Object({ status: OneOf(['shutting_down']) }, { 'x-name': 'ShuttingDown' });

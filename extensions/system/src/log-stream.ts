@@ -40,7 +40,7 @@ const Line = Type.Object(
     action: Type.String({ description: 'The same as target' }),
     detail: Type.String({ description: 'The same as message' }),
     outcome: OneOf(['ok', 'error']),
-    fields: Type.Record(Type.String(), Type.Unknown(), { description: 'What else the line tells, by name. Values of secrets are taken out' }),
+    fields: Type.Record(Type.String(), Type.Unknown(), { description: 'Other fields of the line, by name. Secrets are removed' }),
   },
   { 'x-name': 'DaemonLogLine' },
 );
@@ -74,11 +74,11 @@ export const createLogRoute = (deps: LogStreamDeps): RouteDecl => {
     summary: 'Stream the daemon log',
     description:
       'Sends the newest lines first (`lines`, default 200), then every new line. `level` selects lines of that level and above, `filter` lines with a text, `agent_id` lines about one agent; all apply to the first lines too. ' +
-      'A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.',
+      'A client that sends Last-Event-ID continues after that line. For owners and admins, because the log is about everybody.',
     permission: 'system.admin',
     cost: 5,
     query: Type.Object({
-      level: Type.Optional(OneOf(LEVELS, { description: 'info when left out; what is below `[log] level` is never written' })),
+      level: Type.Optional(OneOf(LEVELS, { description: 'By default info; levels below `[log] level` are never written' })),
       filter: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the message or of the area, without case' })),
       agent_id: Type.Optional(Type.String({ format: 'uuid' })),
       lines: Type.Optional(Type.Integer({ minimum: 0, description: `More than ${MAX_BACKFILL} is ${MAX_BACKFILL}` })),

@@ -64,7 +64,7 @@ const ownMetrics = (kernel: KernelView, uptimeSeconds: number): Metric[] => {
     },
     {
       name: 'svc_restarts_total',
-      help: 'Times that an extension was loaded anew since the start: reloads, restarts and switching on again',
+      help: 'Times that an extension was loaded again since the start: reloads, restarts and switching on',
       type: 'counter',
       value: extensions.reduce((sum, one) => sum + Math.max(0, one.generation - 1), 0),
     },

@@ -49,7 +49,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     id: 'getVersion',
     path: '/api/version',
     summary: "Get the daemon's version",
-    description: 'What runs, and on what.',
+    description: 'The daemon, its extensions and its machine.',
     responses: { 200: Version },
     handler: async () => {
       const { runtime_version, platform, arch } = deps.kernel.facts();

@@ -1,4 +1,4 @@
-/** What the daemon says of itself: shapes of health, status and version (interface.md, System). */
+/** What the daemon says of itself: shapes of health, status and version. */
 import type { Actor, Clock, DoctorCheck, DoctorFinding, ExtensionContext, HealthProbe, HookHandle, KernelView, OptionalHandle, Probe } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';

@@ -1,14 +1,11 @@
-import { Agents } from '@svc/ext-agents/contract';
+import { Agents, Templates } from '@svc/ext-agents/contract';
 import { DoctorCheck, type DoctorFinding, defineExtension } from '@svc/api';
-import { Templates } from './contract.js';
-import * as contract from './contract.js';
 import { createLibrary, type Skipped } from './library.js';
 import { templateRoutes } from './routes.js';
 
 const CHECK = 'templates.files';
 
 export default defineExtension({
-  contract,
   activate(ctx) {
     const agents = ctx.services.require(Agents);
     const library = createLibrary(ctx.files.root('templates'), async (text) => (await agents.read(text)).manifest);

@@ -6,7 +6,7 @@
  * B3  A file that has not changed is not read again; at most 200 are looked at.
  */
 import { type Dir, type DirEntry, isSvcError } from '@svc/api';
-import type { Template } from './contract.js';
+import type { Template } from '@svc/ext-agents/contract';
 import { templateErrors } from './errors.js';
 import { SHIPPED } from './shipped.js';
 

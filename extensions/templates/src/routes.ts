@@ -16,7 +16,7 @@ const Detail = Type.Object(
     description: Type.String(),
     source: Source,
     manifest: Type.Object({
-      name: Type.String({ description: 'What the agent is called where the request gives no name' }),
+      name: Type.String({ description: "The agent's name if the request has none" }),
       description: Type.String(),
       version: Type.String(),
       module: OneOf(['builtin:chat']),
@@ -33,7 +33,7 @@ const Detail = Type.Object(
         file_system: Type.Boolean(),
       }),
     }),
-    manifest_toml: Type.String({ description: 'The text as it was written' }),
+    manifest_toml: Type.String({ description: 'The text as written' }),
   },
   { 'x-name': 'Template' },
 );
@@ -41,7 +41,7 @@ const Detail = Type.Object(
 const Name = Type.Object({ name: Type.String({ maxLength: 200, description: 'Letters, digits, - and _, at most 64', examples: ['researcher'] }) });
 
 const YOURS =
-  'Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request.';
+  "Built-in templates, and every file `templates/NAME.toml` in the daemon's home folder, in the format of agent.toml. A file overrides the built-in template of the same name. Files are read at each request.";
 
 export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => [
   route({
@@ -49,7 +49,7 @@ export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => 
     method: 'GET',
     path: '/api/templates',
     summary: 'List agent templates',
-    description: `\`POST /api/agents\` with \`{"template": NAME}\` makes an agent of one. ${YOURS} A file that cannot be used stands under \`skipped\`, and \`svc doctor\` names it.`,
+    description: `\`POST /api/agents\` with \`{"template": NAME}\` creates an agent from one. ${YOURS} A file that cannot be used stands under \`skipped\`, and \`svc doctor\` names it.`,
     cost: 2,
     responses: {
       200: Type.Object({

@@ -39,7 +39,7 @@ const requestOrFault = (deps: CallPolicyDeps, tool: AnyTool, request: CallReques
   try {
     return toolRequest(deps.registry, tool, request, digest);
   } catch (cause) {
-    deps.log.error('a tool could not say what a call of it needs', { tool: tool.name, cause });
+    deps.log.error('a tool failed to declare the needs of a call', { tool: tool.name, cause });
     return toolErrors.failed(tool.name);
   }
 };

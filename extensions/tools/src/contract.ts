@@ -1,5 +1,5 @@
 /** What tools declares to other areas: list, validate and execute, for runs, direct calls and MCP alike. */
-import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolFacts, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
+import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolFacts, ToolPreview, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
 const Replay = OneOf(['safe', 'keyed', 'never']);
@@ -29,9 +29,9 @@ export const CallDecision = Type.Object({
   digest: Type.String(),
   replay: Replay,
   parallel: Type.Boolean(),
-  reason: Type.Optional(Type.String({ description: 'deny: what the model reads' })),
+  reason: Type.Optional(Type.String({ description: 'deny: the text for the model' })),
   code: Type.Optional(Type.String()),
-  missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person could grant, as `[capabilities]` has it' })),
+  missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person can grant, as in `[capabilities]`' })),
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });
 export type CallDecision = Plain<typeof CallDecision>;
@@ -39,12 +39,14 @@ export type CallDecision = Plain<typeof CallDecision>;
 export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus });
 export type ToolResult = Plain<typeof ToolResult>;
 
-export const Tools = defineService('tools', '1.0.0', {
+export const Tools = defineService('tools', '1.1.0', {
   all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Those an agent with this manifest may call. */
   list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Validates arguments and runs the veto chain. */
   decide: method([CallRequest], CallDecision),
+  /** What the call would do, for a person who decides about it. Rejects for nothing that is wrong with the arguments: then it shows them. */
+  preview: method([CallRequest], ToolPreview),
   /** Runs a validated call until it ends or is cancelled; never throws for what the tool did wrong. */
   execute: method([CallRequest], ToolResult),
 });

@@ -6,7 +6,7 @@
  * I3  With an agent it has that agent's capabilities, owner and folder. Without one it has what the caller's role may grant, and the folder of all agents.
  * I4  It waits for nobody: what a person would have to approve first is refused.
  */
-import { type Actors, type Actor, type Capabilities, type Ids, type Logger, matchesAny, SvcError } from '@svc/api';
+import { type Actors, type Actor, type Capabilities, type Ids, type Logger, matchesAny, SvcError, toolCallNote, type AuditNote } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from './contract.js';
 import { toolErrors } from './errors.js';
@@ -21,6 +21,8 @@ export interface DirectDeps {
   readonly tools: Pick<ToolsService, 'decide' | 'execute'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly settings: () => ToolInvoke;
+  /** Enters it in the audit trail. */
+  readonly note: (note: AuditNote) => Promise<void>;
 }
 
 export interface DirectCall {
@@ -53,11 +55,15 @@ export const callDirectly = async (deps: DirectDeps, { actor, name, args, agentI
   const agent = agentId === undefined ? undefined : await deps.agents.get(actor, agentId);
   const request = requestOf(deps, actor, agent, name, args);
   const decision = await deps.tools.decide(request);
+  const note = (status: string, code?: string): Promise<void> =>
+    deps.note(toolCallNote({ actor, agentId: agentId ?? '', runId: '', callId: request.call.callId, tool: name, digest: decision.digest, args, status, code }));
   if (decision.verdict !== 'run') {
+    await note('denied', decision.code);
     log.warn('a direct call of a tool was refused', { tool: name, agent: agentId, by: actor.id, code: decision.code });
     throw refusalOf(name, decision);
   }
   const result = await deps.tools.execute(request, { signal });
+  await note(result.status);
   log.info('a tool was called directly', { tool: name, agent: agentId, by: actor.id, call: request.call.callId, outcome: result.isError ? 'error' : 'ok' });
   return result;
 };
@@ -82,6 +88,6 @@ const requestOf = ({ actors, ids }: Pick<DirectDeps, 'actors' | 'ids'>, actor: A
 const STATUS: Readonly<Record<string, number>> = { tools_bad_arguments: 400, tools_unknown: 404, tools_unavailable: 404, tools_bad_schema: 502, capability_rate_limited: 429 };
 
 const refusalOf = (name: string, { verdict, suspend, reason = 'it was refused', code = 'tool_denied' }: CallDecision): SvcError => {
-  if (verdict === 'suspend') return toolErrors.needs_approval(name, suspend?.reason ?? 'it says no more');
+  if (verdict === 'suspend') return toolErrors.needs_approval(name, suspend?.reason ?? 'it gives no reason');
   return new SvcError(code, reason, { status: STATUS[code] ?? 403 });
 };

@@ -14,6 +14,7 @@ import {
   isSvcError,
 } from '@svc/api';
 import { callDigest } from './call-digest.js';
+import { type CheckpointDeps, withCheckpoint } from './checkpoint.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
 import { checkedArguments, type CallPolicyDeps, textOf, toolRequest } from './call-policy.js';
@@ -21,7 +22,7 @@ import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
 import { timeLimitOf, type TimeSettings } from './time-limits.js';
 import type { ToolRegistry } from './tool-registry.js';
 
-export interface ExecuteDeps {
+export interface ExecuteDeps extends CheckpointDeps {
   readonly registry: ToolRegistry;
   readonly grants: HookHandle<typeof ToolGrants>;
   readonly after: HookHandle<typeof ToolAfter>;
@@ -39,7 +40,7 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal:
   const checked = await checkedArguments(deps, tool, asked);
   if ('problem' in checked) return resultOf(failure(checked.problem));
   const request = { ...asked, args: checked.args };
-  const output = await runWithEnd(deps, tool, request, signal);
+  const output = await withCheckpoint(deps, tool, request, () => runWithEnd(deps, tool, request, signal));
   const facts = (): ToolRequest => toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args));
   return resultOf(await throughTaps(deps, asked, facts, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
 };

@@ -1,10 +1,11 @@
 import { Tools } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
-import { ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
 import { consentOf } from './builtin/command-start.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
+import { createWorkspaces } from './builtin/workspace.js';
 import { openProcesses } from './processes/area-processes.js';
 import { ProcessRows } from './processes/process-rows.js';
 import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
@@ -40,6 +41,8 @@ export default defineExtension({
       before: ctx.hooks.use(ToolBefore),
       grants: ctx.hooks.use(ToolGrants),
       after: ctx.hooks.use(ToolAfter),
+      checkpoint: ctx.hooks.use(CheckpointTake),
+      workspaces: createWorkspaces(ctx.files.root('workspaces')),
       schemas: ctx.schemas,
       clock: ctx.clock,
       timeSettings: () => ({ defaultSecs: ctx.config.get(ToolTimeoutSecs), byName: ctx.config.get(ToolTimeouts) }),
@@ -47,7 +50,15 @@ export default defineExtension({
     };
     ctx.services.provide(Tools, createToolsService(deps));
     ctx.routes.add(
-      ...toolRoutes({ registry, actors: ctx.actors, agents, tools: createDirectTools(deps), ids: ctx.ids, settings: () => ctx.config.get(ToolInvokeSection) }),
+      ...toolRoutes({
+        registry,
+        actors: ctx.actors,
+        agents,
+        tools: createDirectTools(deps),
+        ids: ctx.ids,
+        settings: () => ctx.config.get(ToolInvokeSection),
+        note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])),
+      }),
       ...agentToolRoutes({ agents, registry }),
     );
     const search = webSearchTool({

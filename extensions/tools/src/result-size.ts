@@ -10,7 +10,7 @@ export const capText = (text: string, maxBytes: number): string => {
   if (text.length * 3 <= maxBytes) return text;
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
-  const note = `\n\n[cut: ${bytes.length} bytes in all, the rest was left out; ask for a smaller part]`;
+  const note = `\n\n[cut: ${bytes.length} bytes in all, the rest is omitted; request a smaller part]`;
   const kept = new TextDecoder().decode(bytes.subarray(0, Math.max(0, maxBytes - note.length)));
   // A character cut in half decodes to the replacement character at the end.
   return `${kept.replace(/\uFFFD$/, '')}${note}`;

@@ -17,6 +17,7 @@ import { toolErrors } from './errors.js';
 import { type ExecuteDeps, executeCall, failure, resultOf } from './execution.js';
 import { denied, type CallPolicyDeps, decideCall } from './call-policy.js';
 import { whyNotOffered } from './mode-limits.js';
+import { argumentsPreview, previewCall } from './call-preview.js';
 
 export type ToolsDeps = CallPolicyDeps & ExecuteDeps;
 
@@ -31,6 +32,10 @@ export const createToolsService = (deps: ToolsDeps): ToolsService => {
     decide: async (request) => {
       const derived = await withAgent(deps, request);
       return 'problem' in derived ? denied({ digest: callDigest(request.name, request.args), replay: 'never', parallel: false }, derived.problem) : decideCall(deps, derived.request, derived.agent);
+    },
+    preview: async (request) => {
+      const derived = await withAgent(deps, request);
+      return 'problem' in derived ? argumentsPreview(request.args, derived.problem.message) : previewCall(deps, derived.request);
     },
     execute: async (request, options) => {
       const derived = await withAgent(deps, request);

@@ -165,10 +165,10 @@ describe('code_search', () => {
 
   it('refuses what is no pattern, and what leads out or is not there', async () => {
     for (const [query, why] of [
-      ['(', /query is no regular expression/],
-      ['(?=a)', /query is no regular expression/],
-      ['(a)\\1', /query is no regular expression/],
-      ['((a{1000}){1000}){1000}', /query is no regular expression/],
+      ['(', /query is not a valid regular expression/],
+      ['(?=a)', /query is not a valid regular expression/],
+      ['(a)\\1', /query is not a valid regular expression/],
+      ['((a{1000}){1000}){1000}', /query is not a valid regular expression/],
     ] as const) {
       const { status, text } = await search({ query });
       expect([status, why.test(text)], `${query}: ${text}`).to.deep.equal([400, true]);
@@ -185,7 +185,7 @@ describe('code_search', () => {
     await put('trap/.gitignore', `${'**/a/'.repeat(12)}z\n`);
     const { status, text } = await search({ query: 'x', path: 'trap' });
     expect(status, text).to.equal(400);
-    expect(text).to.match(/The search was ended: .* ignore file/);
+    expect(text).to.match(/The search was stopped: .* ignore file/);
   });
 
   it('needs the grant of files', async () => {

@@ -8,6 +8,8 @@ import { toolErrors } from '../src/errors.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from '../src/result-size.js';
 import { createToolsService } from '../src/service.js';
 import { createToolRegistry, exclusionOf } from '../src/tool-registry.js';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
+import { createWorkspaces } from '../src/builtin/workspace.js';
 import { AGENT, ALL, call, echo, openTools, toolThat } from './tools-kit.js';
 
 const listOf = (fill: (tools: readonly ToolFacts[], context: object) => readonly ToolFacts[] | undefined): HookHandle<typeof ToolList> => ({
@@ -189,6 +191,8 @@ describe('the one way to an effect', () => {
       agents: { get: agents ?? (async () => ({ manifest })) } as unknown as AgentsService,
       schemas: createValueChecks(),
       before: { isEmpty: () => true, call: async () => undefined },
+      checkpoint: { isEmpty: () => true, call: async () => undefined },
+      workspaces: createWorkspaces(openDir('/nowhere')),
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
       clock,

@@ -200,7 +200,7 @@ describeDaemonOnEngines('a process of an agent', function () {
     await kernel.daemon.stop('on purpose');
     expect(await isAlive(pid)).to.equal(false);
     await boot(CONFIG, home);
-    expect((await call('process_poll', { process_id: id })).text).to.match(/was ended: the daemon stopped, or its tools were reloaded.*no longer kept/s);
+    expect((await call('process_poll', { process_id: id })).text).to.match(/was ended: the daemon stopped, or its tools were reloaded.*no longer available/s);
   });
 
   it('is started once by a call that is made again, and told once more', async () => {

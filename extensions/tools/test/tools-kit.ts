@@ -1,8 +1,10 @@
 /** The tools service over plain parts: a list of tools, hooks that a test fills, and time that a test moves. */
-import { type AnyTool, type Capabilities, defineTool, type Logger, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict } from '@svc/api';
+import { type AnyTool, type Capabilities, type CheckpointTake, defineTool, type Logger, type Plain, type ToolFacts, type ToolOutput, type ToolRequest, Type, type Verdict, actorFrom } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
+import { createWorkspaces } from '../src/builtin/workspace.js';
 import type { CallRequest } from '../src/contract.js';
 import { createDirectTools, createToolsService, type ToolsDeps } from '../src/service.js';
 import type { TimeSettings } from '../src/time-limits.js';
@@ -38,7 +40,7 @@ export const call = (name: string, args: unknown, more: Partial<CallRequest> = {
   name,
   args,
   earlier: [],
-  call: { callId: 'c1', runId: 'r1', agentId: AGENT, sessionId: 's1', actor: { id: 'owner', role: 'owner', ownerId: 'owner' }, depth: 0, capabilities: ALL },
+  call: { callId: 'c1', runId: 'r1', agentId: AGENT, sessionId: 's1', actor: actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' }), depth: 0, capabilities: ALL },
   ...more,
 });
 
@@ -50,6 +52,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     before?: (request: ToolRequest) => Verdict | undefined;
     after?: (output: ToolOutput, request: ToolRequest) => ToolOutput;
     grants?: (capabilities: Capabilities) => Capabilities;
+    checkpoint?: (taking: Plain<(typeof CheckpointTake)['subject']>) => Promise<void>;
     list?: (tools: readonly ToolFacts[]) => readonly ToolFacts[];
     manifest: Partial<AgentManifest>;
     time?: TimeSettings;
@@ -61,6 +64,8 @@ export const openTools = (tools: readonly AnyTool[]) => {
     agents: { get: async () => ({ id: AGENT, manifest: manifest() }) } as unknown as AgentsService,
     before: { isEmpty: () => !taps.before, call: async (request) => taps.before?.(request) },
     grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
+    checkpoint: { isEmpty: () => !taps.checkpoint, call: async (taking) => taps.checkpoint?.(taking) },
+    workspaces: createWorkspaces(openDir('/nowhere')),
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     schemas: createValueChecks(),
     clock,

@@ -4,6 +4,6 @@ export const VaultSection = defineConfig(
   'vault',
   Type.Object(
     { enabled: Type.Boolean({ default: true, description: 'Off: nothing is stored, and keys come only from the environment' }) },
-    { additionalProperties: false, 'x-by-hand': 'it says whether secrets are kept at all', 'x-waiting': { path: true, use_os_keyring: true } },
+    { additionalProperties: false, 'x-by-hand': 'it decides whether secrets are stored', 'x-waiting': { path: true, use_os_keyring: true } },
   ),
 );

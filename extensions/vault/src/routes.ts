@@ -42,6 +42,7 @@ export const vaultRoutes = (vault: Vault): RouteDecl[] => [
     permission: 'vault.admin',
     cost: 50,
     audit: 'vault_reset',
+    auditCategory: 'secrets',
     query: Type.Object({ confirm: Type.Optional(Type.Boolean({ description: 'Required; without it, the response lists what would be lost' })) }),
     responses: { 200: Reset, 409: ErrorBody },
     handler: async ({ query, log, actor }) => {

@@ -92,7 +92,7 @@ const parseEnvelope = (data: Buffer): Envelope | string => {
   try {
     value = JSON.parse(data.subarray(MAGIC.length).toString('utf8'));
   } catch {
-    return 'what follows SVCV1 is not JSON';
+    return 'the text after SVCV1 is not JSON';
   }
   const { version, salt, nonce, ciphertext, names } = isTable(value) ? value : {};
   if (version !== VERSION) return `its version is ${String(version)}, this program knows ${VERSION}`;

@@ -2,7 +2,7 @@
  * What the page does for a third party's panel, and what it does not.
  *
  * H1  It asks the daemon for routes of the panel's own extension and for nothing else, as whoever looks at the page.
- * H2  However much a panel asks, sends or says, the page goes on: few calls at once, short bodies, and one that floods is cut off.
+ * H2  However much a panel asks, sends or says, the page goes on: few calls at the same time, short bodies, and one that floods is cut off.
  * H3  It goes to places of its own panel, and nowhere else.
  */
 import { askAsIs } from '@svc/client/as-is';
@@ -68,7 +68,7 @@ export const hostFrame = ({ port, routes, onHeight, onGo, onFlood }: HostOptions
   const call = ({ id, method, path, body }: Extract<FromFrame, { type: 'call' }>): void => {
     const refuse = (why: string): void => send({ type: 'refused', id, why });
     const address = addressIn(routes, method, path);
-    if (address === undefined) refuse(`${method} ${path.slice(0, 200)} is no route of this panel's extension.`);
+    if (address === undefined) refuse(`${method} ${path.slice(0, 200)} is not a route of this panel's extension.`);
     else if (waiting.length >= MAX_WAITING) refuse(`At most ${MAX_WAITING} calls wait at a time.`);
     else {
       waiting.push(async () => {

@@ -54,13 +54,13 @@ const FileName = Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9.
 
 const PanelShown = Type.Object({
   id: Type.String({ description: 'Its address is `#/<id>`' }),
-  extension: Type.String({ description: 'Whose it is' }),
+  extension: Type.String({ description: 'The extension that contributes it' }),
   title: Type.Object({ en: Type.String(), zh: Type.String() }),
   icon: Type.String(),
   place: Type.Union(PANEL_PLACES.map((place) => Type.Literal(place))),
   script: Type.Optional(Type.String({ description: 'A module below `/ui/panels/<extension>/`; another build has another name' })),
-  view: Type.Optional(Type.Unsafe<CollectionView>({ type: 'object', description: 'Instead of a module: a collection that the page draws by itself' })),
-  style: Type.Optional(Type.String({ description: 'A style sheet beside it' })),
+  view: Type.Optional(Type.Unsafe<CollectionView>({ type: 'object', description: 'Instead of a module: a collection that the page draws' })),
+  style: Type.Optional(Type.String({ description: 'Its style sheet' })),
   frame: Type.Optional(
     Type.Object(
       {
@@ -113,7 +113,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     method: 'GET',
     path: '/ui/{asset}',
     summary: 'Get an asset of the page',
-    description: 'What the page at `/` is made of. Compressed if the caller accepts it, with an `ETag`.',
+    description: 'Files of the page at `/`. Compressed if the caller accepts it, with an `ETag`.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
@@ -131,7 +131,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     method: 'GET',
     path: '/ui/panels/{extension}/{chunk}',
     summary: 'Get an asset of a panel',
-    description: 'What a panel of the page is made of, while its area is on. Its name changes with each build, so it may be kept for ever.',
+    description: 'A file of a panel, while its extension is on. Its name changes with each build, so it can be cached forever.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
@@ -152,7 +152,7 @@ const frameRoute = ({ assets, panels, panelFiles }: PageDeps): RouteDecl =>
     method: 'GET',
     path: '/ui/frames/{extension}/{panel}',
     summary: 'Get a third-party panel as a document',
-    description: "The page shows it in a sandboxed frame. Its origin is nobody's and it may open no connection; what it shows the page asks for it, of the routes of that extension alone.",
+    description: 'The page shows it in a sandboxed frame with an opaque origin and without connections. The page makes its requests, to routes of that extension only.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
@@ -181,7 +181,7 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/panels',
     summary: 'List panels',
-    description: 'What the areas that are on add to the page, in the order of its navigation, as far as the caller may use it.',
+    description: 'The panels of extensions that are on, in the order of the navigation, if the caller may use them.',
     auth: 'bearer',
     permission: 'webchat.read',
     cost: 1,

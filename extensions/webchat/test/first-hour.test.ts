@@ -87,7 +87,7 @@ describe('the first hour of conversations', function () {
     await answered('hello', 'Hello.');
     const before = page.url();
     await say('/new');
-    await page.locator('.system-said').getByText('A fresh session has begun').waitFor();
+    await page.locator('.system-said').getByText('A new session has started').waitFor();
     expect(page.url()).not.to.equal(before);
     expect(await rows().count()).to.equal(1);
     expect(await composer().evaluate((field) => field === document.activeElement)).to.equal(true);

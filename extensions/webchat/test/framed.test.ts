@@ -182,7 +182,7 @@ describe('a panel of a third party', function () {
       ['GET', 'api/agents'],
     ]) {
       const why = await frame.evaluate(`panel.call('${method}', ${JSON.stringify(path)}).then(() => 'answered', (error) => error.message)`);
-      expect(why, `${method} ${path}`).to.contain("is no route of this panel's extension");
+      expect(why, `${method} ${path}`).to.contain("is not a route of this panel's extension");
     }
     expect(asked.filter((path) => path.startsWith('/api/') && path !== `/api/${ID}/beds`)).to.deep.equal([]);
   });

@@ -25,7 +25,7 @@ describe('a link that logs the page in', function () {
 
   it('is logged in without a question, stays so, and shows the code nowhere', async () => {
     const code = await newCode();
-    const { page, mistakes } = await chromium.open('about:blank', {});
+    const { page, mistakes } = await chromium.open('about:blank');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(`${request.url()} ${JSON.stringify(request.headers())}`));
     await page.goto(linkOf(code));
@@ -48,14 +48,14 @@ describe('a link that logs the page in', function () {
   });
 
   it('keeps the place that it names', async () => {
-    const { page } = await chromium.open(linkOf(await newCode(), 'models'), {});
+    const { page } = await chromium.open(linkOf(await newCode(), 'models'));
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
     expect(page.url()).to.equal(`${kernel.url}/#/models`);
   });
 
   it('serves once: the second browser is asked for the key and told why, with nothing in its address', async () => {
     const code = await newCode();
-    const first = await chromium.open(linkOf(code), {});
+    const first = await chromium.open(linkOf(code));
     await ready(first.page);
     const { page } = await chromium.open(linkOf(code), {});
     await asks(page);
@@ -69,7 +69,7 @@ describe('a link that logs the page in', function () {
   });
 
   it('is followed too in a tab where the page asks for the key already', async () => {
-    const { page } = await chromium.open(kernel.url, {});
+    const { page } = await chromium.open(kernel.url);
     await asks(page);
     const code = await newCode();
     // As one pastes it into the address bar: nothing is loaded anew.
@@ -82,7 +82,7 @@ describe('a link that logs the page in', function () {
 
   it('that is over takes nobody out of a page that is logged in', async () => {
     const code = await newCode();
-    const { page } = await chromium.open(linkOf(code), {});
+    const { page } = await chromium.open(linkOf(code));
     await ready(page);
     await page.goto(linkOf(code));
     await page.waitForFunction(() => !location.href.includes('login'));

@@ -21,7 +21,7 @@ describe('a page that opens', function () {
     await model?.close();
   });
   beforeEach(async () => {
-    ({ page } = await chromium.open('about:blank', {}));
+    ({ page } = await chromium.open('about:blank'));
   });
 
   const composer = () => page.getByRole('textbox', { name: /^Message to/ });
@@ -53,7 +53,8 @@ describe('a page that opens', function () {
     ],
   ] as const)
     it(`with ${what} is drawn once, with a field to type in, when all of it is there`, async () => {
-      // No clock ticks: what is drawn is not drawn because one waited.
+      // No clock ticks: what is drawn is not drawn because one waited. A page whose clock was set is of no use to others.
+      ({ page } = await chromium.open('about:blank', {}));
       await page.clock.install();
       await page.clock.pauseAt(Date.now() + 60_000);
       await page.goto(`${kernel.url}/${await place()}`);

@@ -151,7 +151,7 @@ describe('conversations in bad weather', function () {
 
   it('stays usable where the models cannot be listed', async () => {
     const { url } = await boot();
-    const { page } = await chromium.open('about:blank', {});
+    const { page } = await chromium.open('about:blank');
     await page.route('**/api/models*', (route) => route.abort());
     await page.goto(url);
     await page.getByRole('alert').first().waitFor();

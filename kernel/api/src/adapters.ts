@@ -1,4 +1,4 @@
-/** The adapters: the only ways to cause an effect (principles P2), and the clock and ids that make time testable (P12). */
+/** The adapters: the only ways to cause an effect, and the clock and ids that make time testable. */
 import type { Plain } from './declare/plain.js';
 import type { WorkerDecl } from './declare/work.js';
 import type { TSchema } from './schema/schema.js';
@@ -91,7 +91,7 @@ export interface ExecOptions {
   /** Refuses arguments that name the daemon's own files: for commands that a model wrote. */
   guardsOwnFiles?: boolean;
   signal?: AbortSignal;
-  /** Names the effect in the child register, so that a survivor of a crash is ended before its run goes on. */
+  /** Names the effect in the child register, so that a process that survives a crash is stopped before its run continues. */
   ownerKey?: string;
   /** Set for what an agent starts: it runs in the sandbox of commands where `[tools] sandbox` says so and one works, and sees `cwd` and this. */
   agent?: AgentReach;
@@ -126,7 +126,7 @@ export interface Dir {
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
   /** Temp file, fsync, rename, directory fsync; mode kept, or `mode` (e.g. 0o600). Makes missing folders. `noLinks`: refuses a path through a linked folder, also one that stays inside, for whoever validated the path by its name. */
   write(path: string, data: string | Uint8Array, options?: { mode?: number; noLinks?: boolean }): Promise<void>;
-  /** Piece by piece: bytes from `start` up to, not including, `end`. `maxBytes` limits what is given, and has no default. Nothing is open before the first piece is asked for, nor after the loop is left. */
+  /** Piece by piece: bytes from `start` up to, not including, `end`. `maxBytes` limits what is given, and has no default. Nothing is opened before the first piece is requested; leaving the loop closes it. */
   readStream(path: string, options?: { start?: number; end?: number; maxBytes?: number }): AsyncIterable<Uint8Array>;
   /** As `write`, from a source as it comes; resolves with the number of bytes. More than `maxBytes`, or a source that throws: nothing is left. */
   writeStream(path: string, source: AsyncIterable<Uint8Array>, options: { maxBytes: number; mode?: number }): Promise<number>;
@@ -137,7 +137,7 @@ export interface Dir {
   dir(path: string): Dir;
 }
 
-/** Files that were built with an extension and lie beside its code: read, and never written. */
+/** Static files built with an extension, read-only. */
 export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
 
 export interface Files {
@@ -148,7 +148,7 @@ export interface Files {
   /** This extension's own cache, may vanish. */
   readonly cache: Dir;
   /** A shared root by name, with the grant `files:<name>`. */
-  root(name: 'workspaces' | 'uploads' | 'templates'): Dir;
+  root(name: 'workspaces' | 'uploads' | 'templates' | 'checkpoints'): Dir;
 }
 
 /** Which addresses `fetch` reaches with the purpose `model`: needs the grant `egress:origins`. */
@@ -163,6 +163,22 @@ export interface Secrets {
   put(name: string, value: string): Promise<void>;
   delete(name: string): Promise<boolean>;
   list(prefix: string): Promise<string[]>;
+  /** Signs with the Ed25519 key that is stored under this name, and makes it when there is none. The key never leaves the adapter. */
+  sign(name: string, data: Uint8Array): Promise<Signature>;
+  /** The HMAC of `data` under a stored secret, which stays in the adapter: one-time codes and signatures. Undefined where there is no such secret. */
+  hmac(name: string, data: Uint8Array, options: HmacOptions): Promise<Uint8Array | undefined>;
+}
+
+export interface HmacOptions {
+  readonly algorithm: 'sha1' | 'sha256';
+  /** How the secret was written when it was stored. */
+  readonly key: 'utf8' | 'hex';
+}
+
+/** Ed25519 (RFC 8032): 64 bytes, and the raw 32 bytes of the public key that verifies them. */
+export interface Signature {
+  readonly signature: Uint8Array;
+  readonly publicKey: Uint8Array;
 }
 
 export interface Workers {

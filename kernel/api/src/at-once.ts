@@ -11,7 +11,7 @@ export const isThenable = (value: unknown): value is PromiseLike<unknown> => typ
 /** Goes on with the value: now where it is known, else when it comes. What `next` throws is thrown in the first case, and rejects in the second. */
 export const whenKnown = <T, R>(value: AtOnce<T>, next: (value: T) => AtOnce<R>): AtOnce<R> => (isThenable(value) ? Promise.resolve(value).then(next) : next(value));
 
-/** All of them in order, at once where all are known. */
+/** All values in order; synchronous if all are known. */
 export const allKnown = <const T extends readonly unknown[]>(values: T): AtOnce<{ -readonly [K in keyof T]: Awaited<T[K]> }> =>
   // Without a promise among them the values are what they would be awaited as.
   values.some(isThenable) ? Promise.all(values) : (values as { -readonly [K in keyof T]: Awaited<T[K]> });

@@ -30,7 +30,7 @@ interface Reading {
 }
 
 export const parseCommandLine = (text: string): CommandLine => {
-  if (text.includes('\0')) return { problem: 'it holds a NUL' };
+  if (text.includes('\0')) return { problem: 'it contains a NUL character' };
   const reading: Reading = { text, words: [], at: 0, word: undefined };
   while (reading.at < text.length) {
     const problem = readNext(reading);
@@ -60,11 +60,11 @@ const readNext = (reading: Reading): string | undefined => {
 };
 
 const outsideQuotes = (char: string, word: string | undefined): string | undefined => {
-  if (OPERATORS.includes(char)) return `it holds ${nameOf(char)} outside quotes, and no shell reads it`;
-  if (WILDCARDS.includes(char)) return `it holds the wildcard ${char} outside quotes, and nothing expands it: name the files, or put it into single quotes if the program shall see it`;
+  if (OPERATORS.includes(char)) return `it holds ${nameOf(char)} outside quotes, but no shell interprets it`;
+  if (WILDCARDS.includes(char)) return `it holds the wildcard ${char} outside quotes, but nothing expands it: name the files, or put it into single quotes to pass it to the program`;
   if (char === '{' || char === '}') return `it holds ${char} outside quotes: put it into single quotes`;
-  if (char === '#' && word === undefined) return 'it holds a comment: put # into quotes';
-  if (char === '~' && (word === undefined || word.endsWith('=') || word.endsWith(':'))) return 'it holds a ~ that nothing expands: write the path out';
+  if (char === '#' && word === undefined) return 'it contains a comment: put # into quotes';
+  if (char === '~' && (word === undefined || word.endsWith('=') || word.endsWith(':'))) return 'it contains a ~ that nothing expands: write the full path';
   return undefined;
 };
 
@@ -87,9 +87,9 @@ const readDouble = (reading: Reading): string | undefined => {
       reading.at += 1;
       return undefined;
     }
-    if (char === '$' || char === '`') return `it holds ${char} between double quotes, and no shell reads it: put the text into single quotes`;
+    if (char === '$' || char === '`') return `it holds ${char} between double quotes, but no shell interprets it: put the text into single quotes`;
     const next = reading.text[reading.at + 1] ?? '';
-    if (char === '\\' && next === '\n') return 'it holds a line that goes on after a backslash';
+    if (char === '\\' && next === '\n') return 'it contains a backslash at the end of a line';
     const isEscape = char === '\\' && next !== '' && ESCAPED_IN_QUOTES.includes(next);
     add(reading, isEscape ? next : char);
     if (isEscape) reading.at += 1;
@@ -100,7 +100,7 @@ const readDouble = (reading: Reading): string | undefined => {
 const readEscape = (reading: Reading): string | undefined => {
   const next = reading.text[reading.at + 1];
   if (next === undefined) return 'it ends with a backslash';
-  if (next === '\n' || next === '\r') return 'it holds a line that goes on after a backslash';
+  if (next === '\n' || next === '\r') return 'it contains a backslash at the end of a line';
   reading.at += 1;
   add(reading, next);
   return undefined;

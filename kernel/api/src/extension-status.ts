@@ -1,14 +1,13 @@
 /** What is shown of an extension, and of a change before it happens. */
 
-/** Of an extension that was installed beside those of the daemon. */
+/** Only for installed extensions. */
 export interface ExtensionOrigin {
   /** As the person named it who installed it; without secrets. */
   readonly source: string;
   /** The key that signed it, by its first 16 hex digits, and whom the operator knows it as; null where nobody signed. */
   readonly publisher: { readonly keyId: string; readonly name: string | null } | null;
   readonly trust: 'signed' | 'unsigned' | 'linked';
-  /** `in-process`: its code runs beside the daemon's own. */
-  readonly isolation: 'isolated' | 'walled' | 'in-process';
+  readonly isolation: 'isolated' | 'walled';
   /** Who or what decided that, as a sentence without its full stop. */
   readonly isolationWhy?: string;
   readonly installedAt: string;
@@ -42,7 +41,7 @@ export interface ExtensionStatus {
   readonly origin: ExtensionOrigin | null;
   /** Null for code that runs in the process of the daemon. */
   readonly process: ExtensionProcess | null;
-  /** Null for what came with the daemon, and for what is not active. */
+  /** Null for built-in extensions and inactive ones. */
   readonly stored: ExtensionStorage | null;
   readonly state: 'inactive' | 'starting' | 'active' | 'stopping' | 'pending' | 'failed' | 'quarantined';
   readonly degraded: boolean;

@@ -34,7 +34,7 @@ export interface ConfigHandle {
   onChange(config: ConfigDecl, fn: () => void): Disposable;
 }
 
-/** A claim on `long work is going on here`: a reload waits for its release, up to `drainMs`. */
+/** A hold for long work: a reload waits for its release, up to `drainMs`. */
 export interface Hold {
   release(): void;
 }
@@ -55,7 +55,7 @@ export interface LoggedLine {
 export interface LogView {
   /** The newest `count` lines, oldest first; 2,000 are kept. */
   recent(count: number): readonly LoggedLine[];
-  /** Until it is disposed of; what it throws ends it. */
+  /** Repeats until it is disposed; an exception ends it. */
   follow(fn: (line: LoggedLine) => void): Disposable;
 }
 
@@ -134,7 +134,7 @@ export interface Timers {
   after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
 }
 
-/** What agents can be granted beside the interface's own capabilities. */
+/** Capabilities for agents in addition to the interface's own. */
 export interface DeclaredCapabilities {
   /** Of every installed area, on or off; one name, one declaration. Frozen, and the same list until an installation changes it. */
   declared(): readonly CapabilityDecl[];
@@ -166,14 +166,14 @@ export interface ExtensionContext {
   readonly streams: Streams;
   readonly timers: Timers;
   readonly db: Db;
-  /** Erases somebody everywhere: every area's rows of them, and what it holds of them elsewhere. Only with the grant `purge`. */
+  /** Erases a person, agent or session everywhere: rows of every extension, and data stored elsewhere. Needs the grant `purge`. */
   purge(subject: PurgeSubject): Promise<Purged>;
   /** Needs the grant `egress:<purpose>`. */
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
   readonly egress: Egress;
   /** Needs the grant `exec`, or `exec:<command>`. */
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
-  /** A child that goes on while it is spoken to; the same grants, and the rules of [exec_policy] but its output limit, and its time limit only where `timeoutMs` is given. */
+  /** A child process with interactive input and output. It needs the same grants and follows the rules of [exec_policy], except for the output limit; the time limit applies only if `timeoutMs` is set. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
   /** Whether commands of agents run in a sandbox here, and why not; the same grants. */
   sandbox(): Promise<SandboxState>;
@@ -198,7 +198,7 @@ export interface ExtensionContext {
 }
 
 export interface ExtensionDefinition {
-  /** What contract.ts exports, as `import * as contract`: the build writes it down for whoever wants to use or validate the area without its code. */
+  /** The exports of contract.ts, as `import * as contract`: the build records them so that others can use and validate them without the extension's code. */
   readonly contract?: Readonly<Record<string, unknown>>;
   /** The worker functions that the manifest names. */
   readonly workers?: readonly WorkerDecl[];
@@ -213,7 +213,7 @@ export interface ExtensionDefinition {
   readonly views?: readonly CollectionView[];
   /** What it adds to the command line. */
   readonly commands?: readonly CommandDecl[];
-  /** First words of its commands beside its id. */
+  /** First words of its commands, in addition to its id. */
   readonly commandWords?: readonly CommandWordDecl[];
   /** What Tab offers of its rows. */
   readonly completions?: readonly CompletionDecl[];

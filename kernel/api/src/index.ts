@@ -5,7 +5,7 @@ export { defineExtension, type ExtensionSource } from './define-extension.js';
 export { type ExtensionContext, type ExtensionDefinition, type ConfigHandle, type Timers, type Hold, type StopReason, NotReady, type DeclaredCapabilities } from './extension.js';
 export type { Disposable } from './disposable.js';
 export type { Logger, Clock, Ids } from './adapters.js';
-export { Actor, type Actors, Role, seesAll } from './actor.js';
+export { Actor, type Actors, actorFrom, Role, seesAll } from './actor.js';
 
 // Errors.
 export { defineErrors, isSvcError, SvcError, type ErrorSpec, type ErrorTable } from './errors.js';
@@ -101,6 +101,7 @@ export {
   type Hooks,
   type HookDecl,
   type HookHandle,
+  type OwnHook,
   type AskHook,
   type GatherHook,
   type PipeHook,
@@ -117,6 +118,9 @@ export {
 export { defineConfig, defineWork, defineWorker, type ConfigDecl, type WorkDecl, type WorkerDecl } from './declare/work.js';
 export { atOnce, allKnown, isThenable, whenKnown, type AtOnce, type AtOnceService } from './at-once.js';
 
+// The audit log: what an area does, told to it in the commit that does it.
+export { AuditRecorded, auditFact, toolCallNote, AUDIT_CATEGORIES, AuditCategory, type AuditFact, type AuditNote } from './declare/audit.js';
+
 // The kernel's own hooks.
 export {
   HttpAdmit,
@@ -129,6 +133,7 @@ export {
   ToolBefore,
   ToolAfter,
   ToolRequest,
+  CheckpointTake,
   SecretResolve,
   SecretChange,
   StoragePurge,
@@ -146,7 +151,7 @@ export {
 } from './kernel-hooks.js';
 
 // Durable work.
-export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
+export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
 
 // Streams of numbered frames.
 export {
@@ -164,7 +169,24 @@ export {
 export type { Streams } from './http/streams.js';
 
 // Tools of agents, and what agents may do.
-export { defineTool, factsOf, needsOf, type AnyTool, type ToolDecl, type ToolCall, ToolOutput, ToolStatus, ToolFacts, type ToolRisk, CallFacts, Capabilities, ExecLimits, Need } from './tools.js';
+export {
+  defineTool,
+  factsOf,
+  needsOf,
+  type AnyTool,
+  type ToolDecl,
+  type ToolCall,
+  ToolOutput,
+  ToolStatus,
+  ToolFacts,
+  ToolPreview,
+  FileChange,
+  type ToolRisk,
+  CallFacts,
+  Capabilities,
+  ExecLimits,
+  Need,
+} from './tools.js';
 export {
   defineCapability,
   grantOf,
@@ -188,7 +210,23 @@ export { defineSlashCommand, namesOfSlashCommand, type SlashCommand, type SlashC
 export type { CommandDecl, CommandWordDecl, CommandColumn, CommandOutput, CommandSynonym, CompletionDecl } from './declare/command.js';
 
 // Effects on the world outside, each by its adapter of the context.
-export type { Egress, FetchInit, FetchPurpose, FetchResponse, ExecOptions, ExecResult, Files, Dir, DirEntry, Assets, Secrets, SecretRef, Workers } from './adapters.js';
+export type {
+  Egress,
+  FetchInit,
+  FetchPurpose,
+  FetchResponse,
+  ExecOptions,
+  ExecResult,
+  Files,
+  Dir,
+  DirEntry,
+  Assets,
+  Secrets,
+  SecretRef,
+  Signature,
+  HmacOptions,
+  Workers,
+} from './adapters.js';
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 

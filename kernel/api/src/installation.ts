@@ -4,7 +4,7 @@ import type { ExtensionStatus } from './extension-status.js';
 export interface InstallRequest {
   /** `npm:name@range`, a path or https address of a .tgz with `#sha256=`, `git+https://…#ref`, a folder, or the id of a configured index. */
   readonly source: string;
-  /** What a person agreed to of what it asks for. Without enough of it nothing is installed (`install_needs_consent`). */
+  /** The permissions that a person agreed to. If some are missing, nothing is installed (`install_needs_consent`). */
   readonly grants?: readonly string[] | 'all';
   /** Of the package that the person was shown: another one is refused. */
   readonly digest?: string;
@@ -14,7 +14,7 @@ export interface InstallRequest {
   readonly isShown?: boolean;
   /** Starts it. */
   readonly enable?: boolean;
-  /** The folder is used where it lies, for whoever works on it. */
+  /** Uses the folder in place, for development. */
   readonly link?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface PackageOffer {
   readonly source: string;
   readonly trust: 'signed' | 'unsigned' | 'linked';
   readonly key: { readonly id: string; readonly public: string; readonly name: string; readonly standing: 'known' | 'handed-on' | 'unknown' } | null;
-  readonly isolation: 'isolated' | 'walled' | 'in-process';
+  readonly isolation: 'isolated' | 'walled';
   /** Who or what decided that, as a sentence without its full stop. */
   readonly isolation_why: string;
   /** What isolation can't block, one sentence each. */
@@ -92,7 +92,9 @@ export interface TrustedPublisher {
   readonly name: string;
   /** Ids that belong to this key. */
   readonly extensions: readonly string[];
-  readonly isolation: 'isolated' | 'walled' | 'in-process' | null;
+  readonly isolation: 'isolated' | 'walled' | null;
+  /** trust.toml asks for `in-process`, which no longer exists: what it signs runs as if nothing was said. */
+  readonly wasInProcess: boolean;
   readonly revoked: string | null;
 }
 
@@ -105,7 +107,7 @@ export interface Installation {
   rollback(id: string): Promise<ExtensionStatus>;
   /** `purge` takes its tables, files and secrets along. */
   uninstall(id: string, options: { readonly purge: boolean }): Promise<void>;
-  /** Newest first; undefined for what was not installed here. */
+  /** Newest first; undefined if it is not installed. */
   previous(id: string): readonly KeptVersion[] | undefined;
   /** An upgrade that waits for somebody to agree to these. */
   waiting(id: string): { readonly version: string; readonly newGrants: readonly string[] } | undefined;

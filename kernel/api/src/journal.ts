@@ -16,7 +16,7 @@ import type { Write } from './storage.js';
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
 export type Replay = 'safe' | 'keyed' | 'never';
 
-/** Why a run failed or was cancelled, as whoever asks again later is told. */
+/** Why a run failed or was cancelled, as later requests show it. */
 export interface RunError {
   readonly code: string;
   readonly message: string;
@@ -27,7 +27,15 @@ export interface RunError {
   readonly hint?: string;
 }
 
-export interface OpenRun {
+/** Whose data a run or a stored answer holds, beside its owner's: a purge of either removes it. */
+export interface RunSubject {
+  /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
+  subject?: string;
+  /** Id of the conversation that it belongs to. */
+  session?: string;
+}
+
+export interface OpenRun extends RunSubject {
   /** Given by the caller where rows written in the same commit must name it; otherwise made here. */
   id?: string;
   /** Names the worker that claims it: `agent`, `delivery`… */
@@ -35,13 +43,11 @@ export interface OpenRun {
   actor: Actor;
   /** Unique per owner and kind: an Idempotency-Key. The same key with another `fingerprint` is a conflict. */
   key?: string;
-  /** Hash of what was asked, to tell a resend from another request under the same key. */
+  /** Hash of the request, to distinguish a retry from another request with the same key. */
   fingerprint?: string;
   /** One running or waiting run per lane. */
   lane?: string;
   parentId?: string;
-  /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
-  subject?: string;
   input: unknown;
 }
 
@@ -111,12 +117,12 @@ export interface Advance {
   outcomes?: readonly StepOutcome[];
   intents?: readonly StepSpec[];
   finish?: Finish;
-  /** Replaces the run's input: what was moved into an area's own rows need not stand twice. */
+  /** Replaces the run's input, so that data moved into an extension's own rows is not stored twice. */
   input?: unknown;
   also?: readonly Write[];
 }
 
-/** What a run that begins at once does first, in the commit that accepts it. */
+/** The first step of a run that starts immediately, in the commit that accepts it. */
 export type FirstStep = Pick<Advance, 'intents' | 'input' | 'also'>;
 
 export interface OpenedRun {
@@ -134,7 +140,7 @@ export interface OnceRequest {
   readonly actor: Actor;
   readonly kind: string;
   readonly key?: string;
-  /** Hash of what was asked: the same key with another is a conflict (`journal_key_conflict`). */
+  /** Hash of the request: the same key with another hash is a conflict (`journal_key_conflict`). */
   readonly fingerprint: string;
 }
 
@@ -163,7 +169,7 @@ export interface RunSummary {
 }
 
 export interface WorkOptions {
-  /** How many at once; a function is asked each time. */
+  /** Maximum concurrent runs; a function is called each time. */
   readonly concurrency: number | (() => number);
   /**
    * Drives one run until it has ended, waits, or belongs to the next generation. What it throws gives the lease back:
@@ -181,7 +187,7 @@ export interface DurableWorker {
   hasRoom(): boolean;
   /** Drives a run that `open` has leased to this process. Resolves when this generation is done with it, and rejects for nothing that went wrong in it. */
   take(run: LeasedRun): Promise<void>;
-  /** Looks for work; it is done by itself whenever the journal has some. Safe to call at any time. */
+  /** Looks for work. The journal also does this automatically. Safe to call at any time. */
   poke(): void;
 }
 
@@ -191,8 +197,9 @@ export interface Journal {
   /**
    * An effect that happens once per owner, kind and key. `receipt` gives writes that the effect commits with its own;
    * whoever comes again with the key gets the result that stands there (plain data), for as long as ended runs are kept.
+   * Name the agent and the conversation that the result is about: it is deleted with them.
    */
-  once<T>(request: OnceRequest, effect: (receipt: (result: T) => readonly Write[]) => Promise<T>): Promise<{ result: T; replayed: boolean }>;
+  once<T>(request: OnceRequest, effect: (receipt: (result: T, about?: RunSubject) => readonly Write[]) => Promise<T>): Promise<{ result: T; replayed: boolean }>;
   /**
    * Accepts work: one durable commit of the run and of `also` (which is skipped when the key replays).
    * `first` is asked when its lane is free, before the commit, which then carries its first step as well: one wait for
@@ -209,7 +216,7 @@ export interface Journal {
   wake(actor: Actor, wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
   /** Takes up to `limit` runs that may run: queued with a free lane, due waits, or leases that ran out. */
   claim(kind: string, limit: number): Promise<LeasedRun[]>;
-  /** Gives the lease back so that another generation or process goes on; the run stays where it is. */
+  /** Releases the lease so that another generation or process continues; the run keeps its position. */
   release(run: LeasedRun): Promise<void>;
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
   cancel(actor: Actor, runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
@@ -228,6 +235,6 @@ export interface Journal {
   stepsOf(actor: Actor, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly JournalStep[]>>;
   /** Of the newest 1,000 runs unless `limit` says more (10,000 at most). An extension names a kind of its own. */
   summary(filter: Omit<RunFilter, 'before'>): Promise<RunSummary>;
-  /** Newest first, 100 unless `limit` says more (1,000 at most); `before` names the run after which the next page goes on. An extension sees the kinds of its own, and names one of them. */
+  /** Newest first, 100 unless `limit` says more (1,000 at most); `before` is the last run of the previous page. An extension sees the kinds of its own, and names one of them. */
   list(filter: RunFilter): Promise<JournalRun[]>;
 }

@@ -4,7 +4,7 @@ import { defineAsk, defineGather, definePipe, defineStep, defineVeto } from './d
 import type { Plain } from './declare/plain.js';
 import { SendingPage } from './http/sending-page.js';
 import { PurgeSubject } from './purge.js';
-import { OneOf, Type } from './schema/schema.js';
+import { Nullable, OneOf, Type } from './schema/schema.js';
 import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
 
 const V = '1.0.0';
@@ -27,7 +27,7 @@ export type Admission = Plain<typeof Admission>;
 
 export const HttpAdmit = defineVeto('http.admit', V, { policy: 'closed', budgetMs: 50, subject: Admission });
 export const HttpAuthenticate = defineAsk('http.authenticate', V, { policy: 'closed', budgetMs: 2_000, subject: Admission, answer: Actor });
-/** Whether somebody may do something, by the permission that says what it is: whoever offers more than routes asks it too. */
+/** Whether a caller has a permission. Extensions with entry points other than routes call it too. */
 export const HttpAuthorize = defineVeto('http.authorize', V, {
   policy: 'closed',
   budgetMs: 200,
@@ -50,14 +50,14 @@ export const SocketUpgrade = defineVeto('socket.upgrade', V, {
 export const ToolRequest = Type.Object({
   tool: ToolFacts,
   args: Type.Record(Type.String(), Type.Unknown()),
-  needs: Type.Array(Need, { description: 'What this call needs of the capabilities' }),
+  needs: Type.Array(Need, { description: 'The capabilities that this call needs' }),
   call: CallFacts,
   digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
   earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
 });
 export type ToolRequest = Plain<typeof ToolRequest>;
 
-/** A tap may leave tools out; what it adds is not taken. `capabilities` and `ownerId` stand when the list is for one agent. */
+/** A tap may remove tools; added tools are ignored. `capabilities` and `ownerId` are set if the list is for one agent. */
 export const ToolList = definePipe('tool.list', V, {
   policy: 'closed',
   budgetMs: 500,
@@ -69,6 +69,23 @@ export const ToolList = definePipe('tool.list', V, {
 export const ToolGrants = definePipe('tool.grants', V, { policy: 'closed', budgetMs: 500, callable: true, value: Capabilities, context: Type.Object({ ownerId: Type.String() }) });
 export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, remote: true, callable: true, subject: ToolRequest });
 export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, remote: true, callable: true, value: ToolOutput, context: ToolRequest });
+
+/**
+ * A tool is about to change files of a working folder, or has done so: what is needed to undo it is stored. Best effort: a listener
+ * that fails or is late stops no call. `paths` is null for a program, which may change any file.
+ */
+export const CheckpointTake = defineStep('checkpoint.take', V, {
+  policy: 'open',
+  budgetMs: 10_000,
+  callable: true,
+  subject: Type.Object({
+    moment: OneOf(['before', 'after']),
+    folder: Type.String({ description: 'Absolute path of the working folder; it may not exist yet' }),
+    paths: Nullable(Type.Array(Type.String(), { description: 'From the working folder' })),
+    tool: Type.String(),
+    call: CallFacts,
+  }),
+});
 
 /** Asked by the secrets adapter alone. */
 export const SecretResolve = defineAsk('secret.resolve', V, { policy: 'closed', budgetMs: 2_000, subject: Type.Object({ name: Type.String() }), answer: Type.Object({ value: Type.String() }) });
@@ -118,7 +135,7 @@ const MetricHead = {
   name: Type.String(),
   help: Type.String({ description: 'For a person who reads it on a dashboard' }),
   labels: Type.Optional(Type.Record(Type.String(), Type.String())),
-  personal: Type.Optional(Type.Boolean({ description: 'Tells of agents or people: shown to those who see all' })),
+  personal: Type.Optional(Type.Boolean({ description: 'Mentions agents or people: shown only to owners and admins' })),
 };
 export const Histogram = Type.Object({
   ...MetricHead,
@@ -148,6 +165,7 @@ export const kernelHooks = [
   ToolGrants,
   ToolBefore,
   ToolAfter,
+  CheckpointTake,
   SecretResolve,
   SecretChange,
   StoragePurge,

@@ -12,7 +12,7 @@ export const PurgeSubject = Type.Object({
 });
 export type PurgeSubject = Plain<typeof PurgeSubject>;
 
-/** What a call of `ctx.purge` has reached. What is not complete goes on by itself, after a restart too. */
+/** The progress of a `ctx.purge`. An incomplete purge continues automatically, also after a restart. */
 export interface Purged {
   readonly id: string;
   /** Every area that may hold something has let go of it. */

@@ -80,7 +80,7 @@ export const cacheRows = <T>(clock: Pick<Clock, 'mono'>): RowCache<T> => {
   };
 };
 
-/** What is kept is of one id, as whoever sees all sees it: that is read through `kept`, everything else by `load`. `none` is what an id without rows has. */
+/** Caches the rows of one id, as seen by a reader of all rows: these are read through `kept`, all others with `load`. `none` is the value of an id without rows. */
 export const readOneCached = <T>(kept: RowCache<T>, actor: Actor, ids: readonly string[], none: T, load: () => Promise<Record<string, T>>): AtOnce<Record<string, T>> => {
   const [id, another] = ids;
   if (id === undefined || another !== undefined || !seesAll(actor)) return load();

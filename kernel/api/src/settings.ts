@@ -1,4 +1,4 @@
-/** What the grant `kernel:settings` shows of config.toml, and what it lets change. The value of no secret crosses it. */
+/** Access to config.toml with the grant `kernel:settings`. It never includes the values of secrets. */
 
 export interface SettingShown {
   /** Dotted, as `/api/config/set` takes it. */
@@ -23,9 +23,9 @@ export interface SettingShown {
 
 export interface SettingsShown {
   readonly settings: readonly SettingShown[];
-  /** The same as one tree, section by section; older spellings stand on its top level beside them. */
+  /** The same as one tree, section by section; older names are at its top level. */
   readonly tree: Readonly<Record<string, unknown>>;
-  /** Changes with every change of the file. Says nothing of what is in it, and is another after a restart. */
+  /** Changes with every change of the file and after a restart. Reveals nothing about the content. */
   readonly revision: string;
 }
 

@@ -59,7 +59,7 @@ export interface TextSearch {
 export interface OrderBy {
   readonly column: string;
   readonly descending?: boolean;
-  /** Of a column of text: A to Z and a to z stand together. */
+  /** For a text column: sorts without regard to case. */
   readonly ignoreCase?: boolean;
 }
 
@@ -120,7 +120,7 @@ export interface Db {
   as(actor: Actor): Reader;
   /** Reads own tables with no actor. `why` is a constant of a few words, such as `pruning`: slow and refused reads name it. */
   system(why: string): Reader;
-  /** Own writes and sealed ones of others, all or nothing. */
+  /** Commits your own writes and sealed writes of others, all or nothing. */
   commit(writes: readonly Write[]): Promise<CommitResult>;
 
   /** Needs the grant `db:sql`, as does `table`. `?` placeholders, portable SQL over own tables. `expect`: how many rows must change. */
@@ -150,7 +150,7 @@ export interface MigrationBuilder {
   createTable(name: string, columns: Record<string, ColumnSpec>, options?: { primaryKey?: readonly string[]; unique?: readonly (readonly string[])[] }): void;
   addColumn(table: string, name: string, spec: ColumnSpec): void;
   createIndex(table: string, columns: readonly string[], options?: { unique?: boolean; where?: string }): void;
-  /** INSERT, UPDATE or DELETE over own tables; `{name}` stands for the physical name of one. */
+  /** INSERT, UPDATE or DELETE on your own tables; `{name}` is replaced with a table's physical name. */
   sql(text: string): void;
 }
 

@@ -41,7 +41,8 @@ export const CallFacts = Type.Object({
   agentId: Type.String({ description: 'Empty for a call without an agent' }),
   sessionId: Type.String(),
   actor: Actor,
-  depth: Type.Integer({ description: 'How many agents stand above this run' }),
+  depth: Type.Integer({ description: 'Number of agents above this run' }),
+  parentRunId: Type.Optional(Type.String({ description: 'The run of the agent that began this run' })),
   capabilities: Capabilities,
 });
 export type CallFacts = Plain<typeof CallFacts>;
@@ -56,11 +57,45 @@ export const ToolStatus = OneOf(['completed', 'error', 'waiting_approval', 'deni
 export type ToolStatus = Plain<typeof ToolStatus>;
 
 export const ToolOutput = Type.Object({
-  content: Type.String({ description: 'What the model reads' }),
+  content: Type.String({ description: 'The text for the model' }),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(ToolStatus),
 });
 export type ToolOutput = Plain<typeof ToolOutput>;
+
+const Truncated = Type.Boolean({ description: 'There is more than is shown' });
+
+export const FileChange = Type.Object({
+  path: Type.String({ description: 'In the workspace' }),
+  change: OneOf(['create', 'update', 'delete']),
+  diff: Type.String({ description: 'Unified: lines that begin with a space, - or +, in hunks that begin with @@' }),
+  added: Type.Integer({ description: 'Lines' }),
+  removed: Type.Integer({ description: 'Lines' }),
+  truncated: Truncated,
+});
+export type FileChange = Plain<typeof FileChange>;
+
+/** What a call would do, made from its arguments alone: what a person sees before it runs. */
+export const ToolPreview = Type.Union(
+  [
+    Type.Object({
+      kind: Type.Literal('command'),
+      line: Type.String(),
+      argv: Nullable(Type.Array(Type.String()), { description: 'The program and its arguments; null for a line that only a shell can read' }),
+      truncated: Truncated,
+    }),
+    Type.Object({ kind: Type.Literal('diff'), files: Type.Array(FileChange) }),
+    Type.Object({ kind: Type.Literal('request'), method: Type.String(), host: Type.String(), url: Type.String() }),
+    Type.Object({
+      kind: Type.Literal('arguments'),
+      text: Type.String({ description: 'The arguments as JSON' }),
+      truncated: Truncated,
+      problem: Type.Optional(Type.String({ description: 'Why there is no better preview' })),
+    }),
+  ],
+  { 'x-name': 'ToolPreview' },
+);
+export type ToolPreview = Plain<typeof ToolPreview>;
 
 /** One thing a call needs of its agent's capabilities. */
 export const Need = Type.Object({
@@ -128,6 +163,13 @@ export interface ToolDecl<P extends TObject = TObject> {
    * which can be validated without the code of the tool.
    */
   readonly needs?: ((args: Static<P>) => readonly Need[]) | readonly Need[];
+  /** What a person sees who has to approve the call. It changes nothing. Without it, and where it throws, they see the arguments. */
+  readonly preview?: (args: Static<P>, call: CallFacts) => ToolPreview | Promise<ToolPreview>;
+  /**
+   * Which files of its working folder a call changes, from there; `unknown` for a tool that starts a program. A checkpoint is taken
+   * before it. A pure function of checked arguments. Left out: none.
+   */
+  readonly writes?: ((args: Static<P>) => readonly string[]) | 'unknown';
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;

@@ -1,7 +1,7 @@
 /** Rows kept in memory, of which another process may change any. */
 import { virtualClock, type VirtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
-import type { Actor } from '../src/actor.js';
+import { type Actor, actorFrom } from '../src/actor.js';
 import { type RowCache, cacheRows, readOneCached } from '../src/row-cache.js';
 
 describe('rows that are kept in memory', () => {
@@ -48,8 +48,8 @@ describe('rows that are kept in memory', () => {
   });
 
   describe('of one id, for who sees all', () => {
-    const owner: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
-    const bob: Actor = { id: 'user:bob', role: 'user', ownerId: 'user:bob' };
+    const owner: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
+    const bob: Actor = actorFrom({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
     const counts = { kept: cacheRows<number>(virtualClock(0)), reads: 0 };
     const read = (actor: Actor, ids: readonly string[], found: Record<string, number>) =>
       readOneCached(counts.kept, actor, ids, 0, async () => {

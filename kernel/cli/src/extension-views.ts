@@ -20,7 +20,7 @@ const paintState = (state: string, text: string, out: Terminal): string => {
   return state === 'inactive' ? out.dim(text) : out.yellow(text);
 };
 
-/** Whose it is: shown where not all came with svc. */
+/** Owner: shown where not all came with svc. */
 const whose = ({ origin }: ExtensionStatus): string => (origin === null ? 'svc' : `${origin.publisher?.name ?? origin.publisher?.keyId ?? origin.trust}, ${origin.isolation}`);
 
 /** Files and rows together; nothing for what has no limit. */
@@ -87,7 +87,7 @@ export const infoLines = (status: ExtensionStatus, nodes: readonly GraphNode[], 
   ];
 };
 
-const RUNS = { isolated: 'isolated, in a process of its own', walled: 'walled, in a process of its own', 'in-process': 'inside the daemon' } as const;
+const RUNS = { isolated: 'isolated, in a process of its own', walled: 'walled, in a process of its own' } as const;
 
 /** Of what came from elsewhere: from where, who vouches for it, and how it runs. */
 const originPairs = ({ origin, process, stored }: ExtensionStatus): Array<[string, string]> => {

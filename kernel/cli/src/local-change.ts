@@ -33,7 +33,7 @@ export interface BesideChange {
 
 export const changeBeside = async (cli: Cli, { action, agrees, id, place }: BesideChange): Outcome => {
   // The database is loaded only here.
-  const { changeLocally } = await import('@svc/daemon/choices/local-choices');
+  const { changeLocally } = await import('@svc/daemon/offline/local-choices');
   const isBeside = place === 'beside';
   const outcome = await changeLocally({ env: cli.settings.env, releaseFile: path.join(cli.distDir, 'release.json'), action, id, isBeside, agrees }).catch((error: unknown) => {
     throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.hint }) : error;

@@ -25,6 +25,6 @@ export const runQuick = ({ name, flags, options }: QuickWords, distDir: string):
   reported(flags, async () => {
     knowCommands(distDir);
     const command = COMMANDS[name];
-    if (command === undefined) throw new TypeError(`${name} is no quick command`); // main.ts asks for no other
+    if (command === undefined) throw new TypeError(`${name} is not a quick command`); // main.ts asks for no other
     return command(createCli(flags, distDir), options);
   });

@@ -22,7 +22,7 @@ export const switchOffByFile = async (cli: Cli, id: string, isRunning: boolean):
     const [near] = nearest(id, known);
     throw new Failure(`There is no extension "${id}".${near === undefined ? '' : ` Did you mean ${near}?`}`, { code: 'daemon_unknown_extension', fix: 'svc ext list   with the daemon running' });
   }
-  const { switchedOffIn } = await import('@svc/daemon/choices/switched-off');
+  const { switchedOffIn } = await import('@svc/platform/choices/switched-off');
   switchedOffIn(cli.settings.dataDir).put(id);
   const state = isRunning ? await followed(cli, id) : undefined;
   const from = state === undefined ? 'next_start' : 'now';

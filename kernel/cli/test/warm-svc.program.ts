@@ -17,8 +17,6 @@ export interface WarmAnswer {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Milliseconds of processor time that this process took since its last answer. */
-  readonly cpuMs: number;
 }
 
 /** As it was built, with the commands of areas beside it: they share what they load, and main.js names the file. */
@@ -46,15 +44,6 @@ const pipe = (): { readonly stream: Writable; text(): string } => {
   return { stream, text: () => Buffer.concat(pieces).toString('utf8') };
 };
 
-let reported = 0;
-const spentMs = (): number => {
-  const { user, system } = process.cpuUsage();
-  const all = (user + system) / 1000;
-  const since = all - reported;
-  reported = all;
-  return since;
-};
-
 const run = async ({ args, env, cwd, stdin, distDir }: WarmTask): Promise<WarmAnswer> => {
   const runBuilt = await load(distDir);
   const [out, err] = [pipe(), pipe()];
@@ -72,7 +61,7 @@ const run = async ({ args, env, cwd, stdin, distDir }: WarmTask): Promise<WarmAn
     runBuilt(args, distDir).then(resolve, reject);
   });
   process.removeAllListeners('SIGINT');
-  return { code, stdout: out.text(), stderr: err.text(), cpuMs: spentMs() };
+  return { code, stdout: out.text(), stderr: err.text() };
 };
 
 const leave = process.exit.bind(process);

@@ -57,7 +57,7 @@ const parsed = (url: string, status: number, bytes: Uint8Array): unknown => {
   try {
     return JSON.parse(textOf(bytes));
   } catch (error) {
-    throw new NotSvcError(url, status, `its answer says it is JSON, and is not: ${error instanceof Error ? error.message : String(error)}`);
+    throw new NotSvcError(url, status, `its answer should be JSON but is not: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
 
@@ -65,8 +65,7 @@ const refusalOf = (url: string, answer: FetchAnswer, bytes: Uint8Array): SvcErro
   const { status, headers } = answer;
   const body = errorBody(answer, bytes);
   const id = headers.get('x-request-id');
-  if (id === null || body === undefined)
-    return new NotSvcError(url, status, `it answered ${status} with ${contentTypeOf(answer) || 'a body of no type'}, which says nothing of the kind that svc says`);
+  if (id === null || body === undefined) return new NotSvcError(url, status, `it answered ${status} with ${contentTypeOf(answer) || 'a body of no type'}, which is not an answer of svc`);
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfter = Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
   const words = { code: textIn(body, 'code') ?? `http_${status}`, what: textIn(body, 'error') ?? `${url} answered ${status}.`, hint: textIn(body, 'hint') ?? usualHint(status, id) };

@@ -84,7 +84,7 @@ const COMES_BACK = [1_001, 1_012];
 
 export const openChat = async (client: Client, agentId: string, options: ChatOptions = {}): Promise<Chat> => {
   const Socket = options.WebSocket ?? ('WebSocket' in globalThis ? (globalThis.WebSocket as SocketClass) : undefined);
-  if (!Socket) throw new TypeError('There is no global WebSocket here: give openChat one, such as that of the package ws.');
+  if (!Socket) throw new TypeError('There is no global WebSocket here. Pass one to openChat, such as the one from the package ws.');
   const key = await client.key();
   const query = options.sessionId === undefined ? '' : `?session_id=${encodeURIComponent(options.sessionId)}`;
   const url = `${client.baseUrl.replace(/^http/, 'ws')}/api/agents/${encodeURIComponent(agentId)}/ws${query}`;

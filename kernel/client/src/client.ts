@@ -194,7 +194,7 @@ const explained = (error: unknown, { label, baseUrl, limit, timeoutMs, hasHead, 
   if (signal?.aborted) return new AbortedError(label, signal.reason);
   if (limit.isOver()) return new TimeoutError(label, timeoutMs);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (codeOf(cause).startsWith('HPE_')) return new NotSvcError(baseUrl, 0, `what it says is not HTTP: ${sayingOf(cause)}`);
+  if (codeOf(cause).startsWith('HPE_')) return new NotSvcError(baseUrl, 0, `its answer is not HTTP: ${sayingOf(cause)}`);
   return new ConnectionError(hasHead ? 'broken' : faultOf(codeOf(cause)), baseUrl, sayingOf(cause), error);
 };
 

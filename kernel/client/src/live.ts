@@ -80,7 +80,7 @@ const systemClock: LiveClock = {
 
 export const followChanges = (options: LiveOptions): Live => {
   const Socket = options.WebSocket ?? ('WebSocket' in globalThis ? (globalThis.WebSocket as SocketClass) : undefined);
-  if (!Socket) throw new TypeError('There is no global WebSocket here: give followChanges one, such as that of the package ws.');
+  if (!Socket) throw new TypeError('There is no global WebSocket here. Pass one to followChanges, such as the one from the package ws.');
   const line = new Line(options, Socket);
   return {
     get state() {

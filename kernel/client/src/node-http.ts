@@ -6,7 +6,8 @@ import http from 'node:http';
 import type { Fetch, FetchAnswer } from './transport.js';
 
 export const nodeFetch: Fetch = async (url, { method, headers, body, signal }) => {
-  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) throw new TypeError('nodeFetch sends text and bytes; give the client the global fetch for anything else.');
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new TypeError('nodeFetch sends text and bytes only. Pass the global fetch to the client for anything else.');
   const { request } = url.startsWith('https:') ? await import('node:https') : http;
   const length = body === undefined ? {} : { 'content-length': String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength) };
   return new Promise((resolve, reject) => {

@@ -27,7 +27,7 @@ export interface Operation {
 
 export const requestOf = (operation: OperationId | Operation, input: Readonly<Record<string, unknown>>, key: string | undefined): Request => {
   const { id, method, path: template, takesKey } = typeof operation === 'object' ? operation : operationOf(operation);
-  if (key !== undefined && !takesKey) throw new TypeError(`${id} takes no Idempotency-Key: the daemon would not keep it, and a request sent twice would have its effect twice.`);
+  if (key !== undefined && !takesKey) throw new TypeError(`${id} takes no Idempotency-Key: the daemon would not store it, and a repeated request would take effect twice.`);
   const { body, ...rest } = input;
   const { path, query } = placed(id, template, rest);
   const sent = bodyOf(body);

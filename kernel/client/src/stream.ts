@@ -81,7 +81,7 @@ export async function* followEvents<Id extends StreamingId>(client: Client, id: 
       await betweenAttempts(error, received, options);
       continue;
     }
-    if (isOver(received, options)) throw new ConnectionError('broken', client.baseUrl, 'the stream ended again and again before its last event', undefined);
+    if (isOver(received, options)) throw new ConnectionError('broken', client.baseUrl, 'the stream ended repeatedly before its last event', undefined);
     await betweenAttempts(undefined, received, options);
   }
 }

@@ -7,7 +7,7 @@ export interface RoughLine {
   leadTo(url: string | undefined): void;
   /** From now on requests arrive, and answers are lost on the way. */
   mute(isMute: boolean): void;
-  /** Ends all calls at once. */
+  /** Ends all calls at the same time. */
   cut(): void;
   /** Calls so far. */
   calls(): number;

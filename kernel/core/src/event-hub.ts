@@ -14,6 +14,8 @@ type Listen = (data: unknown) => void | Promise<void>;
 
 interface Listener {
   readonly event: string;
+  /** True when it takes a list of data, those that wait together. */
+  readonly isBatch: boolean;
   readonly fn: Listen;
 }
 
@@ -51,7 +53,16 @@ export class EventHub {
 
   on<E extends EventDecl>(owner: Contributor, event: E, fn: (data: Plain<E['data']>) => void | Promise<void>): Disposable {
     // What is emitted under this name was declared under it.
-    return this.listeners.add(owner, { event: event.name, fn: fn as Listen });
+    return this.listeners.add(owner, { event: event.name, isBatch: false, fn: fn as Listen });
+  }
+
+  onBatch<E extends EventDecl>(owner: Contributor, event: E, fn: (batch: ReadonlyArray<Plain<E['data']>>) => void | Promise<void>): Disposable {
+    return this.listeners.add(owner, { event: event.name, isBatch: true, fn: fn as Listen });
+  }
+
+  /** Whether this extension takes several of these at once. */
+  takesBatch(ownerId: string, event: string): boolean {
+    return this.listeners.active().some((row) => row.owner.id === ownerId && row.value.event === event && row.value.isBatch);
   }
 
   /** The data as it is told. Throws `contract_mismatch` where what this owner says has to be looked at and does not fit. */
@@ -93,14 +104,15 @@ export class EventHub {
     }
   }
 
-  /** Gives one event to one extension and waits for it. False when it does not listen now; throws what a listener threw. */
-  async deliverTo(ownerId: string, event: string, data: unknown): Promise<boolean> {
+  /** Gives one event, or several where it `takesBatch`, to one extension and waits for it. False when it does not listen now; throws what a listener threw. */
+  async deliverTo(ownerId: string, event: string, ...batch: readonly unknown[]): Promise<boolean> {
     const listeners = this.listeners.active().filter((row) => row.owner.id === ownerId && row.value.event === event);
     for (const { owner, value } of listeners) {
       const leave = owner.lifetime.enter(`event ${event}`);
       if (!leave) return false;
       try {
-        await runAs(owner, () => value.fn(this.#handed(owner, event, data)));
+        if (value.isBatch) await runAs(owner, () => value.fn(batch.map((data) => this.#handed(owner, event, data))));
+        else for (const data of batch) await runAs(owner, () => value.fn(this.#handed(owner, event, data)));
       } finally {
         leave();
       }
@@ -115,7 +127,8 @@ export class EventHub {
       const data = queue.waiting.shift();
       if (!owner.lifetime.countIn(label)) break;
       try {
-        const given = runAs(owner, () => listener.fn(this.#handed(owner, listener.event, data)));
+        const handed = this.#handed(owner, listener.event, data);
+        const given = runAs(owner, () => listener.fn(listener.isBatch ? [handed] : handed));
         if (isThenable(given)) return void this.#finish(owner, listener, queue, given);
       } catch (error) {
         this.#watch.failed(owner, listener.event, error);

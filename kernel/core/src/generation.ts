@@ -199,7 +199,7 @@ async function within<T>({ budgetMs, signal, what }: { readonly budgetMs: number
   let stop = (): void => undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} did not finish within ${budgetMs} ms: it may be waiting on a service, a network or a lock`)), budgetMs);
-    stop = () => reject(signal?.reason instanceof Error ? signal.reason : new Error(`${what} was given up`));
+    stop = () => reject(signal?.reason instanceof Error ? signal.reason : new Error(`${what} was abandoned`));
     signal?.addEventListener('abort', stop, { once: true });
   });
   try {

@@ -9,7 +9,7 @@
  * X6  Nothing waits longer for a start than its phases have; who stops the daemon or switches it off does not wait at all.
  */
 import type { ExtensionPlan, ExtensionStatus, StopReason } from '@svc/api';
-import { planStop } from './extension-plan.js';
+import { planStop, dependentsOf, resolve } from './installed/resolver.js';
 import { type Generation, messageOf, type Phase, phaseOf, prepare, publish, retire, unpublish } from './generation.js';
 import type { Installed } from './installed/installed.js';
 import type { InstalledStore } from './installed/installed-store.js';
@@ -17,7 +17,6 @@ import { type Intent, intentOf } from './installed/intent.js';
 import { drainMsOf, FIRST_RETRY_MS, manifestOf, newUnit, UnknownExtension, type State, statusOf, type Unit } from './lifecycle-unit.js';
 import { currentContributor } from './owner.js';
 import { validateCandidate, roundsOf } from './admission.js';
-import { dependentsOf, resolve } from './installed/resolver.js';
 import type { LifecycleDeps } from './lifecycle-deps.js';
 import { tried } from './installed/trials.js';
 

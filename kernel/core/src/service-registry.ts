@@ -336,7 +336,7 @@ const forOthers = ({ caller, decl }: Facade, name: string, { others }: AnyMethod
       hint: 'contributions.json of the extension that provides it names the methods for others.',
     });
   if (others.changes === true && LOOKS_ON.has(String(roleOf(actor))))
-    throw new SvcError('service_role_refused', `${caller.id} called ${decl.name}.${name} for somebody whose role may not change anything.`, { status: 403 });
+    throw new SvcError('service_role_refused', `${caller.id} called ${decl.name}.${name} for a person whose role is read-only.`, { status: 403 });
 };
 
 const roleOf = (actor: unknown): unknown => (typeof actor === 'object' && actor !== null && 'role' in actor ? actor.role : undefined);

@@ -1,6 +1,6 @@
 /** @svc/daemon: composes and runs a daemon. */
+export type { InstalledFiles } from '@svc/core';
+export type { ThirdParty } from '@svc/third-party';
 export { type BootOptions, bootDaemon, type Daemon } from './boot.js';
-export { type PartFactories, standardFactories } from './platform-parts.js';
-export type { InstalledFiles, Release } from './process/release.js';
-export type { ThirdParty } from './third-party/third-party.js';
-export { API_VERSION } from './wiring.js';
+export { type PartFactories, standardFactories } from './boot/part-factories.js';
+export type { Release } from './release.js';

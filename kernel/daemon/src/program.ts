@@ -6,15 +6,15 @@ import { asTyped, commandName } from '@svc/platform/config/command-name';
 import { renderBanner } from './banner.js';
 import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
-import { endNow, endWithin, exitSurely } from './process/last-resort.js';
-import { guardProcess, noteSignals } from './process/process-guard.js';
-import { stopStep } from './shutdown.js';
-import { startElsewhere } from './process/start-elsewhere.js';
+import { endNow, endWithin, exitSurely } from '@svc/platform/process/last-resort';
+import { guardProcess, noteSignals } from './process-guard.js';
+import { stopStep } from './boot/shutdown.js';
+import { startElsewhere } from './start-elsewhere.js';
 
 export { startElsewhere };
 /** For whoever composes a daemon of other parts. */
 export { bootDaemon } from './boot.js';
-export { standardFactories } from './platform-parts.js';
+export { standardFactories } from './boot/part-factories.js';
 
 /** Late enough to be in nobody's way: by then the first messages have compiled what they need. */
 const KEEP_CODE_AFTER_MS = 3_000;

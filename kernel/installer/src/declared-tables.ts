@@ -39,6 +39,6 @@ const checkColumns = (table: TableDecl, made: ReadonlySet<string>): void => {
 
 const checkBelonging = ({ name, columns, owner, agent, session, through }: TableDecl, names: readonly string[]): void => {
   const missing = [owner, agent, session, through?.column].find((column) => column !== undefined && !(column in columns));
-  if (missing !== undefined) throw new Error(`the table ${name} says whose its rows are by a column "${missing}" that it does not have`);
+  if (missing !== undefined) throw new Error(`the table ${name} names as owner a column "${missing}" that it does not have`);
   if (through && !names.includes(through.table)) throw new Error(`the table ${name} belongs to rows of ${through.table}, which is not a declared table of this extension`);
 };

@@ -72,7 +72,7 @@ export const installErrors = defineErrors('install', {
     status: 400,
     retry: false,
     message: (file: string, why: string) => `The private key ${file} is not safe: ${why}.`,
-    hint: 'Keep it outside of the package and readable by you alone (chmod 600).',
+    hint: 'Move it out of the package and make it readable only by you (chmod 600).',
   },
   trust_file: { status: 500, retry: false, message: (why: string) => `trust.toml cannot be used: ${why}.`, hint: 'Fix it by hand. Until then, third-party extensions are not installed or started.' },
   not_allowed: {
@@ -99,7 +99,7 @@ export const installErrors = defineErrors('install', {
     message: (what: string, why: string) => `${what} could not be fetched: ${why}.`,
     hint: 'Try again later. Behind a proxy, set HTTPS_PROXY for the daemon.',
   },
-  checksum: { status: 403, retry: false, message: (what: string, why: string) => `${what} is not what was announced: ${why}.`, hint: FROM_ELSEWHERE },
+  checksum: { status: 403, retry: false, message: (what: string, why: string) => `${what} is not what the source announced: ${why}.`, hint: FROM_ELSEWHERE },
   id_taken: {
     status: 409,
     retry: false,
@@ -115,7 +115,7 @@ export const installErrors = defineErrors('install', {
   not_asked_for: {
     status: 409,
     retry: false,
-    message: (wanted: string, found: string) => `${wanted} was asked for, and what is offered under that name is ${found}.`,
+    message: (wanted: string, found: string) => `${wanted} was requested, but the source offers ${found}.`,
     hint: 'Do not install it unless you know why. To install the other one, give its source, such as npm:@acme/weather.',
   },
   republished: {
@@ -172,12 +172,12 @@ export const installErrors = defineErrors('install', {
     status: 409,
     retry: false,
     message: (id: string, reasons: readonly string[]) => `${id} cannot run apart from the daemon: ${reasons.join('; ')}.`,
-    hint: 'Its author has to remove this. To run code you trust as your own inside the daemon, set isolation = "in-process" for its key in trust.toml.',
+    hint: 'Its author has to remove this. To run code you trust as your own inside the daemon, build it in: CONTRIBUTING.md, "Add an extension".',
   },
   needs_consent: {
     status: 409,
     retry: false,
-    message: (id: string, grants: readonly string[]) => (grants.length === 0 ? `${id} waits for you to agree.` : `${id} asks for ${grants.join(', ')}, which was not granted.`),
+    message: (id: string, grants: readonly string[]) => (grants.length === 0 ? `${id} waits for you to agree.` : `${id} requests ${grants.join(', ')}, which was not granted.`),
     hint: 'Review the requested permissions and reasons. Then agree with --grant all, or with --grant for each.',
   },
   changed: {
@@ -186,7 +186,7 @@ export const installErrors = defineErrors('install', {
     message: (id: string) => `The package of ${id} is not the one that was shown: its digest is another.`,
     hint: 'Review it again, then agree.',
   },
-  busy: { status: 409, retry: true, message: (id: string) => `${id} was changed by someone else.`, hint: 'Check it again, then repeat.' },
+  busy: { status: 409, retry: true, message: (id: string) => `${id} was changed by someone else.`, hint: 'Check it, then try again.' },
   trial_open: {
     status: 409,
     retry: true,
@@ -197,7 +197,7 @@ export const installErrors = defineErrors('install', {
   downgrade: {
     status: 409,
     retry: false,
-    message: (id: string, from: string, to: string) => `${id} is at ${from}, and ${to} is older. An older version may lack fixes, and may not know what the newer one has stored.`,
+    message: (id: string, from: string, to: string) => `${id} is at ${from}, and ${to} is older. An older version may lack fixes, and may not be able to read data of the newer one.`,
     hint: 'To return to the previous version, run svc ext rollback. To install this one, run svc ext upgrade --downgrade.',
   },
   none_before: {
@@ -216,7 +216,7 @@ export const installErrors = defineErrors('install', {
   store_broken: {
     status: 500,
     retry: false,
-    message: (why: string) => `What is installed cannot be read: ${why}.`,
+    message: (why: string) => `The list of installed extensions cannot be read: ${why}.`,
     hint: 'Restore extensions/installed.json in the data folder from a backup, or move it away and install again.',
   },
 });

@@ -52,7 +52,7 @@ const register = <T>(list: T[]) => ({
 /** Members that are not listed are inert. */
 const withMembers = (members: object): object => new Proxy(members, { get: (target, key) => (Reflect.has(target, key) || key === 'then' ? Reflect.get(target, key) : inert) });
 
-const handle = { call: async (value: unknown) => value, isEmpty: () => true };
+const handle = { call: async (value: unknown) => value, atOnce: (value: unknown) => value, isEmpty: () => true };
 
 const recordedHooks = (seen: Seen) => ({
   tap: (hook: HookDecl, _fn: unknown, options: TapOptions = {}) => {

@@ -97,7 +97,7 @@ describe('declared commands', () => {
     ['prints "count", which listGoals does not answer', { output: { kind: 'record', fields: ['count'] } }, []],
     ['prints "count", which listGoals does not answer', { output: { kind: 'line', text: '{count} goals' } }, []],
     ['begins with "aims", which is neither the id of the extension nor one of its commandWords', { command: 'aims list' }, []],
-    ['is not two words', { command: 'goals' }, []],
+    ['must be two words', { command: 'goals' }, []],
     ['the command word "status" belongs to the command line itself', { command: 'status all' }, [{ word: 'status', summary: 'mine' }]],
     ['the command word "Aims" is not lower-case', {}, [{ word: 'Aims', summary: 'mine' }]],
   ] as const)

@@ -9,13 +9,13 @@ interface Asked {
 }
 
 /** Grants whose adapter is not there for code in another process. */
-const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
+const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels', 'kernel:audit', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
 
 /** One sentence each; none where it can run isolated. */
 export const isolationFaults = ({ manifest, contributions }: Asked): string[] => {
   const parsed = (manifest.grants ?? []).map(({ grant }) => parseGrant(grant));
   return [
-    ...parsed.flatMap((one) => (typeof one !== 'string' && NOT_ISOLATED.has(one.kind) ? [`it asks for the grant "${one.text}", which only code in the daemon's own process can use`] : [])),
+    ...parsed.flatMap((one) => (typeof one !== 'string' && NOT_ISOLATED.has(one.kind) ? [`it requests the grant "${one.text}", which works only inside the daemon's process`] : [])),
     ...named(
       'it has sockets',
       contributions.sockets.map(({ path }) => String(path)),
@@ -25,10 +25,10 @@ export const isolationFaults = ({ manifest, contributions }: Asked): string[] =>
     ...named('it has worker threads', Object.keys(manifest.workers ?? {})),
     ...named('it takes packages from the daemon', manifest.hostDependencies),
     ...named(
-      'its routes have an error form of their own',
+      'its routes have a custom error format',
       contributions.routes.flatMap((route) => ('errorShape' in route ? [String(route.id)] : [])),
     ),
   ];
 };
 
-const named = (what: string, names: readonly string[] = []): string[] => (names.length === 0 ? [] : [`${what} (${names.join(', ')}), which an extension in a process of its own cannot have`]);
+const named = (what: string, names: readonly string[] = []): string[] => (names.length === 0 ? [] : [`${what} (${names.join(', ')}), which a process of its own cannot provide`]);

@@ -62,7 +62,7 @@ export type WireReader = readonly ['as', Actor] | readonly ['system', string];
 export type WireWrite =
   | { readonly make: 'insert' | 'update' | 'upsert' | 'remove' | 'sql'; readonly args: readonly unknown[] }
   | { readonly make: 'event'; readonly event: { readonly name: string; readonly version: string }; readonly data: unknown }
-  | { readonly make: 'receipt'; readonly request: string; readonly answer: unknown };
+  | { readonly make: 'receipt'; readonly request: string; readonly answer: unknown; readonly about?: unknown };
 
 export interface WireFetch {
   readonly status: number;

@@ -25,13 +25,13 @@ export interface Facts {
 
 /** `said` is the first line that bubblewrap wrote; undefined where it is not installed. */
 export const faultOf = (said: string | undefined, facts: Facts): SandboxFault => {
-  if (facts.platform !== 'linux') return { cause: `there is no sandbox of commands on ${facts.platform} yet`, fix: 'Grant commands sparingly, or run the daemon on Linux.' };
+  if (facts.platform !== 'linux') return { cause: `there is no command sandbox on ${facts.platform} yet`, fix: 'Grant commands sparingly, or run the daemon on Linux.' };
   if (said === undefined) return { cause: 'bubblewrap is not installed', fix: `Install it: ${installCommand(facts.distribution)}` };
   // The settings first: bubblewrap's own words are the same for several of them.
   if (facts.areNamespacesZero) return { cause: `user namespaces are switched off (user.max_user_namespaces is 0; ${said})`, fix: 'sudo sysctl -w user.max_user_namespaces=15000' };
-  if (facts.isCloneForbidden) return { cause: `user namespaces are kept to root (kernel.unprivileged_userns_clone is 0; ${said})`, fix: 'sudo sysctl -w kernel.unprivileged_userns_clone=1' };
-  if (facts.appArmorRestricts && !facts.isContainer) return { cause: `AppArmor keeps user namespaces from bubblewrap (kernel.apparmor_restrict_unprivileged_userns is 1; ${said})`, fix: APPARMOR };
-  if (facts.isContainer) return { cause: `the container's seccomp profile or masked /proc keeps namespaces from the daemon (${said})`, fix: CONTAINER };
+  if (facts.isCloneForbidden) return { cause: `user namespaces are limited to root (kernel.unprivileged_userns_clone is 0; ${said})`, fix: 'sudo sysctl -w kernel.unprivileged_userns_clone=1' };
+  if (facts.appArmorRestricts && !facts.isContainer) return { cause: `AppArmor blocks user namespaces for bubblewrap (kernel.apparmor_restrict_unprivileged_userns is 1; ${said})`, fix: APPARMOR };
+  if (facts.isContainer) return { cause: `the container's seccomp profile or masked /proc blocks namespaces for the daemon (${said})`, fix: CONTAINER };
   return { cause: said, fix: 'Run the daemon where user namespaces are allowed, as a user of its own.' };
 };
 

@@ -10,11 +10,11 @@ describe('why there is no sandbox', () => {
     ['bubblewrap is not installed, on Fedora', undefined, { distribution: ['fedora'] }, /not installed/, /dnf install/],
     ['bubblewrap is not installed, on a system nobody knows', undefined, { distribution: [] }, /not installed/, /called bubblewrap/],
     ["AppArmor's rule of Ubuntu", SAID, { appArmorRestricts: true }, /^AppArmor .*apparmor_restrict_unprivileged_userns is 1; bwrap: setting up/, /apparmor_parser/],
-    ['user namespaces are kept to root', SAID, { isCloneForbidden: true }, /unprivileged_userns_clone is 0/, /unprivileged_userns_clone=1/],
+    ['user namespaces are limited to root', SAID, { isCloneForbidden: true }, /unprivileged_userns_clone is 0/, /unprivileged_userns_clone=1/],
     ['there are no user namespaces at all', SAID, { areNamespacesZero: true, isContainer: true }, /max_user_namespaces is 0/, /max_user_namespaces=/],
     ['a container forbids them', SAID, { isContainer: true }, /container's seccomp profile/, /seccomp profile that allows unshare/],
     ['what nobody foresaw is what bubblewrap said', SAID, {}, /^bwrap: setting up uid map: Permission denied$/, /user namespaces are allowed/],
-    ['macOS has none', undefined, { platform: 'darwin' }, /no sandbox of commands on darwin/, /sparingly/],
+    ['macOS has none', undefined, { platform: 'darwin' }, /no command sandbox on darwin/, /sparingly/],
   ];
   for (const [name, said, more, cause, fix] of cases) {
     it(`${name}: the cause and the fix`, () => {

@@ -15,7 +15,7 @@ import { bodyClaims, purgeClaims, thirdPartyClaims } from './contract-suite-peop
 import { type ContractWorlds, contractWorlds } from './contract-worlds.js';
 import { type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile } from './test-kernel.js';
 
-const README_LINES = ['Owns:', 'Service:', 'Taps:', 'Config:', 'Errors:', 'When off:', 'Promises:', 'Look here:', 'Try it:', 'Test it:'];
+const README_LINES = ['Provides:', 'Service:', 'Taps:', 'Config:', 'Errors:', 'When off:', 'Promises:', 'See also:', 'Try it:', 'Test it:'];
 
 export interface ContractOptions {
   /** Folder of the extension's sources, for what is checked by reading: README.md, src/errors.ts. */

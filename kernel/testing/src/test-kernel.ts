@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Actor } from '@svc/api';
+import { type Actor, actorFrom } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
 import { copyMigrated } from './migrated-database.js';
 import { databaseOfHome } from './postgres/engines.js';
@@ -50,7 +50,7 @@ export interface TestKernel {
 
 /** Rates so high that no test meets them by accident. */
 export const OPEN_RATE = '[api]\nrate_limit_per_second = 100000\n[rate_limit]\nmax_ws_per_ip = 10000\nmax_ws_per_user = 10000\n';
-export const OWNER: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+export const OWNER: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 const running = new Set<TestKernel>();
 
@@ -100,10 +100,10 @@ export const ownerKeyOf = (home: string): string | undefined => {
   }
 };
 
-/** For a root hook: whatever a test booted and did not stop is stopped. Throws the leaks that this shows. */
-export async function stopTestKernels(): Promise<void> {
+/** For a root hook: whatever a test booted and did not stop is stopped, but for one that later tests use. Throws the leaks that this shows. */
+export async function stopTestKernels(lasting: TestKernel | undefined = undefined): Promise<void> {
   const leaks: string[] = [];
-  for (const kernel of [...running]) {
+  for (const kernel of [...running].filter((one) => one !== lasting)) {
     await kernel.stop();
     leaks.push(...kernel.daemon.kernel.extensions().flatMap((one) => one.leaks.map((leak) => `${one.id}: ${leak}`)));
   }

@@ -2,14 +2,14 @@
 import { OPEN_RATE, bootTestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
-import { bootWithModel, type ModelKernel, stopModelKernels } from '../model-kernel.js';
+import { type ModelKernel, useModelKernel } from '../model-kernel.js';
 
 const say = (svc: Pick<ModelKernel, 'http'>, fields: object) => svc.http.post('/v1/chat/completions', { model: 'svc:assistant', messages: [{ role: 'user', content: 'hello' }], ...fields });
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
 const format = { type: 'json_schema', json_schema: { name: 'thing', schema, strict: true } };
 
 describe('parameters of a request at /v1', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   it('reach the model as they were asked, with every call of the run, stateless or not', async () => {
     for (const model of ['svc:assistant', 'svc:assistant:stateless']) {
@@ -96,8 +96,9 @@ describe('parameters of a request at /v1', () => {
     expect(body.error).to.contain('`stop`');
   });
 
+  /** In a daemon that has not learnt it yet. */
   const fussy = (): Promise<ModelKernel> =>
-    bootWithModel(({ body }) => ('top_p' in body ? { status: 400, message: "Unsupported parameter: 'top_p' is not supported with this model." } : { text: 'ok' }));
+    bootWithModel(({ body }) => ('top_p' in body ? { status: 400, message: "Unsupported parameter: 'top_p' is not supported with this model." } : { text: 'ok' }), {});
   const warning = 'top_p was left out: the model refuses it';
 
   it('that only change how words are drawn are left out for a model that refuses them; a header says so, streamed or not, from the first time', async () => {

@@ -6,7 +6,7 @@ import { OPEN_RATE, OWNER } from '@svc/testing';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import OpenAI from 'openai';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../model-kernel.js';
+import { type ModelKernel, until, useModelKernel } from '../model-kernel.js';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const FINISHING = `${OPEN_RATE}[runs]\nunwatched = "finish"\n`;
@@ -30,7 +30,7 @@ const CONVERSATION = [
 ];
 
 describe('a stateless request', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   for (const [how, body, headers] of [
     ['by its model id', {}, {}],
@@ -268,7 +268,7 @@ describe('a stateless request', () => {
 });
 
 describe('an image of a request', () => {
-  afterEach(stopModelKernels);
+  const bootWithModel = useModelKernel();
 
   const images: ReadonlyArray<readonly [what: string, url: string, says: RegExp]> = [
     ['of eleven megabytes', `data:image/png;base64,${'A'.repeat(Math.ceil((11 * 1_048_576) / 3) * 4)}`, /larger than 10 MB/],

@@ -38,7 +38,7 @@ const insideOf = (part: KeySchema): KeySchema | undefined => {
   return tables.find((one) => one.type === 'object' && Object.keys(one.properties ?? {}).length > 0);
 };
 
-const meaningOf = ({ schema }: Key): string => [schema.description, schema['x-effect'] === 'shown' ? 'Kept and shown' : undefined].filter((text) => text !== undefined).join('. ');
+const meaningOf = ({ schema }: Key): string => [schema.description, schema['x-effect'] === 'shown' ? 'Stored and shown' : undefined].filter((text) => text !== undefined).join('. ');
 
 const sectionText = (heading: string, keys: readonly Key[]): string => {
   const own = keys.filter((key) => key.heading === heading);
@@ -54,7 +54,7 @@ const whyOf = ({ schema }: Key): string => schema['x-why'] ?? '';
 const refusedText = (keys: readonly Key[]): string => {
   const refused = keys.filter(({ schema }) => schema['x-effect'] === 'refused');
   const rows = refused.map((key) => [`\`${pathOf(key)}\``, allowedOf(key.schema), whyOf(key)]);
-  return `## Refused\nThese would narrow, redirect or cap something, and nothing here keeps them. A manifest that sets one is refused, unless the value changes nothing.\n\n${table(['key', 'allowed', 'why, and what to do instead'], rows)}`;
+  return `## Refused\nThese keys would set limits or redirect something, but svc does not support them. A manifest that sets one is refused, unless the value has no effect.\n\n${table(['key', 'allowed', 'reason, and alternative'], rows)}`;
 };
 
 const allowedOf = (schema: KeySchema): string =>
@@ -73,5 +73,5 @@ const waitingText = (keys: readonly Key[]): string => {
       .map((key) => `\`${pathOf(key)}\``)
       .join(', '),
   ]);
-  return `## Kept, and without effect yet\nThey belong to areas that are not here. They are kept and shown, and whoever writes them is told.\n\n${table(['waits for', 'keys'], rows)}`;
+  return `## Stored, without effect yet\nThese keys belong to features that are not part of svc yet. They are stored and shown, and you get a warning.\n\n${table(['feature', 'keys'], rows)}`;
 };

@@ -17,7 +17,7 @@ export const errorsReference = (root: string): string => {
     ['code', 'HTTP', 'what to do'],
     rows.map(({ code, status, hint }) => [`\`${code}\``, status, hint]),
   );
-  return `\n${all}\n\nBeside them stand codes that no table has: of the command line, of the client, and of results in the middle of a run. ${loneCodes(root, rows).join(', ')}.\n`;
+  return `\n${all}\n\nThe command line, the client and results within a run have further codes: ${loneCodes(root, rows).join(', ')}.\n`;
 };
 
 const LONE = /\b(?:code: |CODE = )'([a-z]+(?:_[a-z]+)+)'/g;

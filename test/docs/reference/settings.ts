@@ -19,7 +19,7 @@ interface Row {
   readonly marks: readonly string[];
 }
 
-const HEAD = ['key', 'type', 'default', 'mark', 'what it does'];
+const HEAD = ['key', 'type', 'default', 'notes', 'what it does'];
 
 export const settingsReference = async (http: TestHttp): Promise<string> => {
   const schema = (await http.get('/api/config/schema')).body as KeySchema;
@@ -44,7 +44,7 @@ const meaningOf = ({ schema }: Row): string => {
   const aliases = schema['x-alias'];
   const also = aliases ? `Also \`${aliases.join('`, `')}\` at the top level` : '';
   const variable = schema['x-env'];
-  const from = variable ? `\`${variable}\` in the environment stands above it` : '';
+  const from = variable ? `\`${variable}\` in the environment overrides it` : '';
   return [schema.description ?? '', also, from].filter((text) => text !== '').join('. ');
 };
 

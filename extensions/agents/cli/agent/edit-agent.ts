@@ -52,7 +52,7 @@ const edited = async (cli: Cli, daemon: DaemonClient, agent: Agent, file: string
 
 /** What stands in the text, the name as well: a whole manifest alone renames nobody. */
 const sent = async (daemon: DaemonClient, { id, name, revision }: Agent, text: string): Promise<Changed> => {
-  const { name: wanted } = await parsedManifest(text, 'What you wrote');
+  const { name: wanted } = await parsedManifest(text, 'Your text');
   const isRenamed = typeof wanted === 'string' && wanted !== name;
   // The name comes second, so that it is looked at first: what is refused shall be refused whole.
   if (isRenamed && (await listAgents(daemon)).some((other) => other.name === wanted)) throw new Failure(`An agent named "${wanted}" already exists.`, { code: 'agent_already_exists', status: 409 });

@@ -16,7 +16,7 @@ export const manifestDiff = async (agent: Agent, file: Table): Promise<string> =
   const after = kept(before, withoutUsual(withAlways(file, before), before, { ...ALWAYS, ...agent }));
   const { default: toml } = await import('@iarna/toml');
   const written = (table: Table): string => toml.stringify(JSON.parse(JSON.stringify(inOrderOf(table, before))));
-  return unifiedDiff(written(before), written(after), [`${agent.name} (as it is)`, `${agent.name} (as it would be)`]);
+  return unifiedDiff(written(before), written(after), [`${agent.name} (current)`, `${agent.name} (new)`]);
 };
 
 /** What the daemon writes where a manifest says nothing; where it is another one day, the difference shows it. */

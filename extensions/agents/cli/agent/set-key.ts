@@ -24,7 +24,7 @@ const look =
 const number =
   (key: 'temperature' | 'max_tokens'): Setter =>
   (daemon, id, value) => {
-    if (value.trim() === '' || !Number.isFinite(Number(value))) throw usageFailure(`${key} is a number, and "${value}" is none.`);
+    if (value.trim() === '' || !Number.isFinite(Number(value))) throw usageFailure(`${key} must be a number, not "${value}" is none.`);
     return daemon.call('patchAgentConfig', { id, body: { [key]: Number(value) } });
   };
 

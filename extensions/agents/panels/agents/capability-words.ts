@@ -4,7 +4,7 @@ import { words } from '@svc/kit';
 export const c = words({
   en: {
     title: 'Permissions',
-    note: 'Anything not enabled here is refused. Nobody can grant more than their own role allows.',
+    note: 'Anything not enabled here is refused. You can grant only what your own role allows.',
     file_system: 'Use files in its own folder',
     file_system_text: 'The agent can read, write and delete files there, and nowhere else.',
     network: 'Open web addresses',

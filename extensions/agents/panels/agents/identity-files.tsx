@@ -16,7 +16,7 @@ type Listed = OutputOf<'listAgentFiles'>['files'][number];
 interface Standing {
   readonly path: string;
   readonly text: string;
-  /** Null where there is no such file. */
+  /** Null where the file does not exist. */
   readonly rev: string | null;
   readonly isText: boolean;
 }

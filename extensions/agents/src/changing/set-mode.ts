@@ -4,9 +4,8 @@
  * O1  Stable pins the model that answers now, or the one that the manifest names as pinned_model. Every other mode releases it.
  * O2  observe and assist keep tools away at every call, also from runs that are under way: tools validates each by what the manifest says now.
  */
-import { type Actor, type OptionalHandle, isSvcError } from '@svc/api';
-import type { LlmService } from '@svc/ext-llm/contract';
-import type { Agent, AgentManifest } from '../contract.js';
+import { type Actor, type HookHandle, isSvcError } from '@svc/api';
+import type { Agent, AgentManifest, ResolveModel } from '../contract.js';
 import { agentErrors } from '../errors.js';
 import { type EditDeps, commitChange, withPinned } from './edit-agent.js';
 import { type ModelChoiceDeps, chosenModel } from './model-choice.js';
@@ -17,7 +16,7 @@ export type Mode = (typeof MODES)[number];
 const MAX_RACES = 8;
 
 export interface ModeDeps extends EditDeps, ModelChoiceDeps {
-  readonly llm: OptionalHandle<LlmService>;
+  readonly resolve: HookHandle<typeof ResolveModel>;
 }
 
 /** Without case. Throws `agents_unknown_mode`. */
@@ -47,7 +46,7 @@ export const setMode = async (deps: ModeDeps, actor: Actor, agentId: string, mod
 
 const pinFor = async (deps: ModeDeps, { model, pinned_model: named }: AgentManifest): Promise<string> => {
   const choice = named === undefined ? model : await chosenModel(deps, { model: named }, model);
-  const { provider, model: id } = deps.llm.value ? await deps.llm.value.resolve({ provider: choice.provider, model: choice.model }) : choice;
+  const { provider, model: id } = (await deps.resolve.call({ provider: choice.provider, model: choice.model })) ?? choice;
   return `${provider}/${id}`;
 };
 

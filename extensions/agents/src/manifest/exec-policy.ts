@@ -54,7 +54,7 @@ const modeOf = (word: unknown, fail: Fail): Mode => {
 };
 
 const warningsOf = (table: Table, { mode, programs }: ExecLimits, shell: readonly string[]): string[] => {
-  const warnings = ABOUT_APPROVAL.filter((key) => table[key] !== undefined).map((key) => `exec_policy.${key} changes nothing: no command of this agent waits for an approval.`);
+  const warnings = ABOUT_APPROVAL.filter((key) => table[key] !== undefined).map((key) => `exec_policy.${key} changes nothing: [approval] in config.toml says which commands wait for an approval.`);
   if (mode === 'full' && table.mode !== undefined && !shell.includes('*')) warnings.push('exec_policy "full" adds nothing: what may be run is granted in [capabilities] shell.');
   if (programs !== null && programs.length > 0 && shell.length === 0) warnings.push('exec_policy.allowed_commands only narrows: [capabilities] shell grants no command.');
   return warnings;

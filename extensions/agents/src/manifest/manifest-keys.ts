@@ -35,7 +35,7 @@ const usd = (period: string): TSchema => Type.Number({ minimum: 0, maximum: 1_00
 const texts = (description: string): TSchema => Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 1_000 })], { description });
 const Free = Type.Object({}, { additionalProperties: true });
 
-const AUTONOMY = 'work that begins by itself';
+const AUTONOMY = 'autonomous work';
 const MCP = 'MCP servers';
 const SKILLS = 'skills';
 const TRIGGERS = 'triggers';
@@ -53,23 +53,23 @@ export const MODEL_KEYS: Table = {
   system_prompt: acts(text(65_536, { description: 'The system prompt' })),
   request_timeout_secs: acts(count(1, 86_400, 'Of one model call')),
   context_window: acts(count(1_000, 100_000_000, 'Tokens of the conversation that the model is sent at most')),
-  max_output_tokens: acts(count(1, 10_000_000, 'No answer is longer, whatever max_tokens says')),
+  max_output_tokens: acts(count(1, 10_000_000, 'Maximum answer length; takes precedence over max_tokens')),
   api_key_env: refused(
-    'the key is the one kept for the provider. `svc providers set-key PROVIDER` sets it. Beside provider `default`, and where it is the usual variable of some provider, it is taken with a warning',
+    'the key stored for the provider is used. Set it with `svc providers set-key PROVIDER`. With provider `default`, or with the usual variable of a provider, it is accepted with a warning',
     [''],
     text(256),
   ),
-  base_url: refused('prompts go to the address kept for the provider. PUT /api/providers/{name}/url changes it', [''], text(2_048)),
+  base_url: refused("prompts go to the provider's stored address. PUT /api/providers/{name}/url changes it", [''], text(2_048)),
 };
 
 const FALLBACK_KEYS: Table = { provider: MODEL_KEYS.provider as TSchema, model: MODEL_KEYS.model as TSchema, api_key_env: MODEL_KEYS.api_key_env as TSchema, base_url: MODEL_KEYS.base_url as TSchema };
 
 export const CAPABILITY_KEYS: Table = {
   tools: acts(texts('Names or patterns of tools; empty for every tool that needs no grant')),
-  network: acts(texts('Hosts it may reach: names, *.example.org, addresses, blocks such as 10.0.0.0/8, each also with :port or :*; * for the public web; empty for none')),
+  network: acts(texts('Hosts that the agent may reach: names, *.example.org, addresses, blocks such as 10.0.0.0/8, each optionally with :port or :*; * for the public web; empty for none')),
   memory_read: acts(texts('Patterns of memory keys')),
   memory_write: acts(texts('Patterns of memory keys')),
-  shell: acts(texts('Programs it may run, as patterns of command lines such as `git *`; `*` alone for a whole shell; empty for none')),
+  shell: acts(texts('Commands that the agent may run, as patterns such as `git *`; `*` for an unrestricted shell; empty for none')),
   agent_spawn: acts(flag('May create agents below itself')),
   agent_message: acts(texts('Names or ids of agents it may write to; empty for none')),
   file_system: acts(flag('May use the files of its workspace', true)),
@@ -92,7 +92,7 @@ export const RESOURCE_KEYS: Table = {
   max_cost_per_month_usd: acts(usd('month (UTC)')),
   max_concurrent_tools: acts(count(0, 1_000, 'Tool calls of one run at the same time; 0 for no limit')),
   max_tool_calls_per_minute: acts(count(0, 1_000_000, 'Tool calls in any 60 s; 0 for no limit')),
-  max_network_bytes_per_hour: refused('nobody counts the bytes that its tools fetch. [web.fetch] max_response_bytes caps each answer', [0], count(0, Number.MAX_SAFE_INTEGER, '')),
+  max_network_bytes_per_hour: refused('bytes fetched by tools are not counted. [web.fetch] max_response_bytes limits each response', [0], count(0, Number.MAX_SAFE_INTEGER, '')),
   max_memory_bytes: waits(WASM),
   max_cpu_time_ms: waits(WASM),
 };
@@ -146,7 +146,7 @@ export const TOP_KEYS: Table = {
   metadata: shown(Free),
   i18n: shown(Free),
   enabled: acts(flag('false: the agent is suspended from the start, until it is resumed', true)),
-  profile: acts(OneOf([...PROFILE_NAMES, 'custom'], { description: 'The tools, where capabilities.tools names none, in any case of letters. It grants nothing else' })),
+  profile: acts(OneOf([...PROFILE_NAMES, 'custom'], { description: 'A set of tools, used if capabilities.tools is empty. Case does not matter. It grants nothing else' })),
   max_history_messages: acts(count(1, 100_000, 'Messages of the session that the model is sent at most, taken as 4 to 500')),
   tool_allowlist: acts(texts('Narrows the tools after capabilities.tools')),
   tool_blocklist: acts(texts('Takes tools away; wins over every other list')),
@@ -154,17 +154,17 @@ export const TOP_KEYS: Table = {
   model: acts(tableOf(MODEL_KEYS, 'Which model answers, and how it is asked')),
   pinned_model: acts(text(512, { pattern: '^([^/]+/.+)?$', description: '`PROVIDER/MODEL` used in the mode Stable. By default, Stable pins the current model' })),
   fallback_models: acts(Type.Array(tableOf(FALLBACK_KEYS, 'One more model'), { maxItems: 20, description: 'Fallback models, tried in this order' })),
-  capabilities: acts(tableOf(CAPABILITY_KEYS, 'What the agent may do')),
+  capabilities: acts(tableOf(CAPABILITY_KEYS, "The agent's permissions")),
   exec_policy: acts(Type.Unsafe(EXEC_POLICY)),
   resources: acts(tableOf(RESOURCE_KEYS, 'Limits')),
-  autonomous: acts(tableOf(AUTONOMOUS_KEYS, 'How long one run may go on')),
-  thinking: acts(tableOf(THINKING_KEYS, 'Has the model think before it answers, where it can')),
-  module: refused('an agent is a chat with a model; other modules cannot be run. Any other `builtin:` one is taken with a warning, and is such a chat', ['', 'builtin:chat'], text(1_024)),
-  workspace: refused('files stand in the folder that belongs to the agent', [''], text(4_096)),
-  response_format: refused('nobody makes an answer keep a format', ['text', { type: 'text' }]),
+  autonomous: acts(tableOf(AUTONOMOUS_KEYS, 'Maximum duration of a run')),
+  thinking: acts(tableOf(THINKING_KEYS, 'Whether the model thinks before it answers, if it supports thinking')),
+  module: refused('an agent is a chat with a model; other modules cannot run. Any other `builtin:` module is accepted with a warning, and runs as a chat', ['', 'builtin:chat'], text(1_024)),
+  workspace: refused("an agent's files are always in its own folder", [''], text(4_096)),
+  response_format: refused('answer formats are not enforced', ['text', { type: 'text' }]),
   tool_exec_backend: refused('commands run on this machine', ['', 'local'], text(64)),
   routing: refused('every question goes to the model of [model]'),
-  tools: refused('tools take no settings of an agent; the list of its tools stands under [capabilities]'),
+  tools: refused("tools have no settings per agent; list the agent's tools under [capabilities]"),
   schedule: waits(AUTONOMY),
   session_mode: waits(AUTONOMY, OneOf(['persistent', 'new'])),
   priority: waits('an order among runs', Type.String()),
@@ -179,7 +179,7 @@ export const TOP_KEYS: Table = {
   allowed_plugins: waits('context engines'),
   context_injection: waits('texts added to the context'),
   compaction: waits('settings of the compaction, which is the same for every session'),
-  lazy_tools: waits('tools that are loaded when asked for'),
+  lazy_tools: waits('tools loaded on demand'),
   skills: waits(SKILLS),
   skills_disabled: waits(SKILLS),
   skill_workshop: waits(SKILLS),

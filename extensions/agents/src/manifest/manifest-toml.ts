@@ -57,15 +57,15 @@ const hasMoreParts = (value: Table): boolean => {
 };
 
 const plainTable = (table: Table, path: readonly string[]): Table => {
-  if (path.length > MAX_DEPTH) throw wrong(path.slice(0, 4), `tables stand more than ${MAX_DEPTH} deep`);
+  if (path.length > MAX_DEPTH) throw wrong(path.slice(0, 4), `tables are nested more than ${MAX_DEPTH} deep`);
   const out: Table = Object.create(null);
   for (const [key, inner] of Object.entries(table)) if (inner !== null && inner !== undefined) out[key] = plain(inner, [...path, key]);
   return out;
 };
 
 const plain = (value: unknown, path: readonly string[]): unknown => {
-  if (path.length > MAX_DEPTH) throw wrong(path.slice(0, 4), `values stand more than ${MAX_DEPTH} deep`);
-  if (typeof value === 'bigint') throw wrong(path, `${path.join('.')} is a whole number too large to be kept exactly`);
+  if (path.length > MAX_DEPTH) throw wrong(path.slice(0, 4), `values are nested more than ${MAX_DEPTH} deep`);
+  if (typeof value === 'bigint') throw wrong(path, `${path.join('.')} is an integer that is too large to be stored exactly`);
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map((item: unknown, index) => plain(item, [...path, String(index)]));
   return isTable(value) ? plainTable(value, path) : value;

@@ -68,7 +68,7 @@ const nameFindings = (name: unknown): Finding[] => {
   if (typeof name !== 'string') return [];
   if (name.trim() === '') return wrong('must not be empty');
   // Two agents that look alike would be taken for each other.
-  if (UNSEEN.test(name)) return wrong('must not contain control characters, nor others that cannot be seen');
+  if (UNSEEN.test(name)) return wrong('must not contain control characters or invisible characters');
   return name.startsWith('_operator:') ? wrong('must not begin with "_operator:", which is reserved') : [];
 };
 
@@ -83,7 +83,7 @@ const lineFinder = (source: string | undefined): ((path: readonly string[]) => n
 
 const unknownKeys = (unknown: readonly UnknownKey[]): Finding[] => {
   if (unknown.length <= MAX_UNKNOWN) return unknown.map(unknownKey);
-  const message = `${unknown.length} keys are not keys of a manifest; at most ${MAX_UNKNOWN} are looked at, in case one is misspelt`;
+  const message = `${unknown.length} unknown keys; at most ${MAX_UNKNOWN} are looked at, in case one is misspelt`;
   return [
     ...unknown
       .slice(0, MAX_UNKNOWN)
@@ -102,18 +102,18 @@ const unknownKey = ({ path, known }: UnknownKey): Finding => {
   if (home !== undefined) return { path, message: `${name} is not a key there: ${key} belongs ${home}`, expected: `${key} ${home}`, fatal: true };
   const [near] = nearest(key, known, 1);
   const slip = near === undefined && path.length === 1 ? slipOf(key) : undefined;
-  if (slip) return { path, message: `${name} is not a key of a manifest. Did you mean "${slip.key}" ${slip.where}?`, expected: `${slip.key} ${slip.where}`, fatal: true };
+  if (slip) return { path, message: `${name} is not a key of agent.toml. Did you mean "${slip.key}" ${slip.where}?`, expected: `${slip.key} ${slip.where}`, fatal: true };
   if (isGrant(path) && (near === undefined || !isMisspelt(key, near))) return unknownGrant(path, near);
   const hint = near === undefined ? '' : `. Did you mean "${near}"?`;
-  if (near !== undefined && isMisspelt(key, near)) return { path, message: `${name} is not a key of a manifest${hint}`, expected: near, fatal: true };
-  return { path, message: `${name} is not a key of a manifest and was left out${hint}`, expected: 'nothing', fatal: false };
+  if (near !== undefined && isMisspelt(key, near)) return { path, message: `${name} is not a key of agent.toml${hint}`, expected: near, fatal: true };
+  return { path, message: `${name} is not a key of agent.toml and was ignored${hint}`, expected: 'nothing', fatal: false };
 };
 
 const isGrant = (path: readonly string[]): boolean => path.length === 2 && path[0] === 'capabilities';
 
 const unknownGrant = (path: readonly string[], near: string | undefined): Finding => ({
   path,
-  message: `${path.join('.')} is no capability: this daemon has none of that name, and no installed extension declares it. Install the one that does, or leave it out${near === undefined ? '' : `. Did you mean "${near}"?`}`,
+  message: `${path.join('.')} is not a known capability: neither svc nor an installed extension declares it. Install the extension that does, or remove it${near === undefined ? '' : `. Did you mean "${near}"?`}`,
   expected: near ?? 'a capability of this daemon',
   fatal: true,
 });
@@ -158,9 +158,9 @@ const unkept = (value: unknown, path: readonly string[] = []): Finding[] => {
     const at = [...path, key];
     const notes = schemaAt(schema, at) as Partial<KeyNotes> | undefined; // what the table wrote beside the schema
     const name = at.join('.');
-    if (notes?.['x-effect'] === 'waits') return [{ path: at, message: `${name} is kept and does nothing yet: it waits for ${notes['x-why'] ?? 'its area'}`, expected: 'nothing', fatal: false }];
+    if (notes?.['x-effect'] === 'waits') return [{ path: at, message: `${name} is stored and has no effect yet: it needs ${notes['x-why'] ?? 'its area'}`, expected: 'nothing', fatal: false }];
     if (notes?.['x-effect'] === 'refused' && !notes['x-allowed']?.some((allowed) => isDeepStrictEqual(allowed, plain(inner)))) {
-      return [{ path: at, message: `${name} would not be kept: ${notes['x-why'] ?? 'nothing here acts on it'}`, expected: 'no such key', fatal: true }];
+      return [{ path: at, message: `${name} is not supported: ${notes['x-why'] ?? 'nothing here acts on it'}`, expected: 'no such key', fatal: true }];
     }
     if (Array.isArray(inner)) return inner.flatMap((item, index) => unkept(item, [...at, String(index)]));
     return at.length === 1 && Object.hasOwn(SECTIONS, key) ? unkept(inner, at) : [];

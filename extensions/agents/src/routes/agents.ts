@@ -71,9 +71,9 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     path: '/api/agents',
     summary: 'Create an agent',
     description: [
-      'An agent is described by `manifest_toml`, else by `manifest`, else by the `template` of that name; a `name` alone gives one with every default. `name` and `model` beside it win over what it says.',
-      'A manifest is refused whole, with every slip and its line, where a key is misspelt, misplaced, out of range, or narrows something that nothing here narrows. A key that waits for an area which is not here is kept, and told under `warnings`.',
-      'Nobody grants more than their role may (403): shell and private networks need an admin. A name is taken once per owner (409). Ids are random: a name used again inherits nothing.',
+      'Send `manifest_toml`, `manifest` or the name of a `template`; the first of these is used. A `name` alone creates an agent with every default. `name` and `model` override the manifest.',
+      'If a key is misspelt, misplaced, out of range, or sets a limit that svc cannot enforce, the whole manifest is refused, with all errors and their lines. Keys of features that are not part of svc yet are stored and listed under `warnings`.',
+      'You can grant only what your role allows (403): shell and private networks need an admin. Names are unique per owner (409). Ids are random, so a reused name inherits nothing.',
       'With an `Idempotency-Key`, the same request gives the same agent, and another request under that key is refused.',
     ].join('\n\n'),
     examples: {
@@ -84,6 +84,7 @@ const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
     cost: 50,
     headers: Type.Object(IdempotencyKey),
     audit: 'agent_spawned',
+    auditCategory: 'grants',
     body: SpawnBody,
     maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
     errors: [403, 404, 409, 413],

@@ -18,10 +18,10 @@ export const Warnings = Type.Array(Type.String(), { description: 'Manifest keys 
 const look = (maxLength: number, description: string) => Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()], { description }));
 
 export const IdentityFields = {
-  emoji: look(64, 'Shown beside its name'),
+  emoji: look(64, 'Shown next to the name'),
   avatar_url: look(65_536, 'An http or https address, or a picture as a data URL'),
   color: look(16, '#rrggbb or #rgb'),
-  archetype: look(256, 'researcher, coder, assistant, writer, devops, support, analyst, or a word of your own'),
-  vibe: look(256, 'professional, friendly, technical, creative, concise, mentor, or a word of your own'),
-  greeting_style: look(256, 'warm, formal, playful, brief, or a word of your own'),
+  archetype: look(256, 'researcher, coder, assistant, writer, devops, support, analyst, or your own word'),
+  vibe: look(256, 'professional, friendly, technical, creative, concise, mentor, or your own word'),
+  greeting_style: look(256, 'warm, formal, playful, brief, or your own word'),
 };

@@ -35,13 +35,13 @@ const EACH =
 
 const IdList = Type.Object({ agent_ids: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: MAX_ITEMS, description: 'Agent ids' }) }, { ...closed, 'x-name': 'AgentIds' });
 const IdResults = Type.Object(
-  { ...counted, results: Type.Array(Type.Object({ agent_id: Type.String({ description: 'As it was sent' }), success: Type.Boolean(), message: Type.Optional(Type.String()), ...failure })) },
+  { ...counted, results: Type.Array(Type.Object({ agent_id: Type.String({ description: 'As sent' }), success: Type.Boolean(), message: Type.Optional(Type.String()), ...failure })) },
   { 'x-name': 'BulkAgentResults' },
 );
 const EXAMPLES = {
   one: { agent_ids: ['0190a5c2-7c1e-4b7a-9d5e-3f1c2b4a6d80'] },
   several: { agent_ids: ['0190a5c2-7c1e-4b7a-9d5e-3f1c2b4a6d80', '0190a5c2-7c1e-4b7a-9d5e-3f1c2b4a6d81'] },
-  'one of them no id, which fails alone': { agent_ids: ['0190a5c2-7c1e-4b7a-9d5e-3f1c2b4a6d80', 'nobody'] },
+  'one of them is not an id and fails alone': { agent_ids: ['0190a5c2-7c1e-4b7a-9d5e-3f1c2b4a6d80', 'nobody'] },
 };
 
 const spawnMany = ({ spawn }: BulkRouteDeps): RouteDecl =>
@@ -50,9 +50,10 @@ const spawnMany = ({ spawn }: BulkRouteDeps): RouteDecl =>
     method: 'POST',
     path: '/api/agents/bulk',
     summary: 'Create up to 50 agents',
-    description: `${EACH} A body of the wrong form is refused whole, before anything is made. With an \`Idempotency-Key\`, a request that is sent again makes nothing twice.`,
+    description: `${EACH} An invalid body is refused before any agent is created. With an \`Idempotency-Key\`, a repeated request creates nothing twice.`,
     cost: 250,
     audit: 'agents_spawned',
+    auditCategory: 'grants',
     body: Type.Object({ agents: Type.Array(SpawnBody, { minItems: 1, maxItems: MAX_ITEMS }) }, { ...closed, 'x-name': 'SpawnRequests' }),
     maxBodyBytes: MAX_BODY_BYTES,
     errors: [413],
@@ -141,7 +142,7 @@ const stopMany = ({ halt }: BulkRouteDeps): RouteDecl =>
       method: 'POST',
       path: '/api/agents/bulk/stop',
       summary: 'Suspend up to 50 agents and cancel their runs',
-      description: `${EACH} A suspended agent takes no messages until it is started again. \`message\` says whether there was a run to cancel.`,
+      description: `${EACH} A suspended agent accepts no messages until it is started again. \`message\` says whether a run was cancelled.`,
       audit: 'agents_suspended',
     },
     async (actor, id) => ((await halt(actor, id)) > 0 ? 'Run cancelled' : 'No active run'),

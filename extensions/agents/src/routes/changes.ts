@@ -16,8 +16,8 @@ export interface ChangeRouteDeps extends ModelPatchDeps {
 export const changeRoutes = (deps: ChangeRouteDeps): RouteDecl[] => [patchAgent(deps), patchAgentConfig(deps), patchAgentIdentity(deps), updateAgent(deps)];
 
 const WHEN =
-  'A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.';
-const RACES = `Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 \`agents_changed_meanwhile\`: read the agent again. With \`revision\` (as \`GET /api/agents/{id}\` shows it) a change is refused whenever anything was changed since.`;
+  "An active run keeps the manifest that it started with, including its permissions; the next run uses the new one. Spending limits and tool block lists apply from the run's next call. To end an active run, stop the agent.";
+const RACES = `Two concurrent changes of different keys are both applied. If they change the same key, the later one answers 409 \`agents_changed_meanwhile\`: read the agent again. With \`revision\` (see \`GET /api/agents/{id}\`), a change is refused if anything changed since.`;
 const RIGHTS =
   "The resulting manifest is validated like that of a new agent: it cannot grant anything that the agent's owner, its parent or the caller may not grant. Its children keep their grants, even if the agent now has fewer.";
 
@@ -41,9 +41,9 @@ const PatchBody = Type.Object(
     system_prompt: Type.Optional(Type.String({ description: 'At most 65,536 characters' })),
     model: Type.Optional(ModelText),
     provider: Type.Optional(ProviderText),
-    mcp_servers: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 50, description: 'Kept; it waits for MCP servers' })),
-    schedule: Type.Optional(Type.Unknown({ description: 'As in a manifest; kept, and it waits for work that begins by itself' })),
-    auto_evolve: Type.Optional(Type.Boolean({ description: 'Kept; it waits for skills' })),
+    mcp_servers: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 50, description: 'Stored; has no effect until svc supports MCP servers' })),
+    schedule: Type.Optional(Type.Unknown({ description: 'As in a manifest; stored, without effect until svc supports autonomous work' })),
+    auto_evolve: Type.Optional(Type.Boolean({ description: 'Stored; has no effect until svc supports skills' })),
     revision: Type.Optional(Revision),
   },
   { ...closed, 'x-name': 'AgentPatch' },
@@ -55,9 +55,10 @@ const patchAgent = (deps: ChangeRouteDeps): RouteDecl =>
     method: 'PATCH',
     path: '/api/agents/{id}',
     summary: 'Update an agent or replace its manifest',
-    description: `Changes only the fields in the body. \`manifest_toml\` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
+    description: `Changes only the fields in the body. \`manifest_toml\` replaces the whole manifest, and must be the only field. The name stays, and so do tags and identity fields that the new text does not set.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
     cost: 10,
     audit: 'agent_changed',
+    auditCategory: 'grants',
     params: AgentParams,
     body: PatchBody,
     maxBodyBytes: MAX_MANIFEST_BODY_BYTES,
@@ -98,7 +99,7 @@ const ConfigBody = Type.Object(
         { maxItems: 20, description: 'Fallback models, tried in this order; an empty list for none' },
       ),
     ),
-    web_search_augmentation: Type.Optional(OneOf(['off', 'auto', 'always'], { description: 'Kept; it waits for web search' })),
+    web_search_augmentation: Type.Optional(OneOf(['off', 'auto', 'always'], { description: 'Stored; has no effect' })),
     revision: Type.Optional(Revision),
   },
   { ...closed, 'x-name': 'AgentConfigPatch' },
@@ -118,7 +119,7 @@ const patchAgentConfig = (deps: ChangeRouteDeps): RouteDecl =>
     examples: {
       'a calmer tone': { temperature: 0.2, system_prompt: 'You answer in short sentences, and say so when you do not know.' },
       'another provider': { provider: 'anthropic' },
-      'models that stand in': { fallback_models: [{ provider: 'openai', model: 'gpt-5-mini' }] },
+      'fallback models': { fallback_models: [{ provider: 'openai', model: 'gpt-5-mini' }] },
     },
     responses: { 200: Changed },
     handler: async ({ actor, params, body }) => {
@@ -168,9 +169,10 @@ const updateAgent = (deps: ChangeRouteDeps): RouteDecl =>
     method: 'PUT',
     path: '/api/agents/{id}/update',
     summary: 'Update manifest keys of an agent',
-    description: `The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null takes a key back to its default. \`manifest_toml\` replaces the whole manifest instead, as PATCH does, and stands alone. A key that no manifest has is refused by its name.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
+    description: `The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null resets a key to its default. \`manifest_toml\` replaces the whole manifest instead, as with PATCH, and must be the only field. Unknown keys are refused by name.\n\n${RIGHTS}\n\n${WHEN}\n\n${RACES}`,
     cost: 10,
     audit: 'agent_changed',
+    auditCategory: 'grants',
     params: AgentParams,
     body: UpdateBody,
     maxBodyBytes: MAX_MANIFEST_BODY_BYTES,

@@ -20,13 +20,13 @@ const Problem = Type.Object(
     line: Nullable(Type.Integer(), { description: 'From 1; null if it concerns no single line' }),
     key: Type.String({ description: 'With its section, such as `model.temperature`; empty where it is about no single key' }),
     message: Type.String(),
-    expected: Type.String({ description: 'What is expected there' }),
+    expected: Type.String({ description: 'The expected value' }),
   },
   { 'x-name': 'ManifestProblem' },
 );
 
 const Body = Type.Object(
-  { manifest_toml: ManifestText, agent_id: Type.Optional(UuidText('The agent whose manifest it shall replace; left out, it is that of a new agent')) },
+  { manifest_toml: ManifestText, agent_id: Type.Optional(UuidText('The agent whose manifest is replaced. By default, the manifest is for a new agent')) },
   { ...closed, 'x-name': 'ManifestCheck' },
 );
 

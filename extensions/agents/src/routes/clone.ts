@@ -13,7 +13,7 @@ export interface CloneRouteDeps {
 
 const CloneBody = Type.Object(
   {
-    new_name: Type.Optional(Type.String({ description: 'At most 256 characters; left out, `<name>-copy`, then `<name>-copy-2` and on' })),
+    new_name: Type.Optional(Type.String({ description: 'At most 256 characters. By default `<name>-copy`, then `<name>-copy-2` and so on' })),
     include_skills: Type.Optional(Type.Boolean({ description: 'Default true. False sets skills_disabled, which waits for skills' })),
     include_tools: Type.Optional(Type.Boolean({ description: 'Default true. False sets tools_disabled' })),
   },
@@ -32,6 +32,7 @@ export const cloneRoutes = ({ clone }: CloneRouteDeps): RouteDecl[] => [
     ].join('\n\n'),
     cost: 50,
     audit: 'agent_spawned',
+    auditCategory: 'grants',
     params: AgentParams,
     body: CloneBody,
     bodyRule: 'optional',

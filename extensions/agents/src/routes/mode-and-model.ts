@@ -22,12 +22,13 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
     path: '/api/agents/{id}/mode',
     summary: "Set an agent's mode",
     description: [
-      '`Stable` pins the model that answers now (or the one that the manifest names as `pinned_model`): whatever becomes the default, or of an alias, this agent goes on with it, and its model cannot be changed. There are no skills in this version that could be frozen with it.',
+      "`Stable` pins the current model (or the manifest's `pinned_model`): the agent keeps it even if the default or an alias changes, and its model cannot be changed. This version has no skills to freeze.",
       '`Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.',
       '`observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both apply to every call, including those of active runs.',
     ].join('\n\n'),
     cost: 10,
     audit: 'agent_changed',
+    auditCategory: 'grants',
     params: AgentParams,
     // Of the gateway, when it is asked which model answers now.
     errors: [412],
@@ -58,8 +59,8 @@ const setAgentModel = (deps: ModeRouteDeps): RouteDecl =>
     path: '/api/agents/{id}/model',
     summary: "Set an agent's model",
     description: [
-      'A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is taken as it is written, as in the manifest of a new agent, and `warnings` says so, with what is near to it. A provider that there is not is refused.',
-      'A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.',
+      "A name alone is looked up at the agent's provider, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` also name the provider. A model that is not in the catalog is accepted as written, as in the manifest of a new agent; `warnings` says so and lists similar names. An unknown provider is refused.",
+      'An active run keeps its model; the next run uses the new one. In the mode `Stable` the model is pinned, and the status is 409.',
     ].join('\n\n'),
     cost: 10,
     audit: 'agent_changed',

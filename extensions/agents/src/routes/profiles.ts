@@ -7,7 +7,7 @@ const route = routeGroup({ area: 'agents' });
 const Profile = Type.Object({ name: Type.String(), description: Type.String(), tools: Type.Array(Type.String(), { description: '`*` is every tool' }) }, { 'x-name': 'AgentProfile' });
 
 const WHAT =
-  'A manifest names one as `profile`. It gives the tools where `[capabilities] tools` names none, and grants nothing else: which hosts, commands and agents those tools reach stands under `[capabilities]`. A tool that is not installed is left out.';
+  'A manifest names one as `profile`. It selects the tools if `[capabilities] tools` is empty, and grants nothing else: hosts, commands and agents are granted under `[capabilities]`. Tools that are not installed are left out.';
 
 const shown = ({ name, description, tools }: NamedSet) => ({ name, description, tools: [...tools] });
 

@@ -12,7 +12,7 @@ export const SpawnBody = Type.Object(
     template: Type.Optional(Type.String({ pattern: TEMPLATE, description: 'The name of a template: letters, digits, - and _. GET /api/templates lists them' })),
     name: Type.Optional(Type.String({ description: "Instead of the manifest's name" })),
     model: Type.Optional(Type.Union([Type.String(), Type.Object({ provider: Type.Optional(Type.String()), model: Type.String() })], { description: "Instead of the manifest's model" })),
-    provider: Type.Optional(Type.String({ description: 'Of `model`, where that is a text' })),
+    provider: Type.Optional(Type.String({ description: 'The provider of `model`, if `model` is a string' })),
     signed_manifest: Type.Optional(Type.String({ description: 'Refused: manifest signatures cannot be verified here' })),
   },
   { 'x-name': 'SpawnRequest' },

@@ -1,10 +1,8 @@
-/** What a list says of each agent: its own row, and what providers, llm and sessions know of it. What nobody knows is null. */
-import { type Actor, allKnown, type AtOnce, atOnce, type Clock, type RowCache, Nullable, OneOf, type OptionalHandle, readOneCached, Type, Uuid, whenKnown } from '@svc/api';
-import type { LlmService } from '@svc/ext-llm/contract';
+/** What a list says of each agent: its own row, and what models, providers and the taps of `agent.columns` know of it. What nobody knows is null. */
+import { type Actor, allKnown, type AtOnce, atOnce, type Clock, type RowCache, Nullable, OneOf, type OwnHook, readOneCached, Type, Uuid, whenKnown } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import { AuthStatus, type ProviderRecord } from '@svc/ext-providers/contract';
-import type { SessionsService } from '@svc/ext-sessions/contract';
-import type { Agent, ModelChoice } from '../contract.js';
+import type { Agent, AgentColumns, ModelChoice } from '../contract.js';
 import { Identity, identityOf } from '../identity.js';
 import type { LastActive } from './last-active.js';
 import { type ModelShownDeps, shownModels } from './model-shown.js';
@@ -28,7 +26,7 @@ export const summaryFields = {
   model_provider: Type.String({ description: 'The current default provider, if the manifest says `default`' }),
   model_name: Type.String({ description: 'The current default model, if the manifest says `default`' }),
   model_tier: OneOf(TIERS, { description: '`unknown` where the catalog does not have the model' }),
-  auth_status: Nullable(AuthStatus, { description: 'Of its provider; null where there is no such provider' }),
+  auth_status: Nullable(AuthStatus, { description: "The provider's; null if the provider does not exist" }),
   supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it supports thinking; null if its provider is unknown' }),
   profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
   schedule: OneOf(['manual'], { description: 'Not used in this version' }),
@@ -50,7 +48,7 @@ export interface SummaryDeps extends ModelShownDeps {
   readonly store: Pick<AgentStore, 'children'>;
   /** Of one agent, as whoever sees all sees them. */
   readonly children: RowCache<readonly string[]>;
-  readonly sessions: OptionalHandle<SessionsService>;
+  readonly columns: OwnHook<typeof AgentColumns>;
   readonly lastActive: Pick<LastActive, 'waiting'>;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -58,27 +56,39 @@ export interface SummaryDeps extends ModelShownDeps {
 /** In the order of the agents; a handful of questions, however many there are. */
 export const summariesOf = (deps: SummaryDeps, actor: Actor, agents: readonly Agent[]): AtOnce<AgentSummary[]> => {
   const ids = agents.map(({ id }) => id);
-  const since = new Date(deps.clock.now() - DAY_MS).toISOString();
   const providers = deps.providers.value;
-  const sessions = deps.sessions.value;
-  const llm = deps.llm.value;
+  const shown = shownModels(
+    deps,
+    agents.map(({ manifest }) => manifest.model),
+  );
   return whenKnown(
     allKnown([
-      shownModels(
-        deps,
-        agents.map(({ manifest }) => manifest.model),
-      ),
+      whenKnown(shown, (models) => decorated(deps, actor, agents, models)),
       providers && atOnce(providers).list(),
       providers && atOnce(providers).usable(),
-      sessions && atOnce(sessions).counts(actor, ids, since),
-      llm && atOnce(llm).spending(actor, ids, since),
       // A page that shows one agent asks again and again.
       readOneCached(deps.children, actor, ids, [], () => deps.store.children(actor, ids)),
     ]),
-    ([models, records = [], usable = [], counts, spending, children]) =>
-      // As many models as there are agents.
-      allKnown(agents.map((agent, index) => summaryOf(deps, agent, models[index] ?? agent.manifest.model, { records, usable, counts, spending, children }))),
+    ([{ models, columns }, records = [], usable = [], children]) =>
+      allKnown(agents.map((agent, index) => summaryOf(deps, agent, models[index] ?? agent.manifest.model, { records, usable, columns, children }))),
   );
+};
+
+interface Decorated {
+  /** As many as there are agents. */
+  readonly models: readonly ModelChoice[];
+  readonly columns: AgentColumns;
+}
+
+/** What other areas know of these agents, and of the models that they answer with. */
+const decorated = ({ columns, clock }: SummaryDeps, actor: Actor, agents: readonly Agent[], models: readonly ModelChoice[]): AtOnce<Decorated> => {
+  if (columns.isEmpty()) return { models, columns: {} };
+  const asked = agents.map(({ id, manifest }, index) => {
+    const { provider, model } = models[index] ?? manifest.model;
+    return { id, provider, model };
+  });
+  const since = new Date(clock.now() - DAY_MS).toISOString();
+  return whenKnown(columns.atOnce({ actor, agents: asked, since }), (answers) => ({ models, columns: Object.assign({}, ...answers.map(({ value }) => value)) as AgentColumns })); // each tap answers other columns
 };
 
 /** What others know, of all agents that are shown. */
@@ -86,33 +96,29 @@ interface Facts {
   readonly records: readonly ProviderRecord[];
   /** Providers that can be asked. */
   readonly usable: readonly string[];
-  readonly counts: Awaited<ReturnType<SessionsService['counts']>> | undefined;
-  readonly spending: Awaited<ReturnType<LlmService['spending']>> | undefined;
+  readonly columns: AgentColumns;
   readonly children: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What is known of the model that answers. */
 interface Known extends ModelChoice {
   readonly tier: (typeof TIERS)[number];
-  readonly canThink: boolean | null;
 }
 
 export type AgentSummary = ReturnType<typeof summaryFrom>;
 
 const summaryOf = (deps: SummaryDeps, agent: Agent, { provider, model }: ModelChoice, facts: Facts): AtOnce<AgentSummary> => {
   const models = deps.models.value;
-  const llm = deps.llm.value;
-  return whenKnown(allKnown([models && atOnce(models).find(model, provider), llm && atOnce(llm).canThink({ provider, model })]), ([known, canThink]) =>
-    summaryFrom(deps, agent, { provider, model, tier: tierOf(known), canThink: canThink ?? null }, facts),
-  );
+  return whenKnown(models && atOnce(models).find(model, provider), (known) => summaryFrom(deps, agent, { provider, model, tier: tierOf(known) }, facts));
 };
 
 /** A word of the catalog that is none of these says as much as `custom`. */
 const tierOf = (known: CatalogModel | undefined): Known['tier'] => (known ? (TIERS.find((one) => one === known.tier) ?? 'custom') : 'unknown');
 
 /** One literal, field by field: an object that is put together of others costs a hundred times as much. */
-const summaryFrom = (deps: SummaryDeps, agent: Agent, model: Known, { records, usable, counts, spending, children }: Facts) => {
+const summaryFrom = (deps: SummaryDeps, agent: Agent, model: Known, { records, usable, columns, children }: Facts) => {
   const lastActive = deps.lastActive.waiting(agent.id) ?? agent.lastActiveAt;
+  const { canThink, spentMicros, sessions: counts } = columns;
   const sessions = counts && (counts[agent.id] ?? NO_SESSIONS);
   return {
     id: agent.id,
@@ -135,11 +141,11 @@ const summaryFrom = (deps: SummaryDeps, agent: Agent, model: Known, { records, u
     model_name: model.model,
     model_tier: model.tier,
     auth_status: records.find(({ name }) => name === model.provider)?.auth_status ?? null,
-    supports_thinking: model.canThink,
+    supports_thinking: canThink?.[agent.id] ?? null,
     ready: agent.state === 'Running' && usable.includes(model.provider),
     session_count: sessions?.all ?? null,
     sessions_24h: sessions?.recent ?? null,
-    cost_24h: spending ? (spending[agent.id] ?? 0) / MICROS_PER_USD : null,
+    cost_24h: spentMicros ? (spentMicros[agent.id] ?? 0) / MICROS_PER_USD : null,
     children: [...(children[agent.id] ?? [])],
   };
 };

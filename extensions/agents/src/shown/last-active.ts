@@ -1,12 +1,12 @@
 /** When each agent last began a run: gathered in memory and written together, so that a message costs no commit for it. */
-import type { Clock } from '@svc/api';
+import type { AtOnce, Clock } from '@svc/api';
 import type { AgentStore } from '../store.js';
 
 export const FLUSH_EVERY_MS = 15_000;
 const MAX_WAITING = 1_000;
 
 export interface LastActive {
-  touch(agentId: string): Promise<void>;
+  touch(agentId: string): AtOnce<void>;
   /** What is not written yet. */
   waiting(agentId: string): string | undefined;
   flush(): Promise<void>;
@@ -21,9 +21,9 @@ export const createLastActive = (store: AgentStore, clock: Clock): LastActive =>
     await store.commit([store.touch(batch)]);
   };
   return {
-    touch: async (agentId) => {
+    touch: (agentId) => {
       waiting.set(agentId, clock.iso());
-      if (waiting.size >= MAX_WAITING) await flush();
+      return waiting.size >= MAX_WAITING ? flush() : undefined;
     },
     waiting: (agentId) => waiting.get(agentId),
     flush,

@@ -1,14 +1,13 @@
 /** Which model an agent answers with, for whoever only shows it: asked of the gateway, guessed from the words where it refuses. */
-import { allKnown, type AtOnce, atOnce, isSvcError, isThenable, type OptionalHandle, whenKnown } from '@svc/api';
-import type { LlmService } from '@svc/ext-llm/contract';
+import { allKnown, type AtOnce, isSvcError, isThenable, type OptionalHandle, type OwnHook, whenKnown } from '@svc/api';
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import type { ModelChoice } from '../contract.js';
+import type { ModelChoice, ResolveModel } from '../contract.js';
 
 export interface ModelShownDeps {
   readonly providers: OptionalHandle<ProvidersService>;
   readonly models: OptionalHandle<ModelsService>;
-  readonly llm: OptionalHandle<LlmService>;
+  readonly resolve: OwnHook<typeof ResolveModel>;
 }
 
 /** In the order of the choices; each distinct one is resolved once. What a person named stays as it was written. Never throws: what fails rejects. */
@@ -36,15 +35,15 @@ const shownModel = (deps: ModelShownDeps, choice: ModelChoice): AtOnce<ModelChoi
 const isOpen = (name: string): boolean => name === '' || name === 'default' || name === 'auto';
 
 const resolvedBy = (deps: ModelShownDeps, choice: ModelChoice): AtOnce<ModelChoice> => {
-  const llm = deps.llm.value;
-  if (!llm) return guessed(deps, choice);
-  const resolved = atOnce(llm).resolve(choice);
-  if (!isThenable(resolved)) return resolved;
-  return resolved.catch((error: unknown) => {
-    // A missing key, say: that it cannot answer stands in `ready` and `auth_status`.
-    if (!isSvcError(error)) throw error;
-    return guessed(deps, choice);
-  });
+  const resolved = deps.resolve.atOnce(choice);
+  if (!isThenable(resolved)) return resolved ?? guessed(deps, choice);
+  return resolved
+    .then((found) => found ?? guessed(deps, choice))
+    .catch((error: unknown) => {
+      // A missing key, say: that it cannot answer stands in `ready` and `auth_status`.
+      if (!isSvcError(error)) throw error;
+      return guessed(deps, choice);
+    });
 };
 
 const guessed = async ({ providers, models }: ModelShownDeps, choice: ModelChoice): Promise<ModelChoice> => {

@@ -110,7 +110,7 @@ describe('the panel of agents', function () {
     const page = await open(`agents/${id}?view=text`);
     const text = page.getByRole('textbox', { name: 'Manifest' });
     await text.fill('name = "hooter"\n\n[model]\ntemprature = 0.2\n');
-    await page.getByText('model.temprature is not a key of a manifest').waitFor();
+    await page.getByText('model.temprature is not a key of agent.toml').waitFor();
     await expectWellMade(page, 'agents text wrong');
     expect(await page.getByRole('button', { name: 'Review changes' }).isDisabled()).to.equal(true);
     await page.getByRole('button', { name: 'Line 4' }).click();

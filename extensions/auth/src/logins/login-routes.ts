@@ -20,7 +20,7 @@ export interface LoginRouteDeps {
   readonly sawPlainLogin: () => void;
 }
 
-const Name = Type.String({ description: 'Whose key it is: `owner`, or a name of `[[users]]`', examples: ['alice'] });
+const Name = Type.String({ description: 'Owner of the key: `owner`, or a name of `[[users]]`', examples: ['alice'] });
 const ExpiresAt = Type.String({ description: 'When the login expires' });
 
 const LoginBody = Type.Object(
@@ -29,7 +29,7 @@ const LoginBody = Type.Object(
     code: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'In place of the key: the code of a link that a program made with it (POST /auth/links)' })),
     remember: Type.Optional(Type.Boolean({ description: 'For 30 days since it was last used, instead of 12 hours' })),
   },
-  { 'x-name': 'LoginRequest', minProperties: 1, description: 'One of `key` and `code`' },
+  { 'x-name': 'LoginRequest', minProperties: 1, description: 'Send `key` or `code`' },
 );
 const LoginAnswer = Type.Object({ role: Role, name: Name, expires_at: ExpiresAt }, { 'x-name': 'LoginAnswer' });
 const Caller = Type.Object(
@@ -38,7 +38,7 @@ const Caller = Type.Object(
     login_required: Type.Boolean({ description: 'Whether the caller must log in or send a key first' }),
     name: Type.Optional(Name),
     role: Type.Optional(Role),
-    via: Type.Optional(OneOf(['key', 'cookie', 'open'], { description: 'What it is known by; `open`: the daemon has no key, and everybody is the owner' })),
+    via: Type.Optional(OneOf(['key', 'cookie', 'open'], { description: 'How the caller is identified; `open`: the daemon has no key, so every caller is the owner' })),
     expires_at: Type.Optional(ExpiresAt),
   },
   { 'x-name': 'Caller' },
@@ -60,6 +60,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
         'It lasts 12 hours, or 30 days since it was last used with `remember`. A person has 20 at most. After ten wrong keys from one address further wrong ones are answered with 429 for a while; a right one always works.',
       auth: 'public',
       audit: 'login_created',
+      auditCategory: 'logins',
       errors: [401, 403, 409, 429],
       body: LoginBody,
       examples: {
@@ -92,6 +93,7 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       permission: 'auth.send',
       cost: 5,
       audit: 'login_link_created',
+      auditCategory: 'logins',
       errors: [401, 409],
       responses: { 200: Type.Object({ code: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }, { 'x-name': 'LoginLink' }) },
       handler: async (req) => makeLink(deps, req),

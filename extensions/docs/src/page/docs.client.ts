@@ -45,7 +45,7 @@ const load = async (): Promise<void> => {
     say('');
   } catch (error) {
     if (error instanceof SvcError && error.status === 401) return askForKey();
-    say(error instanceof ClientError ? error.message : 'The page could not be put together. Reload it; where that does not help, see the console of the browser.', true);
+    say(error instanceof ClientError ? error.message : 'The page could not be loaded. Reload it. If that does not help, check the browser console.', true);
     if (!(error instanceof ClientError)) throw error;
   }
 };

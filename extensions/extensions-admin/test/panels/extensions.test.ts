@@ -118,7 +118,7 @@ describe('the extensions panel', function () {
       source: 'npm:@acme/weather@^1 <b>x</b>',
       publisher: { keyId: 'c0ffeec0ffeec0ff', name: 'Acme' },
       trust: 'signed',
-      isolation: 'in-process',
+      isolation: 'walled',
       installedAt: '2026-11-22T10:00:00.000Z',
     } as const;
     const weather = { ...fixtureExtension({ id: 'acme-weather', definition: { activate: () => undefined } }), bundled: false, origin };
@@ -128,7 +128,7 @@ describe('the extensions panel', function () {
     const from = page.getByRole('region', { name: 'Origin' });
     await from.getByText('npm:@acme/weather@^1 <b>x</b>', { exact: true }).waitFor();
     await from.getByText('Acme', { exact: false }).first().waitFor();
-    await from.getByText("runs in the daemon's process", { exact: false }).waitFor();
+    await from.getByText('Runs in its own process in a system sandbox', { exact: false }).waitFor();
     await expectWellMade(page, 'extensions, one from elsewhere');
     await page.goto(`${kernel.url}/#/extensions/acme-nobody`);
     await from.getByText('Not signed').waitFor();

@@ -47,11 +47,12 @@ const CannotShow = ({ why }: { why: string }) => (
 );
 
 const Picture = ({ agentId, path, listed }: FileProps) => {
-  const [isBroken, setBroken] = useState(false);
+  // Which one failed, not whether: an effect that takes back a flag may run after the image that it should leave alone has failed.
+  const shown = JSON.stringify([path, listed?.rev]);
+  const [broken, setBroken] = useState<string>();
   const name = path.at(-1) ?? '';
-  useEffect(() => setBroken(false), [listed?.rev]);
-  if (isBroken) return <CannotShow why={t('picture_failed')} />;
-  return <img key={listed?.rev} class="picture" src={bytesHref(agentId, path)} alt={t('picture', { name })} onError={() => setBroken(true)} />;
+  if (broken === shown) return <CannotShow why={t('picture_failed')} />;
+  return <img key={shown} class="picture" src={bytesHref(agentId, path)} alt={t('picture', { name })} onError={() => setBroken(shown)} />;
 };
 
 const Text = (props: FileProps) => {

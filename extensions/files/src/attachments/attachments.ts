@@ -6,10 +6,10 @@
  * T3  The copy in the workspace has a name that is always the same, and its own: a message that is sent again makes no second one, and two files of one name are two.
  */
 import { type Actor, type Dir, type DirEntry, isSvcError } from '@svc/api';
+import type { Attachment, UploadsService } from '@svc/ext-runs/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { Attachment, UploadsService } from '../contract.js';
 import { isPicture, isText } from '../uploads/content-type.js';
-import type { UploadRow } from '../uploads/rows.js';
+import type { UploadRow } from '../tables.js';
 import type { UploadStore } from '../uploads/service.js';
 import { displayName } from '../workspace/names.js';
 import { MAX_TEXT_CHARS, type Place, pdfText, plainText, type TextDeps } from './document-text.js';

@@ -1,6 +1,6 @@
 /** The text of an upload as a model reads it: cut where it is long, and a note in its place where there is none. */
 import { type Clock, type Dir, type Logger, type Workers, isSvcError } from '@svc/api';
-import type { UploadRow } from '../uploads/rows.js';
+import type { UploadRow } from '../tables.js';
 import { PdfText } from '../workers/pdf-worker.js';
 
 /** Of one document. */
@@ -61,7 +61,7 @@ export const pdfText = async (deps: TextDeps, upload: UploadRow, place: Place, m
   } catch (error) {
     const why = isSvcError(error) ? (watch.verdict() ?? NOT_READ[error.code]) : undefined;
     if (why === undefined) throw error;
-    deps.log.warn('the text of a PDF could not be read; a note stands in its place', { upload: upload.id, cause: error });
+    deps.log.warn('the text of a PDF could not be read; a note replaces it', { upload: upload.id, cause: error });
     return note(why);
   } finally {
     watch.end();

@@ -6,7 +6,7 @@ import type { FilesChanged } from '../contract.js';
 import { uploadErrors } from '../errors.js';
 import type { Received } from '../uploads/blobs.js';
 import { FORM_BYTES, isForm, readForm } from '../uploads/form.js';
-import type { UploadRow } from '../uploads/rows.js';
+import type { UploadRow } from '../tables.js';
 import { incomingOf, type UploadStore } from '../uploads/service.js';
 import { headersOfBytes, typeHeader } from './shown-bytes.js';
 
@@ -17,7 +17,7 @@ const FileId = Type.Object({ file_id: UuidText('Upload id') });
 const Upload = Type.Object(
   {
     file_id: Uuid,
-    filename: Type.String({ description: 'As it was sent, without folders and what no name should hold' }),
+    filename: Type.String({ description: 'As sent, without folders and what no name should hold' }),
     content_type: Type.String({ description: 'What its bytes are' }),
     size: Type.Integer({ description: 'Bytes' }),
     agent_id: Type.Union([Uuid, Type.Null()], { description: 'The agent it was sent to. It is deleted with the agent' }),
@@ -53,9 +53,9 @@ const uploadFile = (agents: AgentsService, uploads: UploadStore, notify: (change
     path: '/api/agents/{id}/upload',
     summary: 'Upload a file',
     description: [
-      'Takes one file, as a form (`multipart/form-data`, field `file`: `curl -F file=@picture.png …`) or as the body itself, with its `Content-Type` and its name in `X-Filename` (percent-encoded where it is not ASCII).',
+      'Send one file, as a form (`multipart/form-data`, field `file`: `curl -F file=@picture.png …`) or as the raw body with its `Content-Type` and its name in `X-Filename` (percent-encoded if it is not ASCII).',
       'The answer’s `file_id` goes into `attachments` of a message to any agent that you may talk to; the bytes are at `GET /api/uploads/{file_id}`.',
-      'Taken are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text in UTF-8 (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The bytes are looked at: a file that is not what its type says is refused, as is an empty one. At most `max_upload_size_bytes` (10 MiB unless config.toml says otherwise), and `[uploads] max_owner_bytes` for all uploads of one owner. The same bytes are kept once, however often they are sent. An upload goes with its agent.',
+      'Supported are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text in UTF-8 (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The content is checked: a file that does not match its type is refused, and so is an empty one. At most `max_upload_size_bytes` (10 MiB by default), and `[uploads] max_owner_bytes` for all uploads of one owner. Identical files are stored once. Uploads are deleted with their agent.',
     ].join('\n\n'),
     cost: 10,
     audit: 'file_uploaded',
@@ -126,7 +126,7 @@ const getUpload = (uploads: UploadStore): RouteDecl =>
     cost: 2,
     params: FileId,
     errors: [416],
-    responses: { 200: { description: 'The bytes', contentType: 'application/octet-stream' }, 206: { description: 'The part that Range asks for', contentType: 'application/octet-stream' } },
+    responses: { 200: { description: 'The bytes', contentType: 'application/octet-stream' }, 206: { description: 'The requested range', contentType: 'application/octet-stream' } },
     handler: async (req) => {
       const upload = await uploads.get(req.actor, checkedId(req.params.file_id));
       const { dir, path } = await uploads.bytesOf(upload);

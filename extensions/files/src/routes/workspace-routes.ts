@@ -22,7 +22,7 @@ const WorkspaceFile = Type.Object(
     name: Type.String({ description: 'Path from the workspace' }),
     exists: Type.Boolean(),
     size_bytes: Type.Integer(),
-    kind: OneOf(['workspace', 'identity'], { description: '`identity`: says who the agent is (SOUL.md, USER.md, …), and is read by its model' }),
+    kind: OneOf(['workspace', 'identity'], { description: '`identity`: describes the agent (SOUL.md, USER.md, …); its model reads it' }),
     modified_at: Type.String(),
     rev: Rev,
   },
@@ -63,7 +63,7 @@ const listFiles = (agents: AgentsService, files: FilesService): RouteDecl =>
     method: 'GET',
     path: '/api/agents/{id}/files',
     summary: 'List files of a workspace',
-    description: `Lists the files in the agent's folder and below it, by name: what the agent wrote with its tools, what people put there, and copies of what was attached to messages (\`uploads/\`). A workspace that nobody has written to is an empty list. At most ${MAX_FILES.toLocaleString('en')} files and folders are looked at; \`truncated\` says that there are more.`,
+    description: `Lists the files in the agent's folder and its subfolders by name: files that the agent wrote with its tools, files that people added, and copies of attachments (\`uploads/\`). An unused workspace gives an empty list. At most ${MAX_FILES.toLocaleString('en')} files and folders are read; \`truncated\` says whether there are more.`,
     cost: 2,
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ files: Type.Array(WorkspaceFile), total: Type.Integer({ description: 'How many are listed' }), truncated: Type.Boolean() }) },
@@ -81,13 +81,13 @@ const getFile = (agents: AgentsService, files: FilesService): RouteDecl =>
     path: '/api/agents/{id}/files/{*filename}',
     summary: 'Read a workspace file',
     description:
-      'Answers with the text of the file, or base64 where it is not UTF-8, up to 4 MiB. With `?raw=1`, or `Accept: application/octet-stream`, it answers with the bytes themselves, of any size; these come with an ETag, and `Range` asks for a part. Only pictures and sound are given a type by their name; everything else is a download.',
+      'Returns the text of the file, or base64 if it is not UTF-8, up to 4 MiB. With `?raw=1` or `Accept: application/octet-stream`, it returns the raw bytes, of any size, with an ETag and support for `Range`. Pictures and sound have a type by their name; everything else is a download.',
     cost: 2,
     params: FilePath,
     query: Type.Object({ raw: Type.Optional(OneOf(['1', '0', 'true', 'false'], { description: 'The bytes instead of JSON' })) }),
     errors: [403, 413, 416],
     responses: { 200: WorkspaceFileContent },
-    streamed: { description: 'the bytes, where they were asked for', contentType: 'application/octet-stream' },
+    streamed: { description: 'the bytes, if requested', contentType: 'application/octet-stream' },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       if (wantsBytes(req)) {
@@ -113,13 +113,13 @@ const putFile = (agents: AgentsService, files: FilesService, notify: (change: Fi
     path: '/api/agents/{id}/files/{*filename}',
     summary: 'Write a workspace file',
     description:
-      'Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; tools of the agent do not write them. Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.',
+      "Replaces the whole file, or creates it with missing folders. Readers see the old text or the new one, never a part. At most 1 MiB, and 32,768 bytes for identity files: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; the agent's tools cannot write them. So that two people do not overwrite each other, send what you read: `expected` in the body (409 if it changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent does not wait for this: a write between your read and your write is detected, one at the same instant is not. Use uploads for larger files.",
     audit: 'agent_file_written',
     params: FilePath,
     body: FileWrite,
     examples: {
       'a text file': { content: '# Notes\n\nThe spare key is under the blue pot.\n' },
-      'a change to what was read': { content: '# Notes\n\nThe spare key is gone.\n', expected: '15-mb3k9x2a' },
+      'a change of the version that was read': { content: '# Notes\n\nThe spare key is gone.\n', expected: '15-mb3k9x2a' },
       'a small picture that is not there yet': { content: 'R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=', encoding: 'base64', expected: null },
     },
     maxBodyBytes: MAX_WRITE_BODY_BYTES,

@@ -8,7 +8,7 @@
  */
 import { type Clock, type Db, type Dir, type Ids, type Logger, type Write, isSvcError } from '@svc/api';
 import { uploadErrors } from '../errors.js';
-import type { BlobRow, UploadRow } from './rows.js';
+import type { BlobRow, UploadRow } from '../tables.js';
 import { type Examined, type Incoming, examine } from './examination.js';
 
 /** In each folder; beside it may stand what an interrupted write left. */
@@ -88,7 +88,7 @@ const statementsOf = (db: Db) => {
   const blobs = db.table('blobs');
   const charged = `SELECT COALESCE(SUM(size_bytes + ${ROW_BYTES}), 0) AS bytes FROM ${uploads} WHERE owner_id = ?`;
   return {
-    used: async (ownerId: string): Promise<number> => (await db.system('quota of an owner').readOne<{ bytes: number }>(charged, [ownerId]))?.bytes ?? 0,
+    used: async (ownerId: string): Promise<number> => (await db.system('quota of one owner, also where the caller sees all').readOne<{ bytes: number }>(charged, [ownerId]))?.bytes ?? 0,
     /** Two at the same moment cannot both take the last room. */
     insertWithin: (row: UploadRow, maxBytes: number): Write =>
       db.sql(
@@ -99,7 +99,7 @@ const statementsOf = (db: Db) => {
       ),
     unnamed: (): Promise<BlobRow[]> =>
       db
-        .system('bytes that nobody names')
+        .system('bytes without an upload')
         .read<BlobRow>(`SELECT sha256, folder, size_bytes, last_upload FROM ${blobs} WHERE NOT EXISTS (SELECT 1 FROM ${uploads} WHERE ${uploads}.sha256 = ${blobs}.sha256) LIMIT 100`),
   };
 };
@@ -191,7 +191,7 @@ const removeQuietly = async (deps: BlobDeps, folder: string): Promise<void> => {
   try {
     await removeFolder(deps, folder);
   } catch (cause) {
-    deps.log.warn('bytes of an upload could not be removed; it is tried again later', { folder, cause });
+    deps.log.warn('the bytes of an upload could not be removed; svc tries again later', { folder, cause });
   }
 };
 

@@ -81,4 +81,4 @@ const unescaped = (name: string): string => name.replaceAll(/%(?:22|0a|0d)/gi, d
 const asError = (value: unknown): Error => (value instanceof Error ? value : new Error(String(value)));
 
 /** The parser's own errors say that the form broke off, or is none. */
-const asRefusal = (cause: unknown): SvcError => (isSvcError(cause) ? cause : uploadErrors.form_invalid('it ends too soon, or is not what its boundary says').with({ cause }));
+const asRefusal = (cause: unknown): SvcError => (isSvcError(cause) ? cause : uploadErrors.form_invalid('it ends too soon, or does not match its boundary').with({ cause }));

@@ -6,12 +6,11 @@
 import { type Actor, type Db, type Dir, type Found, type ListDecl, type ListQuery, ownedRows, readList } from '@svc/api';
 import { MaxUploadSetting, UploadsSection } from '../config.js';
 import { uploadErrors } from '../errors.js';
-import { UploadRows } from '../tables.js';
+import { UploadRows, type UploadRow } from '../tables.js';
 import { displayName } from '../workspace/names.js';
 import { type BlobDeps, type Blobs, createBlobs, type Received } from './blobs.js';
 import { nameForType, plainType } from './content-type.js';
 import type { Incoming } from './examination.js';
-import type { UploadRow } from './rows.js';
 
 export interface UploadsDeps extends BlobDeps {
   readonly config: { get(setting: typeof MaxUploadSetting): number; get(section: typeof UploadsSection): { readonly max_owner_bytes: number } };

@@ -13,7 +13,7 @@ const MAX_CHARS = 65_536;
 const READ = IDENTITY_FILES.filter((name) => name !== 'HEARTBEAT.md');
 
 export interface IdentityTexts {
-  /** Empty where there is no such file. At once where it was read a moment ago. */
+  /** Empty where the file does not exist. At once where it was read a moment ago. */
   of(agentId: string): string | Promise<string>;
   /** Somebody wrote to the workspace. */
   forget(agentId: string): void;
@@ -42,13 +42,13 @@ const textOf = async (deps: IdentityTextsDeps, agentId: string): Promise<string>
   for (const { name, text } of said) {
     if (text === undefined) continue;
     const fits = text.length <= left;
-    parts.push(`## ${name}\n${fits ? text : `[left out: with the files above it is longer than ${MAX_CHARS} characters]`}`);
+    parts.push(`## ${name}\n${fits ? text : `[omitted: together with the files above, it is longer than ${MAX_CHARS} characters]`}`);
     if (fits) left -= text.length;
   }
   return parts.join('\n\n');
 };
 
-/** Undefined: there is no such file, or nothing in it. */
+/** Undefined: the file does not exist, or nothing in it. */
 const saidBy = async ({ log }: IdentityTextsDeps, dir: Dir, name: string): Promise<string | undefined> => {
   for (const path of identityPaths(name)) {
     try {

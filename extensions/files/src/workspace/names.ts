@@ -28,8 +28,8 @@ export const writablePath = (name: string): string => {
 };
 
 const faultOf = (part: string): string | undefined => {
-  if (UNSEEN.test(part)) return 'it holds a character that cannot be seen';
-  if (part.includes('\\')) return 'it holds a backslash';
+  if (UNSEEN.test(part)) return 'it contains an invisible character';
+  if (part.includes('\\')) return 'it contains a backslash';
   if (/[. ]$/.test(part)) return 'it, or a folder in it, ends with a dot or a space';
   if (DEVICE.test(part)) return `"${part}" is a device on Windows`;
   if (Buffer.byteLength(part) > MAX_NAME_BYTES) return `a part of it has more than ${MAX_NAME_BYTES} bytes`;

@@ -54,9 +54,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   anthropic,
   gemini,
   // The mock provider draws nothing by lot: what changes the draw is kept by it as by a model whose answer never varies.
-  builtin: all('the mock provider is no language model', 'stop', 'format'),
+  builtin: all('the mock provider is not a language model', 'stop', 'format'),
 };
-const foreign = all('the driver of its provider does not say that it takes it', 'topP', 'presencePenalty', 'frequencyPenalty', 'seed', 'stop', 'format');
+const foreign = all("its provider's driver does not declare support for it", 'topP', 'presencePenalty', 'frequencyPenalty', 'seed', 'stop', 'format');
 
 export interface Held {
   /** What the wire can be asked with. */

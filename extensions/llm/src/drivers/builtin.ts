@@ -15,7 +15,7 @@ const MAX_SHOWN_CHARS = 4_000;
 
 const INTRODUCTION = 'This is the built-in mock provider, not a language model: no model provider is set up yet.';
 const ABILITIES = 'It can drive tools from plain requests, for example: "write hello to notes.txt then read it", "list files", "what time is it", "calculate 2+3*4".';
-const WAY_OUT = 'For real answers give a provider its key: `svc providers set-key anthropic` (or openai, openrouter, groq, …).';
+const WAY_OUT = "For real answers, set a provider's key: `svc providers set-key anthropic` (or openai, openrouter, groq, …).";
 
 export const createBuiltinDriver = (): Driver => ({
   ask: async (_target, request, signal, emit) => rehearse(request, signal, emit),

@@ -64,5 +64,5 @@ const userMessages = (message: ModelMessage): unknown[] => {
 const contentPart = (part: ContentPart): unknown => {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'image') return { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } };
-  throw new TypeError(`a ${part.type} part cannot stand in a user message`);
+  throw new TypeError(`a user message cannot contain a ${part.type} part`);
 };

@@ -110,7 +110,7 @@ const vectorsIn = ({ vectors }: Embedded, count: number, length: number | undefi
   if (vectors.length !== count) throw garbage(`the answer has ${vectors.length} vectors for ${count} texts`);
   let wanted = length;
   return vectors.map((vector) => {
-    if (!isVector(vector)) throw garbage('the answer holds a vector that is none');
+    if (!isVector(vector)) throw garbage('the answer contains an invalid vector');
     wanted ??= vector.length;
     if (vector.length !== wanted) throw garbage('the vectors of the answer are not of one length');
     return vector;

@@ -151,7 +151,7 @@ describe('vectors of texts', () => {
     expect(openai.requests).to.have.length(1);
   });
 
-  it('V3 of many calls at once pass a limit of cost by none', async () => {
+  it('V3 of many calls at the same time pass a limit of cost by none', async () => {
     const one = await boot({ limits: { max_cost_per_hour_usd: 0.000_2 } });
     openai.script(() => ({ usage: { input: 250, output: 0 } }));
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => embed(one, { texts: ['x'.repeat(750)] })));

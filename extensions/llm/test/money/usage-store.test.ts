@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Actor, Db } from '@svc/api';
+import { type Actor, type Db, actorFrom } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
@@ -12,7 +12,7 @@ import { createUsageStore, type UsageRecord, type UsageStore } from '../../src/s
 import { owner } from '../gateway-rig.js';
 
 const attempt: Attempt = { provider: 'openai', model: 'm', status: 'ok', latencyMs: 1, waitedMs: 0 };
-const eve: Actor = { id: 'user:eve', role: 'user', ownerId: 'user:eve' };
+const eve: Actor = actorFrom({ id: 'user:eve', role: 'user', ownerId: 'user:eve' });
 
 describe('the usage rows', () => {
   let home: string;

@@ -19,13 +19,13 @@ const Status = Type.Object(
   {
     version: Type.String({ description: "The current catalog's creation date" }),
     last_updated: Type.String({ description: 'When it was installed here; for the built-in one, when it was created' }),
-    available_updates: Nullable(Type.Integer(), { description: '1 where the host was seen to have a newer one, 0 where it had none; null where nobody has asked it' }),
-    available_version: Nullable(Type.String(), { description: 'What the host had when it was last asked' }),
+    available_updates: Nullable(Type.Integer(), { description: '1 if the host has a newer catalog, 0 if not; null if svc has not asked yet' }),
+    available_version: Nullable(Type.String(), { description: "The host's version at the last check" }),
     models_count: Type.Integer({ description: 'Models in the catalog, without custom and local ones' }),
     last_sync: Nullable(Type.String(), { description: 'When the host was last asked and answered' }),
     source: OneOf(['shipped', 'fetched', 'previous'], { description: '`previous`: the fetched one is unreadable, so the one before is used' }),
     update_configured: Type.Boolean({ description: 'Whether [models] catalog_url is set' }),
-    problem: Nullable(Type.String(), { description: 'What is wrong with a kept file' }),
+    problem: Nullable(Type.String(), { description: 'Problem with the stored file' }),
   },
   { 'x-name': 'CatalogStatus' },
 );
@@ -33,13 +33,13 @@ const Status = Type.Object(
 const UpdateResult = Type.Object(
   {
     status: OneOf(['ok']),
-    version: Type.String({ description: 'Of the catalog that stands now' }),
+    version: Type.String({ description: 'Of the current catalog' }),
     previous_version: Type.String(),
     changed: Type.Boolean({ description: 'False if the catalog was already current' }),
-    files_downloaded: Type.Integer({ description: 'The catalog, and the files that prove whose it is' }),
+    files_downloaded: Type.Integer({ description: 'The catalog, and the files that prove its origin' }),
     models_count: Type.Integer(),
     timestamp: Type.String(),
-    dropped: Type.Array(Type.Object({ entry: Type.String(), why: Type.String() }), { description: 'What was not right in it and is left out, at most fifty of them, and aliases that form a cycle' }),
+    dropped: Type.Array(Type.Object({ entry: Type.String(), why: Type.String() }), { description: 'Invalid entries that are ignored, at most fifty, and aliases that form a cycle' }),
     dropped_count: Type.Integer(),
   },
   { 'x-name': 'CatalogUpdate' },

@@ -1,10 +1,10 @@
 /** Models that people register. */
 import { nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type } from '@svc/api';
 import { type Changes, isUsableId, isWordOfChoice } from '../changes.js';
-import type { CatalogModel } from '../contract.js';
+import type { CatalogModel, ModelColumns } from '../contract.js';
 import { modelErrors } from '../errors.js';
-import { Model, TIERS, viewOf } from '../views.js';
-import { type ModelRouteDeps, surroundingsOf } from './model-routes.js';
+import { Model, TIERS } from '../views.js';
+import { columnsOf, type ModelRouteDeps, viewer } from './model-routes.js';
 
 export interface CustomRouteDeps extends ModelRouteDeps {
   readonly changes: Changes;
@@ -24,7 +24,7 @@ const CustomBody = Type.Object({
   provider: Type.String({ maxLength: 64, description: 'Who serves it: a name of GET /api/providers' }),
   display_name: Type.Optional(Type.String({ maxLength: 200, description: 'Default: the id' })),
   context_window: Type.Optional(Type.Integer({ minimum: 256, maximum: MAX_TOKENS, description: `Tokens; default ${DEFAULT_WINDOW}` })),
-  max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TOKENS, description: `Default ${DEFAULT_OUTPUT}, or the context window where that is less` })),
+  max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TOKENS, description: `Default ${DEFAULT_OUTPUT}, or the context window if that is smaller` })),
   input_cost_per_1m: price('USD per million tokens. Both prices or none: without them the price is unknown'),
   output_cost_per_1m: price('USD per million tokens'),
   input_cost_per_m: price('The same by its other name'),
@@ -63,7 +63,7 @@ const createCustom = (deps: CustomRouteDeps): RouteDecl =>
         output_cost_per_1m: 12,
       },
       'A model of your own on this machine': { id: 'house-llama', provider: 'ollama', context_window: 32768 },
-      'Another price than the list says': {
+      'Override the listed price': {
         id: 'claude-sonnet-4-6',
         provider: 'anthropic',
         context_window: 200000,
@@ -77,15 +77,16 @@ const createCustom = (deps: CustomRouteDeps): RouteDecl =>
     handler: async (req) => {
       const { body } = req;
       const model = modelOf(body);
-      await validateProvider(deps, model.provider);
-      const surroundings = await surroundingsOf(deps);
+      const columns = await columnsOf(deps, [model]);
+      validateProvider(columns, model.provider);
+      const shown = await viewer(deps, columns);
       const answer = reply(
         201,
         {
           id: model.id,
           provider: model.provider,
           status: 'added',
-          model: await viewOf(model, surroundings),
+          model: shown(model, 0),
           ...(model.pricing_known === false ? { warning: 'Without input_cost_per_1m and output_cost_per_1m its price is unknown; budgets count a middling one where the provider takes money.' } : {}),
         },
         { location: `/api/models/${model.id}` },
@@ -104,7 +105,7 @@ const deleteCustom = ({ changes }: CustomRouteDeps): RouteDecl =>
     description: "From the next call on, the catalog's model of the same id is used, if there is one. Agents that use the id keep it: their provider may still know it, at an unknown price.",
     permission: 'models.admin',
     audit: 'custom_model_deleted',
-    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'The id; slashes as they are, or as `%2F`', examples: ['mistralai/some-new-model'] }) }),
+    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'The id; slashes plain or as `%2F`', examples: ['mistralai/some-new-model'] }) }),
     query: Type.Object({ provider: Type.Optional(Type.String({ maxLength: 64, description: 'Where several providers have a custom model of this id' })) }),
     errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['removed']), id: Type.String(), provider: Type.String() }) },
@@ -114,24 +115,24 @@ const deleteCustom = ({ changes }: CustomRouteDeps): RouteDecl =>
     },
   });
 
-const validateProvider = async ({ providers }: CustomRouteDeps, name: string): Promise<void> => {
+const validateProvider = ({ providers }: ModelColumns, name: string): void => {
   // Without that area nobody can tell; no model can be asked then either.
-  if (!providers.value || (await providers.value.get(name))) return;
-  const names = (await providers.value.list()).map((one) => one.name);
+  if (!providers || providers.some((one) => one.name === name)) return;
+  const names = providers.map((one) => one.name);
   throw modelErrors.unknown_provider(name, nearest(name, names, 1)[0]);
 };
 
 const modelOf = (body: CustomBody): CatalogModel => {
   const id = body.id.trim();
-  if (!isUsableId(id)) throw modelErrors.bad_model('`id` is empty, or holds spaces or control characters');
+  if (!isUsableId(id)) throw modelErrors.bad_model('`id` is empty, or contains spaces or control characters');
   if (isWordOfChoice(id)) throw modelErrors.bad_model(`"${id}" leaves the choice to the daemon and can be no id`);
   // The path of such an id would lead elsewhere.
   if (id.split('/').some((part) => ['', '.', '..'].includes(part))) throw modelErrors.bad_model('`id` has an empty part, or one of dots, between its slashes');
   if (/^(aliases|custom)(\/|$)/i.test(id)) throw modelErrors.bad_model('`aliases` and `custom` are places of the interface, so no id begins with them');
   const wireId = body.wire_id?.trim();
-  if (wireId !== undefined && !isUsableId(wireId)) throw modelErrors.bad_model('`wire_id` is empty, or holds spaces or control characters');
+  if (wireId !== undefined && !isUsableId(wireId)) throw modelErrors.bad_model('`wire_id` is empty, or contains spaces or control characters');
   const displayName = body.display_name?.trim() || id;
-  if (/\p{C}/u.test(displayName)) throw modelErrors.bad_model('`display_name` holds control characters');
+  if (/\p{C}/u.test(displayName)) throw modelErrors.bad_model('`display_name` contains control characters');
   if (body.provider === 'builtin') throw modelErrors.bad_model('the built-in mock provider serves no other model');
   if (body.modality !== undefined && body.modality !== 'text') throw modelErrors.bad_model(`\`modality\` is ${body.modality}, and only models of text are asked through the catalog`);
   const window = body.context_window ?? DEFAULT_WINDOW;
@@ -158,7 +159,7 @@ const pricesOf = (body: CustomBody): Pick<CatalogModel, 'input_cost_per_1m' | 'o
   const input = onePrice('input_cost', body.input_cost_per_1m, body.input_cost_per_m);
   const output = onePrice('output_cost', body.output_cost_per_1m, body.output_cost_per_m);
   if (input === undefined && output === undefined) return { input_cost_per_1m: 0, output_cost_per_1m: 0, pricing_known: false };
-  if (input === undefined || output === undefined) throw modelErrors.bad_model('only one of input_cost_per_1m and output_cost_per_1m is given; give both, or none where the price is unknown');
+  if (input === undefined || output === undefined) throw modelErrors.bad_model('only one of input_cost_per_1m and output_cost_per_1m is given; give both, or neither if the price is unknown');
   return { input_cost_per_1m: input, output_cost_per_1m: output, pricing_known: true };
 };
 

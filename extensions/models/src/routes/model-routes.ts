@@ -1,15 +1,13 @@
 /** What models there are. */
-import { OneOf, type OptionalHandle, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
-import type { LlmService } from '@svc/ext-llm/contract';
-import type { ProvidersService } from '@svc/ext-providers/contract';
+import { type HookHandle, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import type { CatalogModel, ModelColumns } from '../contract.js';
 import { modelErrors } from '../errors.js';
 import type { ModelsControl } from '../service.js';
-import { Model, type ModelSurroundings, TIERS, viewOf } from '../views.js';
+import { Model, TIERS, viewOf } from '../views.js';
 
 export interface ModelRouteDeps {
   readonly models: ModelsControl;
-  readonly providers: OptionalHandle<ProvidersService>;
-  readonly llm: OptionalHandle<LlmService>;
+  readonly columns: HookHandle<typeof ModelColumns>;
 }
 
 const route = routeGroup({ area: 'models' });
@@ -39,9 +37,9 @@ const listModels = (deps: ModelRouteDeps): RouteDecl =>
       }),
     },
     handler: async ({ query: { available, ...filter } }) => {
-      const [found, surroundings] = await Promise.all([deps.models.list(filter), surroundingsOf(deps)]);
-      const shown = await Promise.all(found.map((model) => viewOf(model, surroundings)));
-      const models = shown.filter((model) => available === undefined || model.available === available);
+      const found = await deps.models.list(filter);
+      const shown = await viewer(deps, await columnsOf(deps, found));
+      const models = found.map(shown).filter((model) => available === undefined || model.available === available);
       return reply(200, { models, total: models.length, available: models.filter((model) => model.available).length });
     },
   });
@@ -53,29 +51,37 @@ const getModel = (deps: ModelRouteDeps): RouteDecl =>
     path: '/api/models/{*id}',
     summary: 'Get a model by id, alias or display name',
     description:
-      'Case does not matter, and slashes of an id may stand as they are or as `%2F`. A name is looked up as agents’ names are: custom models, aliases that people made, ids, aliases of the catalog, display names. Where several providers serve a model, the first is shown.',
+      'Case does not matter. Slashes of an id can be plain or `%2F`. A name is looked up as in a manifest: custom models, your aliases, ids, aliases of the catalog, display names. If several providers serve a model, the first is shown.',
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 400, description: 'Id, alias or display name', examples: ['claude-opus-4-7'] }) }),
     errors: [404],
     responses: { 200: Model },
     handler: async ({ params }) => {
       const found = await deps.models.find(params.id);
       if (!found) throw modelErrors.not_found(params.id);
-      return reply(200, await viewOf(found, await surroundingsOf(deps)));
+      const shown = await viewer(deps, await columnsOf(deps, [found]));
+      return reply(200, shown(found, 0));
     },
   });
 
-/** Without the area of providers no model can be asked. */
-export const surroundingsOf = async ({ models, providers, llm }: ModelRouteDeps): Promise<ModelSurroundings> => {
-  const [usable, names] = await Promise.all([providers.value?.usable() ?? [], models.names()]);
+/** What other areas know of these models. */
+export const columnsOf = async ({ columns }: ModelRouteDeps, models: readonly CatalogModel[]): Promise<ModelColumns> => {
+  if (columns.isEmpty()) return {};
+  const answers = await columns.call({ models: models.map(({ id, provider }) => ({ id, provider })) });
+  return Object.assign({}, ...answers.map(({ value }) => value)) as ModelColumns; // each tap answers other columns
+};
+
+/** How each of the models is shown that these columns are of. Without the area of providers no model can be asked. */
+export const viewer = async ({ models }: ModelRouteDeps, { providers = [], canThink = [] }: ModelColumns) => {
+  const names = await models.names();
   const byModel = new Map<string, string[]>();
   for (const alias of names.aliases.keys()) {
     const id = names.end(alias)?.toLowerCase();
     if (id !== undefined) byModel.set(id, [...(byModel.get(id) ?? []), alias]);
   }
-  return {
-    usable: new Set(usable),
-    canThink: async ({ provider, id }) => (await llm.value?.canThink({ provider, model: id })) ?? null,
-    aliasesOf: (modelId) => byModel.get(modelId.toLowerCase()) ?? [],
+  const surroundings = {
+    usable: new Set(providers.flatMap(({ name, isUsable }) => (isUsable ? [name] : []))),
+    aliasesOf: (modelId: string) => byModel.get(modelId.toLowerCase()) ?? [],
     isListed: names.isListed,
   };
+  return (model: CatalogModel, index: number) => viewOf(model, canThink[index] ?? null, surroundings);
 };

@@ -100,7 +100,7 @@ const stands = async (deps: StoredCatalogDeps): Promise<Standing> => {
     if (read === undefined) continue;
     if (typeof read === 'string') {
       trouble ??= `${file} cannot be used: ${read}.`;
-      deps.log.warn('a kept catalog cannot be used, so an older one stands', { file, why: read });
+      deps.log.warn('a stored catalog cannot be used, so an older one is in use', { file, why: read });
       continue;
     }
     if (compareVersions(read.catalog.version, shipped.version) < 0) break;
@@ -128,7 +128,7 @@ const textIn = async ({ data, log }: StoredCatalogDeps, file: string): Promise<s
   try {
     return (await data.stat(file)) ? await data.readText(file, { maxBytes: MAX_FILE_BYTES }) : undefined;
   } catch (error) {
-    log.warn('a kept file of the catalog cannot be read', { file, error: String(error) });
+    log.warn('a stored catalog file cannot be read', { file, error: String(error) });
     return isSvcError(error) ? '' : undefined;
   }
 };

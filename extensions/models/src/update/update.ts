@@ -127,5 +127,5 @@ const cyclesOf = async ({ store }: UpdateDeps, catalog: Catalog): Promise<Droppe
   const names = buildNames(catalog, await store.read());
   return [...catalog.aliases.keys()]
     .filter((alias) => !names.rows.aliases.has(alias) && !names.isModel(alias) && names.end(alias) === undefined)
-    .map((alias) => ({ entry: `alias ${alias}`, why: 'together with an alias that somebody made it leads in a ring, so it leads nowhere while that one stands' }));
+    .map((alias) => ({ entry: `alias ${alias}`, why: 'together with a custom alias it forms a cycle, so it is ignored while that one exists' }));
 };

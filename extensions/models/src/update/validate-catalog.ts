@@ -71,7 +71,7 @@ export const validateCatalog = async (value: unknown, schemas: Schemas): Promise
     else models.push(validated);
   }
   if (models.length * 2 < given.length || models.length === 0)
-    return `${given.length - models.length} of its ${given.length} models are not right, the first because ${found.dropped[0]?.why ?? 'it says nothing'}`;
+    return `${given.length - models.length} of its ${given.length} models are not right, the first because ${found.dropped[0]?.why ?? 'it is empty'}`;
   const catalog = { version, updated, models, aliases: goodAliases(named, models, found) };
   return { catalog, dropped: found.dropped, droppedCount: found.count() };
 };
@@ -103,7 +103,7 @@ const validateEntry = async (entry: unknown, schemas: Schemas, seen: Set<string>
   if (model.provider === 'builtin') return 'the built-in mock provider is part of the daemon';
   if (model.max_output_tokens > model.context_window) return `max_output_tokens (${model.max_output_tokens}) is more than context_window (${model.context_window})`;
   const key = `${model.provider}\n${model.id.toLowerCase()}`;
-  if (seen.has(key)) return 'it stands there twice';
+  if (seen.has(key)) return 'it is listed twice';
   seen.add(key);
   return plainModel(model);
 };
@@ -136,15 +136,15 @@ const goodAliases = (named: Readonly<Record<string, unknown>>, models: readonly 
   const aliases = new Map<string, string>();
   for (const [alias, target] of Object.entries(named)) {
     const shown = `alias ${alias.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 120)}`;
-    if (!/^[\x21-\x7e]{1,100}$/.test(alias)) found.add(shown, 'its name is empty, too long, or holds characters that no alias has');
-    else if (typeof target !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(target)) found.add(shown, 'it stands for nothing that could be a model');
+    if (!/^[\x21-\x7e]{1,100}$/.test(alias)) found.add(shown, 'its name is empty, too long, or contains characters that are not allowed in an alias');
+    else if (typeof target !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(target)) found.add(shown, 'its target cannot be a model');
     else aliases.set(alias.toLowerCase(), target);
   }
   const names = buildNames({ version: '', updated: '', models, aliases }, { revision: 0, aliases: new Map(), custom: [], lists: [] });
   for (const alias of [...aliases.keys()]) {
     const end = names.end(alias);
     // One that is a model's id already is never followed, and does no harm.
-    const why = names.isModel(alias) ? undefined : end === undefined ? 'it leads in a ring' : names.find(end) ? undefined : `it leads to ${end}, which is no model of this catalog`;
+    const why = names.isModel(alias) ? undefined : end === undefined ? 'it forms a cycle' : names.find(end) ? undefined : `it leads to ${end}, which is not a model of this catalog`;
     if (why === undefined) continue;
     found.add(`alias ${alias}`, why);
     aliases.delete(alias);

@@ -25,7 +25,7 @@ const chunk = (head: AnswerHead, delta: object, finish: string | null, extra: ob
 /** The first chunk names the role. */
 export const firstChunk = (head: AnswerHead): string => chunk(head, { role: 'assistant', content: '' }, null);
 
-/** The usage stands with the finish_reason (interface.md), and once more in a chunk without choices for whoever asked for that (`include_usage`). Both are of the whole run. */
+/** The usage stands with the finish_reason, where clients of this daemon look for it, and once more in a chunk without choices for whoever asked for that (`include_usage`). Both are of the whole run. */
 export const chunkOf = (frame: RunFrame, head: AnswerHead, includeUsage: boolean): string | undefined => {
   if (frame.type === 'chunk') return chunk(head, { content: frame.data.content }, null);
   if (frame.type === 'error') return `data: ${JSON.stringify({ error: errorOf(frame.data) })}\n\n`;

@@ -5,7 +5,7 @@ import { LeftOut } from '@svc/ext-llm/contract';
 import { AnswerHead, chunkOf, completionOf, firstChunk } from './completion.js';
 import { together, warningOf } from './warning.js';
 
-const shown = { head: AnswerHead, includeUsage: Type.Boolean(), leftOut: Type.Array(LeftOut, { description: 'What is known before the model is asked' }) };
+const shown = { head: AnswerHead, includeUsage: Type.Boolean(), leftOut: Type.Array(LeftOut, { description: 'Data that is known before the model call' }) };
 
 export const ChatChunks = defineStreamProjection('openai-compat.chunks', '1.0.0', { format: RunFrames, contentType: 'text/event-stream', args: Type.Object(shown) });
 export const ChatAnswer = defineAnswerProjection('openai-compat.completion', '1.0.0', { format: RunFrames, args: Type.Object({ ...AnswerHead.properties, leftOut: shown.leftOut }) });

@@ -12,7 +12,7 @@ export const OpenAiModel = Type.Object(
 const head = {
   id: Type.String({ description: '`chatcmpl-` and the id of the run' }),
   created: Type.Integer({ description: 'Seconds since 1970' }),
-  model: Type.String({ description: 'As it was asked for' }),
+  model: Type.String({ description: 'As sent for' }),
 };
 
 export const Completion = Type.Object(

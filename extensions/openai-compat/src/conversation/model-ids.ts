@@ -21,7 +21,7 @@ export interface Named {
   readonly isStateless?: true;
 }
 
-/** interface.md, Model resolution: svc:<name>, id, name; of other names the first agent. Throws `no_agent`, `model_not_found`, `bad_model`. */
+/** What `model` may be: svc:<name>, the id of an agent, or its name; any other name means the first agent. Throws `no_agent`, `model_not_found`, `bad_model`. */
 export async function agentNamed(agents: AgentsService, actor: Actor, model: string): Promise<Named> {
   const found = await lookUp(agents, actor, model);
   if (found) return found;

@@ -21,7 +21,7 @@ const SESSION = 'x-svc-session';
 export function isStateless(named: Named, headers: Headers): boolean {
   const says = saysStateless(headers['x-svc-stateless']);
   if (named.isStateless !== true && !says) return false;
-  if (headers[SESSION] !== undefined || named.session !== undefined) throw compatErrors.session_conflict('a session and none: leave out the session, or what says stateless');
+  if (headers[SESSION] !== undefined || named.session !== undefined) throw compatErrors.session_conflict('a session and stateless: remove one of the two');
   return true;
 }
 

@@ -27,7 +27,7 @@ export function askedAlone({ messages }: ChatRequest): Asked {
   const tools = toolNames(messages);
   const said = messages.flatMap((message) => turnOf(message, tools));
   const last = said.at(-1);
-  if (last?.role !== 'user') throw compatErrors.no_question(last ? 'the last message is the assistant’s, and there is nothing to answer' : 'messages holds no user message');
+  if (last?.role !== 'user') throw compatErrors.no_question(last ? 'the last message is the assistant’s, and there is nothing to answer' : 'messages contains no user message');
   const [first] = said;
   if (first?.role === 'assistant')
     throw compatErrors.unsupported_value('The first message of a stateless request that is not a system message must be a user message: models take no conversation that the assistant begins.');

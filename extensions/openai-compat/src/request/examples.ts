@@ -12,7 +12,7 @@ export const CHAT_EXAMPLES = {
     stream: true,
     stream_options: { include_usage: true },
   },
-  'Get JSON of a form, for one of several people': {
+  'JSON with a schema, for one of several people': {
     model: 'svc:assistant',
     user: 'ada',
     messages: [{ role: 'user', content: 'Name three cities in Norway.' }],

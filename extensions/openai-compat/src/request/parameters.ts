@@ -12,7 +12,7 @@ export function checkServed(request: ChatRequest): void {
   if (request.logprobs === true) throw compatErrors.unsupported_value('logprobs must be false: an agent may make several model calls, and has none of its answer.');
   const { tool_choice: choice } = request;
   if (choice === 'required' || (isTable(choice) && choice.type !== 'auto' && choice.type !== 'none')) {
-    throw compatErrors.unsupported_value(`tool_choice ${JSON.stringify(choice).slice(0, 80)} cannot be kept: the agent uses its own tools, and calls none of the client's.`);
+    throw compatErrors.unsupported_value(`tool_choice ${JSON.stringify(choice).slice(0, 80)} is not supported: the agent uses its own tools and never calls the client's.`);
   }
 }
 

@@ -48,7 +48,7 @@ const said = async (cli: Cli, saved: Saved, what: string): Outcome => {
   }
   cli.out.line(`${cli.out.green('✓')} ${provider} ${what}: ${base_url}`);
   if (!reachable) cli.out.note(`  ${cli.out.yellow(message ?? 'There is no response at the moment.')}`);
-  else if (models === undefined) cli.out.line(`  ${message ?? `It answers (${latency_ms} ms), and tells no models without a key: svc providers set-key ${provider}`}`);
+  else if (models === undefined) cli.out.line(`  ${message ?? `It answers (${latency_ms} ms), but lists no models without a key: svc providers set-key ${provider}`}`);
   else cli.out.line(`  It answers (${latency_ms} ms) with ${models.length} models${models.length === 0 ? '' : `: ${models.slice(0, MAX_NAMED).join(', ')}${models.length > MAX_NAMED ? ', …' : ''}`}`);
   return EXIT.ok;
 };
@@ -59,6 +59,6 @@ export const removeUrl = async (cli: Cli, name: string): Outcome => {
   if (is_custom && !(await agreesAtTerminal(cli, `${name} is a custom provider. Remove it with its key?`))) return EXIT.ok;
   const answer = await daemon.call('removeProviderUrl', { name });
   if (cli.json) cli.out.json(answer);
-  else cli.out.line(`${cli.out.green('✓')} ${answer.base_url === null ? `${name} is gone` : `${name} is reached at ${answer.base_url} again`}`);
+  else cli.out.line(`${cli.out.green('✓')} ${answer.base_url === null ? `${name} is gone` : `${name} uses ${answer.base_url} again`}`);
   return EXIT.ok;
 };

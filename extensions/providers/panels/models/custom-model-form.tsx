@@ -1,6 +1,6 @@
 /** Describes a model: new, or otherwise than the catalog does. */
 import { CheckField, count, daemon, FormDialog, type InputOf, notify, Select, TextField, useLoaded, useState } from '@svc/kit';
-import type { Model } from './model-list.js';
+import type { Model } from './model-table.js';
 import { t } from './words.js';
 
 const DEFAULT_WINDOW = 128_000;

@@ -1,10 +1,8 @@
 /** All models, searched and filtered. What is sought stands in the address. */
-import { address, addressOf, Button, CheckField, daemon, Empty, type OutputOf, SearchField, Select, setQuery, Shown, useLoaded, useState } from '@svc/kit';
-import { ModelTable } from './model-table.js';
+import { address, addressOf, Button, CheckField, daemon, Empty, SearchField, Select, setQuery, Shown, useLoaded, useState } from '@svc/kit';
+import { keyOfModel, type Model, ModelTable } from './model-table.js';
 import { ModelView } from './model-view.js';
 import { t } from './words.js';
-
-export type Model = OutputOf<'listModels'>['models'][number];
 
 const TIERS = ['frontier', 'smart', 'balanced', 'fast', 'local', 'custom'] as const;
 const SHOWN_AT_FIRST = 100;
@@ -26,8 +24,6 @@ const isLike = (model: Model, { q = '', provider, tier, able }: Sought): boolean
     .split(/\s+/)
     .every((word) => text.includes(word));
 };
-
-export const keyOfModel = ({ provider, id }: Pick<Model, 'provider' | 'id'>): string => `${provider}/${id}`;
 
 export const ModelList = () => {
   const loaded = useLoaded('models', (signal) => daemon.call('listModels', {}, { signal }), ['models', 'provider', 'config', 'auth']);

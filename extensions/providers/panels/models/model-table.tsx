@@ -1,6 +1,10 @@
 /** Models as a table: who serves them, how much fits in, what they cost, what they can. */
-import { Badge, type Column, count, money, type Sorting, Table, useState } from '@svc/kit';
+import { Badge, type Column, count, money, type OutputOf, type Sorting, Table, useState } from '@svc/kit';
 import { t } from './words.js';
+
+export type Model = OutputOf<'listModels'>['models'][number];
+
+export const keyOfModel = ({ provider, id }: Pick<Model, 'provider' | 'id'>): string => `${provider}/${id}`;
 
 /** What a model of the list and one of a provider have in common. */
 export interface ModelRow {

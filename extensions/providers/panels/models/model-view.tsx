@@ -1,7 +1,6 @@
 /** One model: all that is known of it, and what can be done with it. */
 import { addressOf, Badge, Button, type ComponentChildren, count, CopyButton, daemon, Dialog, Facts, Failure, go, LinkButton, needs, notify, useState } from '@svc/kit';
-import type { Model } from './model-list.js';
-import { Abilities, priceOf } from './model-table.js';
+import { Abilities, type Model, priceOf } from './model-table.js';
 import { t } from './words.js';
 
 export const ModelView = ({ model, onClose, onChange }: { model: Model; onClose: () => void; onChange: () => void }) => {

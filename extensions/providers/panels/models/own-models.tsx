@@ -1,8 +1,7 @@
 /** Models that people registered. */
 import { address, Button, type Column, confirmed, count, daemon, IconButton, needs, notify, Section, setQuery, Shown, Table, useLoaded, useState } from '@svc/kit';
 import { CustomModelForm } from './custom-model-form.js';
-import type { Model } from './model-list.js';
-import { keyOfModel } from './model-list.js';
+import { keyOfModel, type Model } from './model-table.js';
 import { priceOf } from './model-table.js';
 import { t } from './words.js';
 

@@ -52,7 +52,7 @@ export const t = words({
     s_unknown: 'Keys cannot be read',
     s_unsupported: 'Not supported',
     add_key: 'Add an API key',
-    add_key_note: 'The key is stored encrypted and tested at once. The test asks for the list of models, which costs nothing.',
+    add_key_note: 'The key is stored encrypted and tested immediately. The test asks for the list of models, which costs nothing.',
     api_key: 'API key',
     address_other: 'Address (optional)',
     address_other_hint: 'Leave this empty to use {url}.',

@@ -107,7 +107,7 @@ const keep = async ({ kept, log }: LocalServersDeps, name: string, listed: reado
   try {
     await kept?.keep(name, [...listed]);
   } catch (error) {
-    log.warn('the models of a local server could not be kept', { server: name, error: String(error) });
+    log.warn('the models of a local server could not be stored', { server: name, error: String(error) });
   }
 };
 
@@ -120,6 +120,6 @@ const probe = async (deps: LocalServersDeps, { name, baseUrl }: LocalAddress, ti
     return { name, baseUrl, error: listing.error, latencyMs: listing.kind === 'silent' ? null : listing.latencyMs };
   } catch (error) {
     deps.log.warn('a local model server could not be asked', { server: name, url: baseUrl, error: String(error) });
-    return { name, baseUrl, error: 'It could not be asked; the log says why.', latencyMs: null };
+    return { name, baseUrl, error: 'The request failed; see the log.', latencyMs: null };
   }
 };

@@ -77,7 +77,7 @@ const keepList = async ({ lists, isShipped, log }: ReachDeps, { name, key_requir
       models.map((model) => (key_required ? { ...model, is_paid: true } : model)),
     );
   } catch (error) {
-    log.warn('the models that a server lists could not be kept', { server: name, error: String(error) });
+    log.warn('the models that a server lists could not be stored', { server: name, error: String(error) });
   }
 };
 

@@ -82,7 +82,7 @@ const ask = async ({ fetch, clock }: ListDeps, asked: Asked, url: string, { time
     // The adapter's own words: hosts and reasons. Anything else, such as a vault that does not open, is not about the server.
     if (!isSvcError(error) || !error.code.startsWith('fetch_')) throw error;
     const kind = error.code === 'fetch_too_large' ? 'garbage' : 'silent';
-    return timed({ kind, error: kind === 'garbage' ? `${host} answers with more than ${MAX_LIST_BYTES / 1024 / 1024} MB, which is no list of models.` : error.message } as const);
+    return timed({ kind, error: kind === 'garbage' ? `${host} answers with more than ${MAX_LIST_BYTES / 1024 / 1024} MB, which is not a list of models.` : error.message } as const);
   }
 };
 
@@ -103,7 +103,7 @@ const listOf = async (response: FetchResponse, { base_url }: Asked, host: string
   if ((response.headers['content-type'] ?? '').includes('html') || /^\s*</.test(text))
     return { kind: 'garbage', error: `${host} answers with a web page, not with a list of models. Is ${base_url} the base URL of its API?` };
   const rows = rowsIn(text);
-  if (!rows) return { kind: 'garbage', error: `${host} answers with something that is no list of models. Is ${base_url} the base URL of its API?` };
+  if (!rows) return { kind: 'garbage', error: `${host} does not answer with a list of models. Is ${base_url} the base URL of its API?` };
   return { kind: 'listed', models: rows.slice(0, MAX_MODELS).flatMap((row) => modelOf(row) ?? []) };
 };
 

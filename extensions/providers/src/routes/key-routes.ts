@@ -7,11 +7,11 @@ import { runTest, TestResult } from './test-routes.js';
 export const keyRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderKey(deps), removeProviderKey(deps), enableProvider(deps)];
 
 const KeyBody = Type.Object({
-  api_key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The key; never given back. Spaces around it are taken off' })),
+  api_key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The key; never returned. Surrounding spaces are removed' })),
   key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The same, by its other name' })),
-  url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Where it is reached. With a name that there is not, it makes an OpenAI-compatible provider of that name' })),
+  url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The base URL. With a new name, this adds an OpenAI-compatible provider' })),
   base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
-  verify: Type.Optional(Type.Boolean({ description: 'Test the key at once; it is stored in either case' })),
+  verify: Type.Optional(Type.Boolean({ description: 'Test the key immediately; it is stored in either case' })),
 });
 
 const setProviderKey = (deps: RoutesDeps): RouteDecl =>
@@ -22,14 +22,15 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
     path: '/api/providers/{name}/key',
     summary: "Set a provider's key",
     description:
-      'The key is stored encrypted in the vault and never returned. It overrides a key in the environment. If there was no default model, this provider becomes the default (`switched_default`); a second key does not change the default.\n\nWith `verify` or `?test=true`, the key is tested at once; `test` has the result.',
+      'The key is stored encrypted in the vault and never returned. It overrides a key in the environment. If there was no default model, this provider becomes the default (`switched_default`); a second key does not change the default.\n\nWith `verify` or `?test=true`, the key is tested immediately; `test` has the result.',
     audit: 'provider_key_set',
+    auditCategory: 'secrets',
     params: Name,
     query: Type.Object({ test: Type.Optional(OneOf(['1', 'true', '0', 'false'], { description: 'As `verify` in the body' })) }),
     body: KeyBody,
     examples: {
       'A key for a provider': { api_key: 'sk-…' },
-      'A key that is tried at once': { api_key: 'sk-…', verify: true },
+      'A key that is tested immediately': { api_key: 'sk-…', verify: true },
       'A provider of your own, with its address': { api_key: 'sk-…', url: 'https://llm.example.com/v1' },
     },
     errors: [404, 409, 503],
@@ -66,6 +67,7 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     description:
       "Agents on this provider switch to their fallback models, or fail. A key in the daemon's environment is no longer used: `suppressed` and `message` show this, and POST …/enable or a new key change it back. Removing a key twice is not an error.",
     audit: 'provider_key_removed',
+    auditCategory: 'secrets',
     params: Name,
     errors: [404, 503],
     responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },
@@ -73,7 +75,7 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
       const { suppressed, envVar } = await providers.removeKey(name);
       const answer = { status: 'removed' as const, provider: name };
       if (!suppressed) return reply(200, answer);
-      const message = `${envVar ?? 'A variable'} in the environment of the daemon holds a key too. It is not used any more, until a key is set or POST /api/providers/${name}/enable says that it counts again.`;
+      const message = `${envVar ?? 'A variable'} in the environment of the daemon holds a key too. It is not used until you set a key or call POST /api/providers/${name}/enable.`;
       return reply(200, { ...answer, suppressed, message });
     },
   });

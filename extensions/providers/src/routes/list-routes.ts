@@ -28,7 +28,7 @@ const getProvider = (deps: RoutesDeps): RouteDecl =>
     method: 'GET',
     path: '/api/providers/{name}',
     summary: 'Get a provider',
-    description: 'As in the list, with its models: those of the catalog, those that people registered, and those that its server listed when it was last seen. Nobody is asked over the network.',
+    description: 'As in the list, with its models: those of the catalog, custom models, and those that its server listed last. Makes no network requests.',
     params: Name,
     errors: [404],
     responses: { 200: ProviderDetail },

@@ -8,11 +8,11 @@ export const testRoutes = (deps: RoutesDeps): RouteDecl[] => [test(deps), detect
 
 export const TestResult = Type.Object(
   {
-    status: OneOf(['ok', 'error'], { description: '`error`: the provider was asked, and does not answer, refuses the key, or serves no such model' }),
+    status: OneOf(['ok', 'error'], { description: '`error`: the provider does not answer, refuses the key, or does not serve the model' }),
     provider: Type.String(),
     latency_ms: Type.Integer({ description: 'How long its answer took' }),
-    model_tested: Nullable(Type.String(), { description: 'The cheapest model of the catalog that it lists, else the first that it lists, or the one that was asked for' }),
-    error: Type.Optional(Type.String({ description: 'What was wrong and what to do' })),
+    model_tested: Nullable(Type.String(), { description: 'The requested model; otherwise the cheapest listed model of the catalog, or the first listed one' }),
+    error: Type.Optional(Type.String({ description: 'The problem and the fix' })),
     auth_status: Type.String({ description: 'Of the provider, after the test' }),
     models_listed: Type.Optional(Type.Array(Type.String(), { description: 'Models that it lists, by its own names; at most 2,000 of them' })),
   },
@@ -64,7 +64,7 @@ const test = (deps: RoutesDeps): RouteDecl =>
     handler: async ({ params, body, signal }) => reply(200, await runTest(deps, await shownRecord(deps.providers, params.name), body.model, signal)),
   });
 
-const LocalModel = Type.Object({ name: Type.String(), size: Nullable(Type.Integer(), { description: 'Bytes, where the server says' }), provider: Type.String() });
+const LocalModel = Type.Object({ name: Type.String(), size: Nullable(Type.Integer(), { description: 'Bytes, if the server reports them' }), provider: Type.String() });
 
 const LocalServerView = Type.Object(
   {
@@ -85,7 +85,7 @@ const detect = ({ local }: RoutesDeps): RouteDecl =>
     path: '/api/providers/local-llm/detect',
     summary: 'Find local model servers',
     description:
-      'Ollama, LM Studio, vLLM and Lemonade at their addresses, and servers on this machine that people added, all at once and for at most three seconds. What they list is kept: it appears in GET /api/models with the source `local`, agents can name it, and it stays until the server lists something else. A server that is off, slow, or answers something else is told under `servers` and loses nothing; the answer is 200 all the same.',
+      'Asks Ollama, LM Studio, vLLM and Lemonade at their default addresses, and custom servers on this machine, in parallel and for at most three seconds. The models they list are stored: GET /api/models shows them with the source `local`, and agents can use them. They stay until the server lists others. A server that is off, slow or invalid is reported under `servers` and keeps its models; the status is still 200.',
     cost: 5,
     responses: {
       200: Type.Object({

@@ -8,7 +8,7 @@ export const urlRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderUrl(deps
 const UrlBody = Type.Object({
   url: Type.Optional(Type.String({ maxLength: 2_000, description: 'http or https, without user name, query or fragment' })),
   base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
-  create: Type.Optional(Type.Boolean({ description: 'Make an OpenAI-compatible provider of this name where there is none' })),
+  create: Type.Optional(Type.Boolean({ description: 'Add an OpenAI-compatible provider of this name if it does not exist' })),
   proxy_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Refused: providers are reached directly' })),
 });
 
@@ -37,7 +37,7 @@ const setProviderUrl = ({ providers, reach }: RoutesDeps): RouteDecl =>
         base_url: Type.String(),
         reachable: Type.Boolean({ description: 'Whether anything answered there' }),
         latency_ms: Type.Integer(),
-        discovered_models: Type.Optional(Type.Array(Type.String(), { description: 'What it lists without a key' })),
+        discovered_models: Type.Optional(Type.Array(Type.String(), { description: 'Models that it lists without a key' })),
         message: Type.Optional(Type.String({ description: 'The error of the response' })),
       }),
     },
@@ -69,7 +69,7 @@ const removeProviderUrl = ({ providers }: RoutesDeps): RouteDecl =>
     params: Name,
     errors: [404, 409, 503],
     responses: {
-      200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), base_url: Nullable(Type.String(), { description: 'Where it is reached now; null where the provider is gone' }) }),
+      200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), base_url: Nullable(Type.String(), { description: 'The current base URL; null if the provider was removed' }) }),
     },
     handler: async ({ params: { name } }) => reply(200, { status: 'removed', provider: name, base_url: (await providers.removeUrl(name)).baseUrl }),
   });

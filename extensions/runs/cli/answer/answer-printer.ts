@@ -44,8 +44,10 @@ const toolLine = (data: Extract<RunEvent, { type: 'tool_result' }>['data'], out:
   return `  ${mark} ${printable(data.tool)}${out.dim(input)}${data.is_error === true ? out.red(result) : out.dim(result)}`;
 };
 
-const showPhase = (data: { phase: string; detail?: string }, aside: (text: string) => void, out: Terminal): void => {
+const showPhase = (data: { phase: string; detail?: string; approval_id?: string }, aside: (text: string) => void, out: Terminal): void => {
   if (data.phase === 'queued') aside(out.dim('  … waiting for the previous run'));
-  else if (data.phase === 'waiting') aside(out.yellow(`  … waits for an approval${data.detail === undefined ? '' : `: ${printable(data.detail)}`}`));
-  else if (data.phase === 'restarted') aside(out.dim('  … the daemon restarted; this step starts again'));
+  else if (data.phase === 'waiting') {
+    aside(out.yellow(`  … waits for an approval${data.detail === undefined ? '' : `: ${printable(data.detail)}`}`));
+    if (data.approval_id) aside(`    see it   svc approvals show ${data.approval_id}\n    decide   svc approvals approve ${data.approval_id}, or svc approvals reject ${data.approval_id}`);
+  } else if (data.phase === 'restarted') aside(out.dim('  … the daemon restarted; this step starts again'));
 };

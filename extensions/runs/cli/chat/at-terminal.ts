@@ -26,7 +26,7 @@ export const chatAtTerminal = async (cli: Cli, client: DaemonClient, agent: Agen
     if (isTwice) leave();
     else if (conversation.stop()) return;
     else if (typed !== '') screen.clearTyped();
-    else screen.view.note('Ctrl-C again leaves');
+    else screen.view.note('Press Ctrl-C again to leave');
   };
   const screen = createScreen(
     { daemon, cwd, history, now, colours: coloursFor(cli.out.isColoured), onSubmit: (text) => conversation.submit(text), onInterrupt: interrupt, onLeave: () => leave() },

@@ -1,6 +1,7 @@
 /** What a conversation needs of the daemon. */
 import type { DaemonClient } from '@svc/cli/area';
 import { type AgentRow, listAgents } from '@svc/ext-agents/cli';
+import type { Approval } from '@svc/ext-approvals/cli';
 import { uploadFile } from '@svc/ext-files/cli';
 import { type RunEvent, stopRun, streamMessage } from '../answer/run-stream.js';
 
@@ -26,6 +27,10 @@ export interface ChatDaemon {
   upload(agentId: string, file: string): Promise<Attachment>;
   /** Adds one grant to an agent; throws the daemon's own refusal where the caller's role may not. */
   grant(agentId: string, need: MissingGrant): Promise<void>;
+  /** What a run waits for. */
+  approval(id: string): Promise<Approval>;
+  approve(id: string, remember?: 'session' | 'always'): Promise<void>;
+  reject(id: string): Promise<void>;
 }
 
 /** What a refused call lacked, as `[capabilities]` has it. */
@@ -51,6 +56,9 @@ export const createChatDaemon = (daemon: DaemonClient): ChatDaemon => ({
     return { file_id, filename };
   },
   grant: (agentId, need) => grant(daemon, agentId, need),
+  approval: (id) => daemon.call('getApproval', { id }),
+  approve: async (id, remember) => void (await daemon.call('approveApproval', { id, body: remember === undefined ? {} : { remember: { what: 'call', for: remember } } })),
+  reject: async (id) => void (await daemon.call('rejectApproval', { id, body: {} })),
 });
 
 /** Lists are added to; what is a yes or no becomes yes. Somebody else's change meanwhile is not written over. */

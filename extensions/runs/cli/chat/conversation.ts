@@ -7,6 +7,7 @@
  */
 import { Failure, duration, typed } from '@svc/cli/area';
 import type { AgentRow } from '@svc/ext-agents/cli';
+import { previewLines } from '@svc/ext-approvals/cli';
 import type { RunEvent } from '../answer/run-stream.js';
 import { attachedFiles } from './attached-files.js';
 import type { Attachment, ChatDaemon, MissingGrant } from './chat-daemon.js';
@@ -164,6 +165,7 @@ const answer = async (deps: ConversationDeps, state: State, text: string): Promi
   const missing: MissingGrant[] = [];
   for await (const event of daemon.send(state.agent.id, text, attachments, new AbortController().signal)) {
     show(deps, event, began, state.isStopping);
+    if (event.type === 'phase' && event.data.phase === 'waiting' && event.data.approval_id) void askToApprove(deps, event.data.approval_id).catch((error: unknown) => complain(deps, error));
     if (event.type === 'done' && event.data.result?.finish === 'cancelled') view.note('Stopped.');
     if (event.type === 'tool_result' && event.data.missing) missing.push(...event.data.missing);
     if (event.type === 'error') throw new Failure(event.data.error, { code: event.data.code ?? 'run_failed', fix: event.data.hint });
@@ -228,9 +230,33 @@ const offerGrants = async (deps: ConversationDeps, state: State, missing: readon
     if (chosen !== 'again' && chosen !== 'grant') continue;
     await deps.daemon.grant(state.agent.id, need);
     deps.view.note(`granted ${what}`);
-    if (chosen === 'again') state.queue.unshift('You have been granted what was refused. Try again.');
+    if (chosen === 'again') state.queue.unshift('The refused permission is granted now. Try again.');
   }
 };
+
+const PLAIN = { red: same, green: same, dim: same, yellow: same };
+
+/** Beside the answer that comes: somebody may decide on the page meanwhile. */
+const askToApprove = async ({ daemon, view }: ConversationDeps, id: string): Promise<void> => {
+  const request = await daemon.approval(id);
+  if (request.status !== 'pending') return;
+  const later = `svc approvals approve ${id}`;
+  const what = [`${request.agent_name} wants to use ${request.tool_name}:`, ...previewLines(request, PLAIN)].join('\n');
+  if (request.needs_totp) return view.note(`${what}\nIt needs a code from your authenticator: ${later} --code CODE`);
+  const chosen = await view.choose(what, [
+    { value: 'approve', label: 'Approve' },
+    ...(request.can_remember ? [{ value: 'session', label: 'Approve, also later in this session', hint: 'the same call only' }] : []),
+    { value: 'reject', label: 'Reject', hint: 'the agent is told' },
+  ]);
+  if (chosen === 'approve') await daemon.approve(id);
+  else if (chosen === 'session') await daemon.approve(id, 'session');
+  else if (chosen === 'reject') await daemon.reject(id);
+  else view.note(`It still waits: ${later}`);
+};
+
+function same(text: string): string {
+  return text;
+}
 
 const complain = ({ view }: ConversationDeps, error: unknown): void => {
   const fix = error instanceof Failure && error.fix !== undefined ? typed(error.fix) : undefined;

@@ -98,6 +98,13 @@ export const RunView = ({ id }: { id: string }) => {
   );
 };
 
+const ToApprovals = () =>
+  useOffered()('approvals') ? (
+    <div>
+      <LinkButton href={addressOf('approvals')}>{t('to_approvals')}</LinkButton>
+    </div>
+  ) : null;
+
 const Ending = ({ run: { error, waiting, status } }: { run: Run }) => (
   <>
     {error && (
@@ -124,6 +131,7 @@ const Ending = ({ run: { error, waiting, status } }: { run: Run }) => (
           {waiting.reason === 'approval' ? t('waits_approval') : waiting.reason}
           {waiting.until && `, ${t('waits_until', { time: dateTime(waiting.until) })}`}
         </p>
+        <ToApprovals />
       </div>
     )}
   </>

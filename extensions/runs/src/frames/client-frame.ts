@@ -1,4 +1,4 @@
-/** What clients send over the WebSocket (interface.md, Events). */
+/** What clients send over the WebSocket: a message, a ping or a request to resume. Text that is no JSON is a message. */
 import { framedAttachments } from '../attachments.js';
 import type { RunDraft } from '../contract.js';
 

@@ -5,7 +5,7 @@ import type { RunFrame, RunFrames, RunResult } from '../contract.js';
 import { socketCodeOf } from './socket-errors.js';
 import { type ModelOutcome, modelOutcomeOf, type ToolOutcome } from '../run-input.js';
 
-/** interface.md, Events: chunk, tool_use, tool_result, done; `phase` and `error` beside them. */
+/** The events of a stream: chunk, tool_use, tool_result, done; `phase` and `error` beside them. */
 export const sseText = (frame: RunFrame): string | undefined =>
   frame.type === 'tool_input' ? undefined : sse(frame.type, frame.type === 'done' ? { done: true, usage: frame.data.usage, result: frame.data.result } : frame.data, frame.id);
 
@@ -18,7 +18,7 @@ export const placeIn = (streams: Streams, topic: string): { frames: number; atte
   return { frames: seq, attempt };
 };
 
-/** WebSocket frames (interface.md, Events). Every frame names its place, from which a client that was cut off can resume. */
+/** WebSocket frames. Every frame names its place, from which a client that was cut off can resume. */
 export const wsText = (frame: RunFrame, messageId: string | undefined): string =>
   JSON.stringify({ ...toWs(frame), frame_id: frame.id, ...(messageId !== undefined && frame.final ? { message_id: messageId } : {}) });
 

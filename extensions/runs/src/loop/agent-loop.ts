@@ -116,7 +116,7 @@ async function patiently<T>(deps: LoopDeps, run: LeasedRun, effects: AbortSignal
       return await ask();
     } catch (cause) {
       if (isFinal(cause) || effects.aborted || deps.isLeaving()) throw cause;
-      deps.log.warn('a run cannot begin yet; it is tried again', { run: run.id, waitMs, cause });
+      deps.log.warn('a run cannot start yet; svc tries again', { run: run.id, waitMs, cause });
     }
     await deps.clock.sleep(waitMs, effects);
   }
@@ -248,7 +248,7 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
     } catch (failure) {
       if (isSvcError(failure) && failure.code === 'journal_lease_lost') return 'lost';
       if (tries === 1) {
-        deps.log.error('the end of a run could not be stored; it is tried again every second', { run: run.id, cause: failure });
+        deps.log.error('the end of a run could not be stored; svc tries again every second', { run: run.id, cause: failure });
         notify();
       }
       if (deps.isLeaving()) {

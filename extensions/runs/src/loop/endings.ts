@@ -80,7 +80,7 @@ export const createEndKeeper = (deps: EndKeeperDeps): EndKeeper => {
     const run = await deps.journal.get(deps.actors.system('endings'), runId);
     if (run && isOver(run) && !deps.isDriven(runId)) await sayEndOf(deps, run);
   };
-  const safely = (runId: string): Promise<void> => lookAt(runId).catch((error: unknown) => deps.log.warn('how a run ended could not be read; it is tried again', { run: runId, error }));
+  const safely = (runId: string): Promise<void> => lookAt(runId).catch((error: unknown) => deps.log.warn('the outcome of a run could not be read; svc tries again', { run: runId, error }));
   return {
     ended: async (runId) => {
       const here = deps.streams.here(runId);

@@ -6,8 +6,8 @@
  * P2  A picture is read once for a run, and a message made once for as long as it stays the same: so is its text on the wire.
  */
 import type { Actors, OptionalHandle } from '@svc/api';
-import type { UploadsService } from '@svc/ext-files/contract';
 import type { ContentPart, ModelMessage } from '@svc/ext-llm/contract';
+import type { UploadsService } from '../contract.js';
 
 /** In base64, of all of a request. Providers refuse bodies of more than about 30 MB. */
 const MAX_PICTURE_CHARS = 24_000_000;
@@ -70,4 +70,6 @@ const filled = async (message: ModelMessage, take: (id: string) => Promise<strin
 };
 
 const shownPart = (mediaType: string, data: string | undefined): ContentPart =>
-  data === undefined ? { type: 'text', text: '[A picture stood here. It is not shown: it was deleted, it is too long ago, or this model takes no pictures.]' } : { type: 'image', mediaType, data };
+  data === undefined
+    ? { type: 'text', text: '[There was a picture here. It is not shown because it was deleted, is too old, or this model does not support pictures.]' }
+    : { type: 'image', mediaType, data };

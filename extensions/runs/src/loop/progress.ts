@@ -39,6 +39,8 @@ export interface Progress {
   /** The same, already numbered, so that a projection can read them before they are committed. */
   staged: { writes: readonly Write[]; next: SessionRef } | undefined;
   pendingOutcomes: StepOutcome[];
+  /** What the audit trail hears with the next commit. */
+  pendingFacts: Write[];
   /** The pictures that its messages name. */
   readonly shown: Shown;
   /** What the call that is under way has said so far. */
@@ -69,6 +71,7 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
     earlier: callsOf(run.steps),
     pendingEntries: openingOf(input, run.id),
     pendingOutcomes: [],
+    pendingFacts: [],
     staged: undefined,
     shown: nothingShown(),
     received: undefined,
@@ -133,7 +136,7 @@ export async function commitProgress(deps: CommitDeps, progress: Progress, advan
   const write = async (session: SessionRef, staged: Progress['staged']): Promise<SessionRef> => {
     const first = staged ?? (await numbered(deps, progress.actor, session, sent.entries));
     const rest = await numbered(deps, progress.actor, first.next, entries);
-    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? []), ...reported] });
+    await deps.journal.advance(progress.run, { ...advance, ...input, outcomes, also: [...first.writes, ...rest.writes, ...(advance.also ?? []), ...sent.facts, ...reported] });
     return rest.next;
   };
   try {
@@ -141,6 +144,7 @@ export async function commitProgress(deps: CommitDeps, progress: Progress, advan
   } catch (error) {
     progress.pendingEntries = [...sent.entries, ...progress.pendingEntries];
     progress.pendingOutcomes = [...sent.outcomes, ...progress.pendingOutcomes];
+    progress.pendingFacts = [...sent.facts, ...progress.pendingFacts];
     throw error;
   }
 }
@@ -167,10 +171,11 @@ async function untilAppended(deps: CommitDeps, progress: Progress, write: (sessi
   }
 }
 
-function takePending(progress: Progress): { entries: EntryDraft[]; outcomes: StepOutcome[]; staged: Progress['staged'] } {
-  const taken = { entries: progress.pendingEntries, outcomes: progress.pendingOutcomes, staged: progress.staged };
+function takePending(progress: Progress): { entries: EntryDraft[]; outcomes: StepOutcome[]; facts: Write[]; staged: Progress['staged'] } {
+  const taken = { entries: progress.pendingEntries, outcomes: progress.pendingOutcomes, facts: progress.pendingFacts, staged: progress.staged };
   progress.pendingEntries = [];
   progress.pendingOutcomes = [];
+  progress.pendingFacts = [];
   progress.staged = undefined;
   return taken;
 }

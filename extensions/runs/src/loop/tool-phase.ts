@@ -7,7 +7,7 @@
  * T3  A suspended call lets the others run first; then the run waits in the journal, holding nothing.
  */
 import { RunFrames } from '../contract.js';
-import type { ExtensionContext, JournalStep, StepSpec, Streams } from '@svc/api';
+import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, type JournalStep, type StepSpec, type Streams, type ToolStatus, toolCallNote } from '@svc/api';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from '../errors.js';
@@ -21,6 +21,8 @@ export interface ToolPhaseDeps extends CommitDeps {
   readonly streams: Streams;
   readonly endSurvivors: ExtensionContext['endSurvivors'];
   readonly toolCalls: Pick<RollingCount, 'add'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
 }
 
 export interface OpenCall {
@@ -44,7 +46,10 @@ export interface Planned {
 
 export type Suspension = NonNullable<CallDecision['suspend']>;
 
-const UNKNOWN_OUTCOME = 'The daemon stopped while this call was running, and it is not known whether it took effect. It was not repeated. Check before doing it again.';
+/** Refusals that say more than no. */
+const STATUS_OF_REFUSAL: Readonly<Record<string, ToolStatus>> = { approval_expired: 'expired', approval_skipped: 'skipped' };
+
+const UNKNOWN_OUTCOME = 'The daemon stopped during this call, so it is unknown whether it took effect. It was not repeated. Check before you repeat it.';
 
 /** Validates every call; numbers a step for each that may run or is refused. */
 export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: readonly OpenCall[]): Promise<Planned[]> {
@@ -61,7 +66,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
     const intent: ToolIntent = {
       tool: call.name,
       digest: decision.digest,
-      ...(decision.verdict === 'deny' ? { denied: decision.reason ?? 'refused' } : {}),
+      ...(decision.verdict === 'deny' ? { denied: decision.reason ?? 'refused', ...(decision.code === undefined ? {} : { code: decision.code }) } : {}),
     };
     const spec = decision.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, decision.replay, intent);
     planned.push({ call, request, decision, spec, begun: false });
@@ -109,7 +114,7 @@ async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Pr
   const { call, decision } = one;
   deps.streams.publish(RunFrames, progress.run.id, 'tool_use', { tool: call.name, id: call.id });
   deps.streams.publish(RunFrames, progress.run.id, 'tool_input', { tool: call.name, id: call.id, input: call.args });
-  if (decision.verdict === 'deny') return { content: decision.reason ?? 'refused', isError: true, status: 'denied' };
+  if (decision.verdict === 'deny') return { content: decision.reason ?? 'refused', isError: true, status: STATUS_OF_REFUSAL[decision.code ?? ''] ?? 'denied' };
   if (one.begun) {
     await deps.endSurvivors(call.id);
     if (decision.replay === 'never') return { content: UNKNOWN_OUTCOME, isError: true, status: 'outcome_unknown' };
@@ -135,6 +140,9 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
   deps.streams.flush(progress.run.id);
   const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };
   const entry: EntryDraft = { kind: 'tool_result', runId: progress.run.id, callId: call.id, tool: call.name, content: result.content, isError: result.isError, status: result.status };
+  const { actor, callId, runId, agentId } = one.request.call;
+  const fact = toolCallNote({ actor, agentId, runId, callId, tool: call.name, digest: decision.digest, args: call.args, status: result.status, code: decision.code });
+  progress.pendingFacts = [...progress.pendingFacts, deps.events.event(AuditRecorded, auditFact(deps, fact))];
   progress.staged = undefined;
   progress.pendingEntries = [...progress.pendingEntries, entry];
   progress.pendingOutcomes = [...progress.pendingOutcomes, { seq: spec.seq, status: result.isError ? 'failed' : 'done', outcome }];
@@ -154,6 +162,7 @@ function planBegun(progress: Progress, call: OpenCall, begun: JournalStep): Plan
       replay: begun.replay,
       parallel: false,
       ...(intent.denied === undefined ? {} : { reason: intent.denied }),
+      ...(intent.code === undefined ? {} : { code: intent.code }),
     },
   };
 }
@@ -169,6 +178,7 @@ const requestOf = (progress: Progress, call: OpenCall, earlier: CallRequest['ear
     sessionId: progress.session.id,
     actor: progress.actor,
     depth: progress.input.depth,
+    ...(progress.run.parentId === null ? {} : { parentRunId: progress.run.parentId }),
     capabilities: progress.agent.manifest.capabilities,
   },
   earlier,

@@ -11,10 +11,10 @@ const runFields = {
   run_id: Uuid,
   agent_id: Uuid,
   session_id: Uuid,
-  parent_run_id: Nullable(Uuid, { description: 'The run of another agent that asked for it' }),
+  parent_run_id: Nullable(Uuid, { description: 'The run of the agent that requested it' }),
   status: RunStatusText,
   channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai, agent or cli' }),
-  is_aside: Type.Boolean({ description: 'It stands beside the conversation: a side question, an incognito message, or a request that brought its own history' }),
+  is_aside: Type.Boolean({ description: 'It is not part of the conversation: a side question, an incognito message, or a stateless request' }),
   started_at: Type.String({ format: 'date-time', description: 'When its message was accepted' }),
   ended_at: Nullable(Type.String({ format: 'date-time' })),
   step_count: Type.Integer({ description: 'Calls of models and of tools' }),
@@ -31,7 +31,7 @@ const runFields = {
     }),
     { description: 'Why it failed or was cancelled' },
   ),
-  waiting: Nullable(Type.Object({ reason: Type.String(), approval_id: Type.String(), until: Nullable(Type.String({ format: 'date-time' })) }), { description: 'What it waits for' }),
+  waiting: Nullable(Type.Object({ reason: Type.String(), approval_id: Type.String(), until: Nullable(Type.String({ format: 'date-time' })) }), { description: 'The reason why it waits' }),
 };
 
 export const ListedRun = Type.Object({ ...runFields, agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }) }, { 'x-name': 'ListedRun' });

@@ -8,7 +8,7 @@ type Outcome = (typeof OUTCOMES)[number];
 
 export const LogLine = Type.Object(
   {
-    seq: Type.Integer({ description: 'Grows with time: microseconds since 1970, as exact as lines of one millisecond are told apart' }),
+    seq: Type.Integer({ description: 'Increases over time: microseconds since 1970, unique among lines of the same millisecond' }),
     timestamp: Type.String({ format: 'date-time' }),
     action: OneOf(['AgentMessage', 'ModelCall', 'ToolInvoke', 'RunEnded']),
     detail: Type.String(),

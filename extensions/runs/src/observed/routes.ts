@@ -35,7 +35,7 @@ const listTraces = (deps: ObservedDeps): RouteDecl =>
     summary: "Get a run's decisions: tool calls and steps over time",
     description:
       'Of the newest message of the agent, or of the run that is named. `traces` has one record for each tool call; `steps` has model calls too, with times, tokens and money, as a timeline needs them. ' +
-      'A run that goes on shows what it has done so far. Of side questions and incognito messages the arguments and results are not kept, only which tools were called.',
+      'An active run shows its steps so far. For side questions and incognito messages, only the names of the tools are stored, not arguments and results.',
     cost: 2,
     params: AgentPath,
     query: Type.Object({ run_id: Type.Optional(Type.String({ format: 'uuid', description: 'A run of the agent; the header x-svc-run of an answer names it' })) }),
@@ -58,8 +58,8 @@ const getAgentMetrics = (deps: ObservedDeps): RouteDecl =>
     path: '/api/agents/{id}/metrics',
     summary: "Get an agent's usage",
     description:
-      'Tokens, calls and money are sums over all that the agent ever used. Messages, tool calls, errors and the average time are counted over its newest 10,000 messages, and `counted_messages` says over how many. ' +
-      'What is `session_…` belongs to its current session.',
+      'Tokens, calls and cost are totals since the agent was created. Messages, tool calls, errors and the average time cover its newest 10,000 messages; `counted_messages` is the number covered. ' +
+      'Fields named `session_…` are for its current session.',
     cost: 5,
     params: AgentPath,
     responses: { 200: AgentFigures },

@@ -13,7 +13,7 @@ const MAX_RUNS = 200;
 const DEFAULT_SESSION_RUNS = 20;
 const MAX_SESSION_RUNS = 100;
 
-const Next = Nullable(Uuid, { description: 'Send it as `before` to get those before; null where there are none' });
+const Next = Nullable(Uuid, { description: 'Send it as `before` to get older ones; null if there are none' });
 const Before = Type.Optional(Type.String({ format: 'uuid', description: 'Only runs that were accepted before this one: `next` of the page before' }));
 
 export const runListRoutes = (deps: RunListDeps): RouteDecl[] => [listRuns(deps), listSessionRuns(deps)];
@@ -26,7 +26,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
     summary: 'List runs, newest first',
     description:
       "Every accepted message starts a run. Filter by agent, session, state or time. Each row has the run's progress, usage, error and what it waits for. " +
-      'Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.',
+      'Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are also listed, except when you filter by session.',
     cost: 2,
     query: Type.Object({
       agent_id: Type.Optional(UuidText('Only of this agent')),
@@ -64,7 +64,7 @@ const listSessionRuns = ({ sessions, journal }: RunListDeps): RouteDecl =>
     path: '/api/sessions/{id}/runs',
     summary: "List a session's runs with their steps",
     description:
-      'The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.',
+      'The newest runs of a session in the order in which they were accepted, including failed, stopped, waiting and active ones, each with its model and tool calls. Match them with the `run_id` of the messages in `GET /api/agents/{id}/session`. Use `next` to get older ones.',
     cost: 2,
     params: Type.Object({ id: UuidText('Session id') }),
     query: Type.Object({

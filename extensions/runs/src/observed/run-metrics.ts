@@ -19,7 +19,7 @@ export const runMetrics = async ({ runs, actors, toolCalls, driven }: RunMetrics
   const gauge = (name: string, help: string, value: number): Metric => ({ name, help, type: 'gauge', value });
   return [
     gauge('svc_runs_active', 'Runs that this process drives now', driven),
-    gauge('svc_runs_unfinished', `Runs that wait, are queued or go on, in any process; ${MAX_COUNTED} at most`, active.length),
+    gauge('svc_runs_unfinished', `Waiting, queued and active runs, in any process; ${MAX_COUNTED} at most`, active.length),
     gauge('svc_agents_active', 'Agents with a run that is not over', new Set(active.map((run) => run.agentId)).size),
     gauge('svc_active_sessions', 'Sessions with a run that is not over', new Set(active.map((run) => run.sessionId)).size),
     gauge('svc_tool_calls', 'Tool calls of the last hour in this process, since it started', toolCalls.lastHour()),

@@ -8,19 +8,19 @@ const SUMMARY_CHARS = 200;
 /** Entries of one run that are looked at; a run of fifty iterations has some hundreds. */
 const MAX_ENTRIES = 4_000;
 
-const Duration = Nullable(Type.Integer(), { description: 'Milliseconds; null while it goes on, and where the daemon ended first' });
+const Duration = Nullable(Type.Integer(), { description: 'Milliseconds; null while it is active, or if the daemon stopped first' });
 
 export const DecisionTrace = Type.Object(
   {
     tool_use_id: Type.String(),
     tool_name: Type.String(),
-    input: Type.Unknown({ description: 'The arguments of the call, by the schema of its tool; null where the conversation was not kept' }),
-    rationale: Nullable(Type.String(), { description: 'What the model said before it called' }),
+    input: Type.Unknown({ description: "The arguments of the call, by the tool's schema; null if the conversation was not stored" }),
+    rationale: Nullable(Type.String(), { description: "The model's text before the call" }),
     recovered_from_text: Type.Boolean({ description: 'Always false: a call is taken as one only where the model made it as one' }),
     execution_ms: Duration,
     is_error: Type.Boolean(),
     output_summary: Type.String({ description: `The first ${SUMMARY_CHARS} characters of the result` }),
-    iteration: Type.Integer({ description: 'Which model call of the run asked for it; the first is 1' }),
+    iteration: Type.Integer({ description: 'Number of the model call that requested it; the first is 1' }),
     timestamp: Type.String({ format: 'date-time' }),
   },
   { 'x-name': 'DecisionTrace' },
@@ -39,7 +39,7 @@ export const RunStep = Type.Object(
     input_tokens: Nullable(Type.Integer()),
     output_tokens: Nullable(Type.Integer()),
     cost_usd: Nullable(Type.Number()),
-    attempts: Nullable(Type.Integer(), { description: 'How often models were asked for this step' }),
+    attempts: Nullable(Type.Integer(), { description: 'Number of model calls for this step' }),
     error: Nullable(Type.String(), { description: 'Why it failed: the code of the error that ended its run, or how the call of a tool ended' }),
   },
   { 'x-name': 'RunStep' },

@@ -1,5 +1,5 @@
 /** Agents that ask each other: a chain that would wait for itself is refused at once, and everybody answers. */
-import type { JournalRun, RunStatus } from '@svc/api';
+import { type JournalRun, type RunStatus, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import type { Script } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
@@ -24,7 +24,8 @@ const spawn = async (svc: ModelKernel, names: readonly string[]): Promise<string
 const say = async (svc: ModelKernel, agent: string | undefined, message: string, rest: object = {}): Promise<string> =>
   (await svc.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message, ...rest })).body.response;
 
-const listRuns = (svc: ModelKernel, status: RunStatus): Promise<JournalRun[]> => svc.kernel.daemon.parts.journal.list({ actor: { id: 'test', role: 'system', ownerId: 'system' }, status: [status] });
+const listRuns = (svc: ModelKernel, status: RunStatus): Promise<JournalRun[]> =>
+  svc.kernel.daemon.parts.journal.list({ actor: actorFrom({ id: 'test', role: 'system', ownerId: 'system' }), status: [status] });
 
 describe('agents that ask each other', () => {
   afterEach(stopModelKernels);

@@ -6,19 +6,18 @@
  * Z3  Nothing that still goes on stands in it.
  * Z4  What was said and spent in the other session is found and counted there.
  */
-import type { Actor, Db, OptionalHandle, Write } from '@svc/api';
+import type { Actor, Db, HookHandle, Write } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { RunsService } from '@svc/ext-runs/contract';
-import type { SessionRef, SessionsService } from '../contract.js';
+import type { SessionActive, SessionRef, SessionsService } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
-import type { ListedSession } from '../listing.js';
+import { type ListedSession, runsGoingOn } from '../listing.js';
 import type { BranchStore } from './branch-store.js';
 import { type Outlined, wholeTurns } from './turns.js';
 
 export interface BranchingDeps {
   readonly store: BranchStore;
   readonly agents: Pick<AgentsService, 'get'>;
-  readonly runs: OptionalHandle<RunsService>;
+  readonly goingOn: HookHandle<typeof SessionActive>;
   readonly sessions: Pick<SessionsService, 'create' | 'get' | 'setThinking'>;
   commit: Db['commit'];
   /** Something stands there that lists and searches show. */
@@ -27,7 +26,6 @@ export interface BranchingDeps {
 
 /** Entries that are looked at on each side of the cut: an answer has as many calls at most. */
 const REACH = 1_000;
-const MAX_ACTIVE_RUNS = 1_000;
 
 /** Behind which entry, or before which one; both left out, behind the newest. */
 export interface BranchPlace {
@@ -64,10 +62,8 @@ export const createBranching =
     return branch;
   };
 
-const activeRuns = async ({ runs }: BranchingDeps, actor: Actor, { id, agentId }: ListedSession): Promise<ReadonlySet<string>> => {
-  const going = (await runs.value?.list(actor, { agentId, active: true, limit: MAX_ACTIVE_RUNS })) ?? [];
-  return new Set(going.filter(({ sessionId }) => sessionId === id).map((run) => run.id));
-};
+const activeRuns = async ({ goingOn }: BranchingDeps, actor: Actor, { id, agentId }: ListedSession): Promise<ReadonlySet<string>> =>
+  new Set((await runsGoingOn(goingOn, actor, agentId)).flatMap(({ runId, sessionId }) => (sessionId === id ? [runId] : [])));
 
 const isOf = (active: ReadonlySet<string>, { runId }: Outlined): boolean => runId !== null && active.has(runId);
 

@@ -43,7 +43,7 @@ interface PendingRow extends Row {
 }
 
 /** Why rows are read with no actor. */
-const INDEXING = 'indexing of what was said';
+const INDEXING = 'indexing of messages';
 
 export const createCatalogueStore = (db: Db): CatalogueStore => {
   const [entries, sessions, shelves, spans] = [db.table('entries'), db.table('sessions'), db.table('shelves'), db.table('spans')];

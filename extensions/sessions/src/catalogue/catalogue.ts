@@ -63,7 +63,7 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
       // Others have their turn in between, and a stop waits for one batch at most.
       if ((await next()) > 0) schedule(PAUSE_MS);
     } catch (cause) {
-      deps.log.warn('what was said could not be put into the catalogue; it is tried again', { cause });
+      deps.log.warn('messages could not be indexed; svc tries again', { cause });
       schedule(RETRY_MS);
     }
   };

@@ -18,7 +18,7 @@ export const cleanRegularly = (ctx: ExtensionContext, deps: CleanupDeps): void =
     concurrency: 1,
     drive: async (run) => {
       const { deleted } = await cleanUp(deps);
-      if (deleted > 0) ctx.log.info('sessions that are no longer kept were deleted', { deleted });
+      if (deleted > 0) ctx.log.info('expired sessions were deleted', { deleted });
       await ctx.journal.advance(run, { finish: { status: 'done', result: { deleted } } });
     },
   });

@@ -35,7 +35,7 @@ export interface RestingSession {
 
 const PIECE_ENTRIES = 1_000;
 /** Why rows are read with no actor. */
-const CLEANUP = 'sessions to take away';
+const CLEANUP = 'sessions to delete';
 
 export const createClosingStore = (db: Db): ClosingStore => {
   const [sessions, entries, closed] = [db.table('sessions'), db.table('entries'), db.table('closed')];

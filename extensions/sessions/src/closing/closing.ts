@@ -6,10 +6,9 @@
  * D2  An agent always has a session that can be spoken in: its current one is changed in that same commit.
  * D3  What is closed is erased, by other areas too, whatever happens in between: closed ids are looked at until each is done.
  */
-import { type Actors, type Actor, type Clock, type Db, isSvcError, type Logger, type OptionalHandle, type Purged, type PurgeSubject } from '@svc/api';
+import { type Actors, type Actor, type Clock, type Db, type HookHandle, isSvcError, type Logger, type Purged, type PurgeSubject } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { RunsService } from '@svc/ext-runs/contract';
-import type { SessionsService, Wiped } from '../contract.js';
+import type { SessionClosing, SessionsService, Wiped } from '../contract.js';
 import type { ChangeEvents } from '../service.js';
 import type { ClosingStore } from './closing-store.js';
 
@@ -17,7 +16,8 @@ export interface ClosingDeps {
   readonly store: ClosingStore;
   readonly actors: Actors;
   readonly agents: Pick<AgentsService, 'find' | 'setSession'>;
-  readonly runs: OptionalHandle<RunsService>;
+  /** Stops what goes on in sessions that were closed. */
+  readonly stop: HookHandle<typeof SessionClosing>;
   readonly sessions: Pick<SessionsService, 'create'>;
   commit: Db['commit'];
   purge(subject: PurgeSubject): Promise<Purged>;
@@ -25,7 +25,7 @@ export interface ClosingDeps {
   gone(sessionIds: readonly string[]): void;
   readonly changeEvents: ChangeEvents;
   later(ms: number, fn: () => Promise<void>): void;
-  readonly clock: Pick<Clock, 'iso' | 'mono' | 'sleep'>;
+  readonly clock: Pick<Clock, 'iso'>;
   readonly log: Logger;
 }
 
@@ -39,13 +39,9 @@ export interface Closing {
   sweep(): Promise<void>;
 }
 
-/** How long a run that was stopped may take to end; its session goes then all the same. */
-const STOP_WAIT_MS = 5_000;
-const POLL_MS = 25;
 const CLOSED_AT_ONCE = 500;
 const SWEPT_AT_ONCE = 100;
 const SWEEP_SOON_MS = 50;
-const MAX_ACTIVE_RUNS = 1_000;
 const MAX_POINTER_RACES = 5;
 
 export const createClosing = (deps: ClosingDeps): Closing => {
@@ -60,7 +56,7 @@ export const createClosing = (deps: ClosingDeps): Closing => {
   return {
     erase: async (actor, { id, agentId }) => {
       await close(deps, agentId, [id]);
-      await stopRuns(deps, actor, agentId, new Set([id]));
+      await deps.stop.call({ actor, agentId, sessionIds: [id] });
       await eraseOne(deps, id);
     },
     eraseAll: async (agentId, sessionIds) => {
@@ -120,22 +116,12 @@ async function wipe(deps: ClosingDeps, actor: Actor, agent: { readonly id: strin
     old.clear();
     if (fresh.length === 0) break;
     await close(deps, agent.id, fresh);
-    await stopRuns(deps, actor, agent.id, new Set(fresh));
+    await deps.stop.call({ actor, agentId: agent.id, sessionIds: fresh });
     for (const id of fresh) await deps.store.removeRows(id);
     deps.gone(fresh);
     deleted += found.length;
   }
   return { sessionId: ref.id, deleted };
-}
-
-/** Resolves when nothing runs there any more, or after a while. */
-async function stopRuns(deps: ClosingDeps, actor: Actor, agentId: string, sessionIds: ReadonlySet<string>): Promise<void> {
-  const runs = deps.runs.value;
-  if (!runs) return;
-  const going = async (): Promise<readonly { readonly id: string }[]> => (await runs.list(actor, { agentId, active: true, limit: MAX_ACTIVE_RUNS })).filter((run) => sessionIds.has(run.sessionId));
-  for (const run of await going()) await runs.stop(actor, { runId: run.id }, 'its session was deleted');
-  const until = deps.clock.mono() + STOP_WAIT_MS;
-  while ((await going()).length > 0 && deps.clock.mono() < until) await deps.clock.sleep(POLL_MS);
 }
 
 async function eraseOne(deps: ClosingDeps, id: string): Promise<void> {
@@ -152,7 +138,7 @@ async function sweepClosed(deps: ClosingDeps): Promise<void> {
       try {
         await eraseOne(deps, id);
       } catch (cause) {
-        deps.log.warn('a session that was deleted could not be erased everywhere; it is tried again', { session: id, cause });
+        deps.log.warn('a deleted session could not be erased everywhere; svc tries again', { session: id, cause });
         return;
       }
     }

@@ -2,7 +2,7 @@
  * Compaction: when a session has grown long, its older part is summarised by the agent's own model.
  *
  * C1  It appends a summary and rewrites nothing; what was said stays in the log.
- * C2  It begins at a user's message and never parts a tool call from its result. The newest messages stay as they are.
+ * C2  It begins at a user's message and never parts a tool call from its result. The newest messages are unchanged.
  * C3  It runs beside the conversation, as a run of its own in the journal, and no message waits for it.
  * C5  What is too long for one call of the model is summarised piece by piece; nothing of it is left out.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
@@ -86,7 +86,7 @@ export const createCompactor = (deps: CompactionDeps): Compactor => {
       if (!hold) return;
       busy.add(ref.id);
       void begin(deps, worker, ref, { agentId: ref.agentId, sessionId: ref.id, through })
-        .catch((cause: unknown) => deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: ref.id, cause }))
+        .catch((cause: unknown) => deps.log.warn('a session could not be compacted; svc tries again after the next message', { session: ref.id, cause }))
         .finally(() => {
           busy.delete(ref.id);
           hold.release();
@@ -100,7 +100,7 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
   const log = ref.seq === 0 ? [] : await deps.load(ref.id);
   const total = countOf(log);
   const through = cutOf(log, total, KEPT_MESSAGES);
-  if (through === undefined) return { summarised: 0, kept: total, summaryChars: 0, message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} always stay as they are.` };
+  if (through === undefined) return { summarised: 0, kept: total, summaryChars: 0, message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} are never summarised.` };
   const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through, isAsked: true };
   const hold = deps.hold('compaction');
   if (!hold) throw sessionsErrors.compaction_busy();
@@ -110,12 +110,12 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
   if (ended?.status !== 'done') throw sessionsErrors.compaction_failed(ended?.error?.message ?? 'The compaction has not come to its end.');
   const kept = countOf(log.filter((entry) => entry.kind !== 'summary' && entry.seq > through));
   const summary = (await deps.load(ref.id)).find((entry) => entry.kind === 'summary')?.content ?? '';
-  return { summarised: total - kept, kept, summaryChars: summary.length, message: `${total - kept} messages were summarised, the newest ${kept} stay as they are.` };
+  return { summarised: total - kept, kept, summaryChars: summary.length, message: `${total - kept} messages were summarised, the newest ${kept} are unchanged.` };
 }
 
 /** Undefined when another compaction of the session is under way. */
 async function begin(deps: CompactionDeps, worker: DurableWorker, ref: SessionRef, input: CompactionInput): Promise<LeasedRun | undefined> {
-  const { leased } = await deps.journal.open({ kind: Compaction.name, actor: deps.actors.of(ref.ownerId), lane: `compaction:${ref.id}`, input });
+  const { leased } = await deps.journal.open({ kind: Compaction.name, actor: deps.actors.of(ref.ownerId), lane: `compaction:${ref.id}`, subject: ref.agentId, session: ref.id, input });
   if (leased) await worker.take(leased);
   return leased;
 }
@@ -129,10 +129,10 @@ async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void>
   } catch (cause) {
     // The next generation does it.
     if (deps.closing.aborted) throw cause;
-    deps.log.warn('a session could not be compacted; it is tried again after the next message', { session: inputOf(run).sessionId, cause });
+    deps.log.warn('a session could not be compacted; svc tries again after the next message', { session: inputOf(run).sessionId, cause });
     await deps.journal
       .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: isSvcError(cause) ? cause.message : 'The session could not be compacted.' } } })
-      .catch((again: unknown) => deps.log.warn('the end of a compaction could not be stored; it is claimed again', { run: run.id, cause: again }));
+      .catch((again: unknown) => deps.log.warn('the end of a compaction could not be stored; it will be claimed again', { run: run.id, cause: again }));
   }
 }
 
@@ -216,7 +216,7 @@ interface Answer {
 
 async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, piece: Piece, before: string): Promise<Answer> {
   const llm = deps.llm.value;
-  const left = `${piece.messages} earlier messages were left out; no model could summarise them.`;
+  const left = `${piece.messages} earlier messages were omitted; no model could summarise them.`;
   const dropped = { text: before === '' ? left : `${before}\n${left}`, settle: [] };
   if (!llm && input.isAsked) throw noModel('No model can be asked.');
   if (!llm) return dropped;
@@ -227,14 +227,14 @@ async function summarise(deps: CompactionDeps, run: LeasedRun, actor: Actor, inp
     if (provider === 'builtin') return dropped;
     const request = requestOf(agent, before === '' ? piece.text : `Earlier: ${before}\n${piece.text}`);
     const { text, usage, settle } = await llm.complete(request, { actor, agentId: agent.id, runId: run.id, purpose: 'compaction' }, { signal: run.signal });
-    if (text.trim() === '' && input.isAsked) throw noModel('The model said nothing.');
+    if (text.trim() === '' && input.isAsked) throw noModel('The model returned no text.');
     return text.trim() === '' ? dropped : { text, settle, used: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costMicros: usage.costMicros } };
   } catch (cause) {
     // Cut off, not refused: a model may yet summarise it.
     if (deps.closing.aborted || (isSvcError(cause) && cause.code === 'service_gone')) throw cause;
     // The agent may call no model now, and may again later: a summary is worth the wait.
     if (input.isAsked || (isSvcError(cause) && cause.status === 429)) throw cause;
-    deps.log.warn('no model could summarise a session; a note stands in its place', { session: input.sessionId, cause });
+    deps.log.warn('no model could summarise a session; a note replaces the summary', { session: input.sessionId, cause });
     return dropped;
   }
 }

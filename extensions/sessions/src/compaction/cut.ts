@@ -2,7 +2,7 @@
 import { CHARS_PER_TOKEN, charsOf } from '../catalogue/facts.js';
 import type { Entry } from '../contract.js';
 
-/** interface.md, Limits: more messages than this begin a compaction. */
+/** More messages than this begin a compaction; clients may rely on the number. */
 const MAX_MESSAGES = 80;
 export const KEPT_MESSAGES = 20;
 /** From this share of the model's window on, too, however few messages fill it. */

@@ -27,8 +27,8 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
       200: Type.Object({
         status: OneOf(['ok', 'compacted']),
         message: Type.String(),
-        summarised: Type.Integer({ description: 'Messages that the summary stands for' }),
-        kept: Type.Integer({ description: 'Messages that stay as they are' }),
+        summarised: Type.Integer({ description: 'Messages that were summarised' }),
+        kept: Type.Integer({ description: 'Messages that were not summarised' }),
         summary_chars: Type.Integer(),
       }),
     },
@@ -40,7 +40,7 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   });
 
 const ALL_GO =
-  'Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. A request that names one session is refused: `DELETE /api/sessions/{id}` deletes that one.';
+  'Deletes every session of the agent with its messages, and starts a new, empty one. Active runs are stopped first, and their remaining output is not stored. Usage and cost records stay. A request that names a session is refused: use `DELETE /api/sessions/{id}` to delete one.';
 
 const reset = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   route({

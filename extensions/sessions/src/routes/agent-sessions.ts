@@ -16,7 +16,7 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
     path: '/api/agents/{id}/session',
     summary: "Get the agent's current conversation",
     description:
-      'The conversation as people read it: tool calls belong to the message that made them. `compacted_summary` is what a model reads instead of the older messages, which are still included. At most the newest 5,000 entries or 8 MiB are returned; `message_count` counts all. A new session is empty.',
+      'The conversation as people read it: tool calls belong to the message that made them. `compacted_summary` is the summary that a model reads instead of the older messages, which are still included. At most the newest 5,000 entries or 8 MiB are returned; `message_count` counts all. A new session is empty.',
     cost: 2,
     params: AgentPath,
     query: SessionQuery,
@@ -26,7 +26,7 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
       const agent = await agents.get(req.actor, req.params.id);
       const ref = await sessions.named(req.actor, agent, req.query.session_id ?? agent.sessionId);
       const [session, { entries, isWhole }] = await Promise.all([listing.one(req.actor, ref.id), newestOf(store, req.actor, ref.id)]);
-      // What a model reads in place of the older messages may stand before those that are shown.
+      // The summary that a model reads instead of the older messages may stand before those that are shown.
       const summary = isWhole || entries.some(({ kind }) => kind === 'summary') ? undefined : await store.lastSummary(ref.id);
       const shown = historyOf({ id: ref.id, agentId: agent.id, label: session?.label ?? null }, summary ? [summary, ...entries] : entries);
       return reply(200, { ...shown, message_count: isWhole ? shown.message_count : Math.max(session?.messages ?? 0, shown.message_count) });
@@ -36,7 +36,7 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
 const ContextUse = Type.Object(
   {
     used_tokens: Type.Integer({ description: 'Estimated, of the conversation and the system prompt' }),
-    max_context_tokens: Type.Integer({ description: 'What the model reads at most' }),
+    max_context_tokens: Type.Integer({ description: "The model's limit" }),
     pct: Type.Number({ description: 'Used of it, in per cent' }),
     model: Type.String(),
     pressure: Pressure,
@@ -85,7 +85,7 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
 
 const CreateBody = Type.Object({
   label: Type.Optional(Nullable(LabelText, { description: 'What to call it. Several sessions may have one label' })),
-  session_id: Type.Optional(Type.String({ format: 'uuid', description: 'Its id, chosen by the client: the same request sent again gives the same session' })),
+  session_id: Type.Optional(Type.String({ format: 'uuid', description: 'Its id, chosen by the client: repeating the request returns the same session' })),
   activate: Type.Optional(Type.Boolean({ description: 'Make it the current session, which receives messages without a session id; default true' })),
 });
 
@@ -101,7 +101,7 @@ const create = ({ agents, sessions, store, commit }: SessionRouteDeps): RouteDec
     params: AgentPath,
     body: CreateBody,
     bodyRule: 'optional',
-    examples: { 'a fresh conversation': {}, 'one with a name': { label: 'Trip to Lisbon' }, 'beside the current one': { label: 'drafts', activate: false } },
+    examples: { 'a fresh conversation': {}, 'one with a name': { label: 'Trip to Lisbon' }, 'in addition to the current one': { label: 'drafts', activate: false } },
     errors: [404, 409],
     responses: { 200: Type.Object({ session_id: Uuid, label: Nullable(Type.String()) }) },
     handler: async (req) => {

@@ -8,8 +8,8 @@ import { checkedLabel, LabelText, SessionPath } from './shapes.js';
 const Seq = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
 
 const BranchBody = Type.Object({
-  before_seq: Seq('Take along what was said before this entry: that of a message, to say it otherwise or to have it answered once more'),
-  after_seq: Seq('Take along what was said up to this entry, and it'),
+  before_seq: Seq('Copy the messages before this entry. Use the `seq` of a message to edit it or to get another answer'),
+  after_seq: Seq('Copy the messages up to and including this entry'),
   label: Type.Optional(Nullable(LabelText, { description: 'What to call the new session' })),
 });
 
@@ -21,16 +21,16 @@ export const branchRoute = ({ listing, branch }: SessionRouteDeps): RouteDecl =>
     summary: 'Branch a session',
     description:
       "The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. " +
-      'An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. ' +
-      'What was taken along has its costs, and is found by searches, in the session where it was said.',
+      'An answer is copied together with its calls and their results, or not at all: `through_seq` is the last copied entry. An answer in progress cannot be copied. ' +
+      'Copied messages have their cost, and are found by searches, only in the original session.',
     audit: 'session_branched',
     idempotent: true,
     params: SessionPath,
     body: BranchBody,
     bodyRule: 'optional',
     examples: {
-      'say a message otherwise': { before_seq: 7 },
-      'go on after an answer, under a name': { after_seq: 12, label: 'Trip by train' },
+      'edit a message': { before_seq: 7 },
+      'continue after an answer, with a label': { after_seq: 12, label: 'Trip by train' },
       'a copy of all of it': {},
     },
     errors: [404, 409],
@@ -52,6 +52,8 @@ export const branchRoute = ({ listing, branch }: SessionRouteDeps): RouteDecl =>
       const { before_seq: before, after_seq: after, label: asked = null } = body;
       const label = asked === null ? null : checkedLabel(asked);
       const answerOf = ({ ref, through }: Branch) => reply(200, { session_id: ref.id, agent_id: ref.agentId, label, branched_from: source.id, through_seq: through });
-      return answerOf(await branch(actor, source, { before, after }, { ...(label === null ? {} : { label }), also: (made) => req.receipt(answerOf(made)) }));
+      return answerOf(
+        await branch(actor, source, { before, after }, { ...(label === null ? {} : { label }), also: (made) => req.receipt(answerOf(made), { subject: made.ref.agentId, session: made.ref.id }) }),
+      );
     },
   });

@@ -1,4 +1,4 @@
-/** The conversation as people read it: messages with their tool calls folded in (interface.md, GET session). */
+/** The conversation as people read it: messages with their tool calls folded in, as `GET /api/agents/{id}/session` answers. */
 import { Nullable, Type, Uuid } from '@svc/api';
 import type { Entry, Part } from '../contract.js';
 import { countTokens, projectEntries } from '../projection.js';
@@ -8,22 +8,22 @@ export const History = Type.Object(
     session_id: Uuid,
     agent_id: Uuid,
     message_count: Type.Integer(),
-    context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
-    label: Nullable(Type.String(), { description: 'As it was given; lists show how a conversation began where it has none' }),
-    compacted_summary: Nullable(Type.String(), { description: 'What a model reads in place of the older messages' }),
+    context_window_tokens: Type.Integer({ description: "Estimated tokens of the model's input" }),
+    label: Nullable(Type.String(), { description: 'The label. Lists show the beginning of the conversation if there is none' }),
+    compacted_summary: Nullable(Type.String(), { description: 'The summary that a model reads instead of the older messages' }),
     messages: Type.Array(
       Type.Object({
         seq: Type.Integer({ description: 'Number of its entry in the log' }),
-        run_id: Nullable(Type.String(), { description: 'The run that it came from; `GET /api/sessions/{id}/runs` says what became of that' }),
+        run_id: Nullable(Type.String(), { description: 'The run that created it; see `GET /api/sessions/{id}/runs`' }),
         role: Type.String(),
         content: Type.String(),
-        thinking: Type.Optional(Type.String({ description: 'What the model thought before it said this, where it let that be seen' })),
+        thinking: Type.Optional(Type.String({ description: "The model's thinking before this message, if the model shows it" })),
         tools: Type.Optional(
           Type.Array(
             Type.Object({
               id: Type.String(),
               name: Type.String(),
-              input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }),
+              input: Type.Unknown({ description: "The arguments of the call, by the tool's schema" }),
               running: Type.Boolean(),
               expanded: Type.Boolean(),
               result: Type.Optional(Type.String()),

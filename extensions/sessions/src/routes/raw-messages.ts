@@ -5,7 +5,7 @@ import type { Entry, Part } from '../contract.js';
 const Block = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({ type: Type.Literal('image'), media_type: Type.String(), data: Type.String({ description: 'Base64' }) }),
-  Type.Object({ type: Type.Literal('tool_use'), id: Type.String(), name: Type.String(), input: Type.Unknown({ description: 'What the tool was called with, as its own schema says' }) }),
+  Type.Object({ type: Type.Literal('tool_use'), id: Type.String(), name: Type.String(), input: Type.Unknown({ description: "The arguments of the call, by the tool's schema" }) }),
   Type.Object({ type: Type.Literal('tool_result'), tool_use_id: Type.String(), tool_name: Type.String(), content: Type.String(), is_error: Type.Boolean(), status: Type.Optional(Type.String()) }),
 ]);
 
@@ -13,9 +13,9 @@ export const RawMessage = Type.Object(
   {
     seq: Type.Integer({ description: 'Number of its entry in the log' }),
     role: OneOf(['system', 'user', 'assistant']),
-    content: Type.Union([Type.String(), Type.Array(Block)], { description: 'The text, or blocks where there is more than text' }),
+    content: Type.Union([Type.String(), Type.Array(Block)], { description: 'The text, or blocks if there is more than text' }),
     timestamp: Type.String(),
-    is_summary: Type.Optional(Type.Boolean({ description: 'It stands in place of what was said before, for a model' })),
+    is_summary: Type.Optional(Type.Boolean({ description: 'A summary that replaces earlier messages for a model' })),
   },
   { 'x-name': 'RawMessage' },
 );

@@ -40,7 +40,7 @@ const Hit = Type.Object(
     role: OneOf(['user', 'assistant']),
     timestamp: Type.String(),
     snippet: Type.String({ description: 'The text around the first word that fits' }),
-    rank: Type.Number({ description: 'Lower is better; 0 beyond the hundred newest, which stand by their time' }),
+    rank: Type.Number({ description: 'Lower is better; 0 after the hundred newest, which are sorted by time' }),
     active: Type.Boolean({ description: 'The session has an active run' }),
   },
   { 'x-name': 'SessionHit' },
@@ -56,13 +56,13 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
       'Finds messages and answers that contain every word of `q`, in your sessions or those of one agent. Ignores case and accents; matches any part of Chinese, Japanese, Korean and Thai text; has no operators. The hundred newest matches come first, by relevance; then the others, by time. Tool results are not searched.',
     cost: 5,
     query: Type.Object({
-      q: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words that a message must all hold, one at least and 32 at most' })),
+      q: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words that a message must all contain, 1 to 32' })),
       limit: Paging.limit,
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: 'How many to leave out' })),
       agent_id: Type.Optional(UuidText('Only sessions of this agent')),
       label: Type.Optional(LabelText),
-      from: Type.Optional(Type.String({ maxLength: 40, description: 'Said at this time or later: a day, or a time in ISO 8601' })),
-      to: Type.Optional(Type.String({ maxLength: 40, description: 'Said at this time or before; a day is meant to its end' })),
+      from: Type.Optional(Type.String({ maxLength: 40, description: 'Messages from this time on: a day, or a time in ISO 8601' })),
+      to: Type.Optional(Type.String({ maxLength: 40, description: 'Messages up to this time; a day is included to its end' })),
     }),
     errors: [404],
     responses: {
@@ -72,7 +72,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
         total_is_exact: Type.Boolean(),
         offset: Type.Integer(),
         limit: Type.Integer(),
-        indexed_until: Type.Optional(Type.String({ description: 'Set while older messages are still being read, as after an upgrade: what was said from then on may be missing' })),
+        indexed_until: Type.Optional(Type.String({ description: 'Set while older messages are being indexed, for example after an upgrade: results from this time on may be missing' })),
       }),
     },
     handler: async ({ actor, query }) => {
@@ -130,7 +130,7 @@ const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
       200: Type.Object({
         sessions_deleted: Type.Integer(),
         orphaned: Type.Integer({ description: 'Of agents that are gone' }),
-        expired: Type.Integer({ description: 'Older than they are kept' }),
+        expired: Type.Integer({ description: 'Older than the retention period' }),
         surplus: Type.Integer({ description: 'More than an agent may have' }),
       }),
     },
@@ -141,7 +141,7 @@ const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
   });
 
 const SessionDetail = Type.Object(
-  { ...SessionSummary.properties, model_override: Type.Null({ description: 'Sessions have no model of their own: it is the agent that has one' }), messages: Type.Array(RawMessage) },
+  { ...SessionSummary.properties, model_override: Type.Null({ description: "Sessions have no model. Set the agent's model instead" }), messages: Type.Array(RawMessage) },
   { 'x-name': 'SessionDetail' },
 );
 
@@ -151,8 +151,7 @@ const get = ({ agents, listing, catalogue, store }: SessionRouteDeps): RouteDecl
     method: 'GET',
     path: '/api/sessions/{id}',
     summary: 'Get a session',
-    description:
-      'Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000, and no more of them than 8 MiB. What a page of a chat shows is `GET /api/agents/{id}/session`.',
+    description: 'Messages as stored in the log, with tool calls and results as blocks: the newest 5,000, at most 8 MiB. For a chat view, use `GET /api/agents/{id}/session`.',
     cost: 2,
     params: SessionPath,
     errors: [404],

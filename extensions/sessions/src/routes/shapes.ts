@@ -7,7 +7,7 @@ import { durationOf, type ListedSession, shownLabel } from '../listing.js';
 
 export const AgentPath = Type.Object({ id: UuidText('Agent id') });
 export const SessionPath = Type.Object({ id: UuidText('Session id') });
-export const SessionQuery = Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; its current one when left out')) });
+export const SessionQuery = Type.Object({ session_id: Type.Optional(UuidText('A session of the agent; by default, its current one')) });
 
 const DEFAULT_PAGE = 50;
 const MAX_PAGE = 500;
@@ -26,10 +26,10 @@ export const SessionSummary = Type.Object(
     session_id: Uuid,
     agent_id: Uuid,
     agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }),
-    label: Nullable(Type.String(), { description: 'As it was given, else the first 60 characters of what a person said first' }),
-    is_labelled: Type.Boolean({ description: 'Whether the label was given' }),
+    label: Nullable(Type.String(), { description: 'The label; by default, the first 60 characters of the first message' }),
+    is_labelled: Type.Boolean({ description: 'Whether the label was set' }),
     message_count: Type.Integer({ description: 'As `GET /api/agents/{id}/session` shows them' }),
-    context_window_tokens: Type.Integer({ description: 'Estimated tokens of what a model would read' }),
+    context_window_tokens: Type.Integer({ description: "Estimated tokens of the model's input" }),
     total_tokens: Type.Integer({ description: 'Input and output of its model calls' }),
     input_tokens: Type.Integer(),
     output_tokens: Type.Integer(),
@@ -39,7 +39,7 @@ export const SessionSummary = Type.Object(
     duration_ms: Nullable(Type.Integer(), { description: 'From the first to the last message' }),
     active: Type.Boolean({ description: 'It has an active or queued run' }),
     is_canonical: Type.Boolean({ description: "It is the agent's current one" }),
-    branched_from: Nullable(Uuid, { description: 'The session that it goes on from; that may be gone' }),
+    branched_from: Nullable(Uuid, { description: 'The session that it was branched from; it may be deleted' }),
   },
   { 'x-name': 'SessionSummary' },
 );

@@ -1,5 +1,5 @@
 /** What a search reads: places on one owner's shelf, and what stands there. */
-import type { Db, Where } from '@svc/api';
+import type { Actor, Db, Where } from '@svc/api';
 
 export interface SaidRow {
   readonly id: number;
@@ -35,29 +35,28 @@ export interface SearchStore {
   labelled(ownerId: string, label: string, limit: number): Promise<string[]>;
 }
 
-/** Why rows are read with no actor: an owner who may see everybody's searches their own messages, too. */
-const SEARCH = 'search of one owner';
+/** Why these are read with no actor: a place is a number on one owner's shelf, and the index of words has no owner. */
+const PLACES = 'places that lie on the shelf of the owner who searches';
 const MAX_SPANS = 10_000;
 
-export const createSearchStore = (db: Db): SearchStore => ({
-  number: async (ownerId) => (await db.system(SEARCH).first<{ number: number }>({ from: 'shelves', columns: ['number'], where: { owner_id: ownerId } }))?.number,
+/** `onlyOf` sees the rows of one owner, also where that person may see everybody's. */
+export const createSearchStore = (db: Db, onlyOf: (ownerId: string) => Actor): SearchStore => ({
+  number: async (ownerId) => (await db.as(onlyOf(ownerId)).first<{ number: number }>({ from: 'shelves', columns: ['number'] }))?.number,
   spans: async (ownerId, { from, to }) => {
-    const where: Where = { owner_id: ownerId, ...(from === undefined ? {} : { last_at: { gte: from } }), ...(to === undefined ? {} : { first_at: { lte: to } }) };
-    const rows = await db.system(SEARCH).select<{ span: number }>({ from: 'spans', columns: ['span'], where, order: [{ column: 'span', descending: true }], limit: MAX_SPANS });
+    const where: Where = { ...(from === undefined ? {} : { last_at: { gte: from } }), ...(to === undefined ? {} : { first_at: { lte: to } }) };
+    const rows = await db.as(onlyOf(ownerId)).select<{ span: number }>({ from: 'spans', columns: ['span'], where, order: [{ column: 'span', descending: true }], limit: MAX_SPANS });
     return rows.map(({ span }) => span);
   },
   places: async (has, { from, to }, limit) => {
     const at = { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lte: to }) };
     const where: Where = { words: { has }, ...(Object.keys(at).length === 0 ? {} : { at }) };
-    return (await db.system(SEARCH).select<{ id: number }>({ from: 'said', columns: ['id'], where, order: [{ column: 'id', descending: true }], limit })).map(({ id }) => id);
+    return (await db.system(PLACES).select<{ id: number }>({ from: 'said', columns: ['id'], where, order: [{ column: 'id', descending: true }], limit })).map(({ id }) => id);
   },
-  said: (places) => db.system(SEARCH).select<SaidRow>({ from: 'said', columns: ['id', 'session_id', 'seq', 'role', 'at', 'text'], where: { id: places } }),
+  said: (places) => db.system(PLACES).select<SaidRow>({ from: 'said', columns: ['id', 'session_id', 'seq', 'role', 'at', 'text'], where: { id: places } }),
   sessions: async (ownerId, ids) => {
-    const rows = await db.system(SEARCH).select<FoundSession>({ from: 'sessions', columns: ['id', 'agent_id', 'label', 'first_words'], where: { id: ids, owner_id: ownerId, aside: null } });
+    const rows = await db.as(onlyOf(ownerId)).select<FoundSession>({ from: 'sessions', columns: ['id', 'agent_id', 'label', 'first_words'], where: { id: ids, aside: null } });
     return new Map(rows.map((row) => [row.id, row]));
   },
   labelled: async (ownerId, label, limit) =>
-    (await db.system(SEARCH).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { owner_id: ownerId, label }, order: [{ column: 'created_at', descending: true }], limit })).map(
-      ({ id }) => id,
-    ),
+    (await db.as(onlyOf(ownerId)).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { label }, order: [{ column: 'created_at', descending: true }], limit })).map(({ id }) => id),
 });

@@ -75,7 +75,7 @@ describeOnEngines('the catalogue', (engine) => {
     await db.commit([...(seq === 0 ? [sessions.insertSession({ ...place, label: null, at })] : []), ...sessions.insertEntries(place, drafts, at)]);
   };
   const factsOf = async (n: number): Promise<Facts> => toFacts((await db.system('a test').first<Row>({ from: 'sessions', where: { id: idOf(n) } })) ?? {});
-  const find = async (q: string, more: object = {}) => (await searchSaid(createSearchStore(db), open(), { ownerId: 'user:alice', q, limit: 500, offset: 0, ...more })).hits;
+  const find = async (q: string, more: object = {}) => (await searchSaid(createSearchStore(db, actorOf), open(), { ownerId: 'user:alice', q, limit: 500, offset: 0, ...more })).hits;
 
   it('counts what people see, whatever portions it comes in', async () => {
     for (let n = 1; n <= ALL.length; n++) {
@@ -163,7 +163,7 @@ describeOnEngines('the catalogue', (engine) => {
     await say(1, [said('apple')], { aside: true });
     await open().catchUp(9);
     expect(await db.system('a test').count('said')).to.equal(0);
-    expect((await createListing({ db, runs: { value: undefined } as never }).page(actorOf('owner'), SessionsOfAgent, { limit: 10 })).total).to.equal(0);
+    expect((await createListing({ db, goingOn: { isEmpty: () => true, call: async () => [] } }).page(actorOf('owner'), SessionsOfAgent, { limit: 10 })).total).to.equal(0);
   });
 
   it('H1 goes on over spans, and a search over all of them, newest first', async () => {
@@ -188,7 +188,7 @@ describeOnEngines('the catalogue', (engine) => {
     ]);
     const hits = await find('needle');
     expect(hits.map(({ seq }) => seq).toSorted()).to.deep.equal([1, 1, 2, 3, 4]);
-    const byTime = (await createSearchStore(db).places([['1w0wneedle'], ['1w1wneedle']], {}, 10)).map((place) => place % 2 ** 32);
+    const byTime = (await createSearchStore(db, actorOf).places([['1w0wneedle'], ['1w1wneedle']], {}, 10)).map((place) => place % 2 ** 32);
     expect(byTime).to.deep.equal([SPAN_PLACES + 1, SPAN_PLACES, SPAN_PLACES - 1, SPAN_PLACES - 2, 0]);
   });
 

@@ -1,5 +1,6 @@
 import { type AnyTool, defineTool, Type } from '@svc/api';
 import { toolErrors } from '../errors.js';
+import { diffPreview, textBefore } from './previews.js';
 import { pathIn, readText, type Workspaces, writablePath } from './workspace.js';
 
 const MAX_LISTED = 1_000;
@@ -41,9 +42,15 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
     risk: 'write',
     capabilities: ['file_system'],
     needs: ({ path }) => [{ capability: 'file_system', target: path }],
+    writes: ({ path }) => [path],
     // The same content again is the same file.
     replay: 'safe',
     parallel: false,
+    preview: async ({ path, content }, call) => {
+      const dir = workspaces.of(call);
+      const target = writablePath(dir, path);
+      return diffPreview([{ path: target, before: await textBefore(dir, target), after: content }]);
+    },
     run: async ({ path, content }, call) => {
       const dir = workspaces.of(call);
       const target = writablePath(dir, path);
@@ -56,7 +63,7 @@ const listTool = (workspaces: Workspaces): AnyTool =>
   defineTool({
     name: 'file_list',
     description: 'Lists a folder of your workspace: one entry a line, folders with a slash at the end, files with their size.',
-    params: Type.Object({ path: Type.Optional(Path('Folder; the whole workspace when left out')), recursive: Type.Optional(Type.Boolean()) }),
+    params: Type.Object({ path: Type.Optional(Path('Folder; by default, the whole workspace')), recursive: Type.Optional(Type.Boolean()) }),
     risk: 'read',
     capabilities: ['file_system'],
     needs: ({ path }) => [{ capability: 'file_system', target: path ?? '.' }],

@@ -45,7 +45,7 @@ const planSection = async (dir: Dir, section: PatchSection, current: Current, se
     if (before !== null) throw toolErrors.patch_conflict(path, 'it exists already; update it instead of adding it');
     return set(path, section.content);
   }
-  if (before === null) throw toolErrors.patch_conflict(path, 'there is no such file');
+  if (before === null) throw toolErrors.patch_conflict(path, 'the file does not exist');
   if (section.kind === 'delete') return set(path, null);
   const patched = applyHunks(before, section.hunks, budget);
   if ('problem' in patched) throw toolErrors.patch_conflict(path, patched.problem);

@@ -1,5 +1,6 @@
 import { type AnyTool, type Capabilities, defineTool, type ExecOptions, type ExecResult, type ExtensionContext, Type } from '@svc/api';
 import { reachOf, sandboxNote, startOf, variablesOf } from './command-start.js';
+import { commandPreview } from './previews.js';
 import type { Workspaces } from './workspace.js';
 
 const DEFAULT_SECONDS = 60;
@@ -19,9 +20,11 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
     }),
     risk: 'exec',
     needs: ({ command }) => [{ capability: 'shell', target: command }],
+    writes: 'unknown',
     replay: 'never',
     parallel: false,
     timeoutMs: MAX_SECONDS * 1000 + GRACE_MS,
+    preview: ({ command }) => commandPreview(command),
     run: async ({ command, timeout_seconds = DEFAULT_SECONDS }, call) => {
       const { capabilities } = call;
       const seconds = Math.min(timeout_seconds, capabilities.exec?.timeout_secs ?? MAX_SECONDS);

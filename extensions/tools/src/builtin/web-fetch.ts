@@ -1,4 +1,5 @@
 import { type AnyTool, type Clock, defineTool, type ExtensionContext, type FetchResponse, isSvcError, type ToolCall, Type, type Workers } from '@svc/api';
+import { requestPreview } from './previews.js';
 import { PageText, type PageInput } from '../workers/page-text-worker.js';
 import { plainPage } from '../workers/plain-page.js';
 
@@ -31,6 +32,7 @@ export const webFetchTool = (deps: WebDeps): AnyTool =>
     replay: 'safe',
     parallel: true,
     timeoutMs: TIMEOUT_MS,
+    preview: ({ url }) => requestPreview(url),
     run: async ({ url }, call) => {
       const response = await deps.fetch(url, {
         purpose: 'tool',

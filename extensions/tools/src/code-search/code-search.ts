@@ -36,11 +36,11 @@ export const codeSearchTool = (deps: CodeSearchDeps): AnyTool =>
   defineTool({
     name: 'code_search',
     description:
-      'Finds lines in the text files of your workspace by a regular expression, and shows them with their file, line number and the lines around them. What .gitignore and .ignore name is left out, as are links and files that are no text. The expression is of RE2: no look-around, no back references. A query without special characters is plain text.',
+      'Searches the text files of your workspace with a regular expression, and returns matching lines with file, line number and surrounding lines. Skips files in .gitignore and .ignore, links and files that are not text. Uses RE2 syntax: no look-around, no back references. A query without special characters is plain text.',
     params: Type.Object({
       query: Type.String({ minLength: 1, maxLength: MAX_QUERY_CHARS, description: 'Regular expression, matched within single lines' }),
-      path: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'File or folder to search; the whole workspace when left out' })),
-      glob: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Only files that fit, such as *.ts or src/**/*.md' })),
+      path: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'File or folder to search; by default, the whole workspace' })),
+      glob: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Only files that match, such as *.ts or src/**/*.md' })),
       case_sensitive: Type.Optional(Type.Boolean({ description: 'Default false' })),
       max_results: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS, description: `Matching lines to show. Default ${DEFAULT_RESULTS}` })),
       context: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_CONTEXT, description: 'Lines to show before and after each. Default 1' })),
@@ -140,7 +140,7 @@ const readOne = async (search: Search, path: string): Promise<Text[]> => {
 
 const searchBatch = async (search: Search, files: readonly Text[]): Promise<void> => {
   const { problem, found, more } = await search.workers.run(SearchLines, { ...search.ask, room: search.room - search.found.length, files }, { signal: search.signal });
-  if (problem !== undefined) throw toolErrors.bad_arguments('code_search', `query is no regular expression: ${problem.slice(0, 300)}`);
+  if (problem !== undefined) throw toolErrors.bad_arguments('code_search', `query is not a valid regular expression: ${problem.slice(0, 300)}`);
   search.found.push(...found);
   search.more += more;
   search.looked += files.length;

@@ -1,5 +1,6 @@
 import { type AnyTool, type Clock, defineTool, type ToolCall, type ToolOutput, Type } from '@svc/api';
 import { lineOf, sandboxNote } from '../builtin/command-start.js';
+import { commandPreview } from '../builtin/previews.js';
 import { toolErrors } from '../errors.js';
 import { isNarrowed, MAX_OF_AGENT, type Found, type Processes } from './processes.js';
 import type { LiveProcess } from './live-process.js';
@@ -28,19 +29,21 @@ const ProcessId = Type.String({ minLength: 1, maxLength: 100, description: 'As p
 const startTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
   defineTool({
     name: 'process_start',
-    description: `Starts a program in your workspace that goes on while you do other things: a server, a watcher, a prompt. Answers at once with a process id; process_poll reads its output, process_write its input, process_kill ends it. At most ${MAX_OF_AGENT} at a time, for 24 hours at most. For a command that ends soon use shell_exec. Unless you were granted a shell it is one program with its arguments.`,
+    description: `Starts a program in your workspace that runs in the background: a server, a watcher, a prompt. Returns a process id immediately. Use process_poll to read its output, process_write to send input, process_kill to stop it. At most ${MAX_OF_AGENT} at a time, for 24 hours at most. For a short command, use shell_exec. Without a shell grant, it is one program with its arguments.`,
     params: Type.Object(
       {
         command: Type.String({ minLength: 1, maxLength: 100_000, description: 'A command line; with args the program alone' }),
-        args: Type.Optional(Type.Array(Type.String({ maxLength: 100_000 }), { maxItems: 1_000, description: 'Arguments, each as it is: nothing in them is read by a shell' })),
+        args: Type.Optional(Type.Array(Type.String({ maxLength: 100_000 }), { maxItems: 1_000, description: 'Arguments, passed unchanged: no shell interprets them' })),
       },
       closed,
     ),
     risk: 'exec',
     needs: (args) => [{ capability: 'shell', target: commandOf(args) }],
+    writes: 'unknown',
     // The same call finds the process that it started, or what became of it.
     replay: 'keyed',
     parallel: false,
+    preview: (args) => commandPreview(commandOf(args)),
     run: async (args, call) => {
       const found = await processes.start(call, commandOf(args));
       if ('live' in found) {
@@ -57,11 +60,11 @@ const pollTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
   defineTool({
     name: 'process_poll',
     description:
-      'Reads what a process of yours wrote since you last looked, standard output and errors as they came, and says whether it still runs or how it ended. Give wait_seconds to wait for something new instead of asking again and again; give the cursor of an earlier answer to read from there once more.',
+      'Reads the output of your process since the last call, standard output and errors together, and its status. Set wait_seconds to wait for new output instead of polling. Set cursor from an earlier result to read from there again.',
     params: Type.Object(
       {
         process_id: ProcessId,
-        cursor: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Where to read from; where the last answer ended when left out' })),
+        cursor: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Where to read from; by default, where the last result ended' })),
         wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_WAIT_SECONDS, description: 'Wait so long for new output or the end. Default 0' })),
       },
       closed,
@@ -98,7 +101,7 @@ const newsWithin = async (live: LiveProcess, ms: number, clock: ProcessToolDeps[
 const writeTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
   defineTool({
     name: 'process_write',
-    description: 'Writes a line to the standard input of a process of yours; the line end is added where it is missing. Set end to close its input afterwards.',
+    description: 'Writes a line to the standard input of your process; adds the line end if it is missing. Set end to close its input afterwards.',
     params: Type.Object(
       {
         process_id: ProcessId,
@@ -190,13 +193,13 @@ const endText = ({ state, exitCode, note }: ProcessEnd): string => {
 };
 
 const howItEnded = (row: ProcessRow): string =>
-  row.state === 'running' ? 'is not held by this daemon' : `${endText({ state: row.state, exitCode: row.exit_code, note: row.note })}${row.ended_at === null ? '' : `, ${row.ended_at}`}`;
+  row.state === 'running' ? 'belongs to another daemon' : `${endText({ state: row.state, exitCode: row.exit_code, note: row.note })}${row.ended_at === null ? '' : `, ${row.ended_at}`}`;
 
 const describeRow = (row: ProcessRow): string => `[process ${row.id}: ${howItEnded(row)}]`;
 
 /** Of one that this daemon does not hold, or not any more: its output is gone. */
 const rowOutput = (row: ProcessRow): ToolOutput => {
   if (row.state === 'running') throw toolErrors.process_elsewhere(row.id);
-  const gone = row.state === 'lost' ? 'It was ended with all that it had started, and its output is gone. Start it again if it is still needed.' : 'Its output is no longer kept.';
+  const gone = row.state === 'lost' ? 'It was stopped with all its child processes, and its output is lost. Start it again if it is still needed.' : 'Its output is no longer available.';
   return { content: `${describeRow(row)}\n${gone}`, isError: row.state === 'lost' };
 };

@@ -220,7 +220,7 @@ const review = async (state: State, agentId: string): Promise<void> => {
   for (const live of all) {
     if (!agent || agent.state === 'Terminated') live.stop('the agent was killed');
     else if (agent.state === 'Suspended') live.stop('the agent was suspended');
-    else if (isNarrowed(live.grants, agent.manifest.capabilities)) live.stop('what it was started under is not granted any more');
+    else if (isNarrowed(live.grants, agent.manifest.capabilities)) live.stop('the grant that it was started with was removed');
   }
 };
 

@@ -11,9 +11,9 @@ const MAX_PATTERNS = 500;
 const Patterns = (description: string) => Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: MAX_PATTERNS, description });
 
 const Lists = {
-  capabilities_tools: Patterns('Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own'),
+  capabilities_tools: Patterns('Names of granted tools, or patterns with `*`; empty: all tools that need no separate grant'),
   tool_allowlist: Patterns('Of those, only these; empty: all of them'),
-  tool_blocklist: Patterns('And none of these, whatever else is said'),
+  tool_blocklist: Patterns('Blocked tools; overrides every other list'),
 };
 
 const Shown = {
@@ -32,7 +32,7 @@ const Change = Type.Object(
     tools: Type.Optional(Patterns('Another name of `capabilities_tools`')),
     disabled: Type.Optional(Type.Boolean({ description: 'True disables all tools and keeps the lists' })),
   },
-  { description: 'Fields that are left out stay' },
+  { description: 'Missing fields stay unchanged' },
 );
 
 const AgentParams = Type.Object({ id: UuidText('Agent id') });
@@ -64,9 +64,10 @@ const setAgentTools = ({ agents, registry }: AgentToolDeps): RouteDecl =>
     path: '/api/agents/{id}/tools',
     summary: "Update an agent's tools",
     description:
-      "Each list in the request replaces the current one; lists that are left out stay. Applies from the next tool call, including active runs. You cannot grant an agent more than its owner's role allows, or a child more than its parent has: 403, and nothing changes. Unknown tool names are stored with a warning, since their extension may be installed later.",
+      "Each list in the request replaces the current one; missing lists stay unchanged. Applies from the next tool call, including active runs. You cannot grant an agent more than its owner's role allows, or a child more than its parent has: 403, and nothing changes. Unknown tool names are stored with a warning, since their extension may be installed later.",
     cost: 10,
     audit: 'agent_tools_changed',
+    auditCategory: 'grants',
     params: AgentParams,
     body: Change,
     bodyRule: 'optional',
@@ -114,7 +115,7 @@ export const idleEntries = ({ capabilities: { tools: granted }, tool_allowlist, 
   const unknown = Object.entries(lists).flatMap(([list, entries]) =>
     entries
       .filter((entry) => entry !== '*' && !names.some((name) => matchesAny([entry], name)))
-      .map((entry) => `${list} names "${entry}", and there is no such tool now.${entry.includes('*') ? '' : didYouMean(entry, names)}`),
+      .map((entry) => `${list} names "${entry}", but there is no such tool now.${entry.includes('*') ? '' : didYouMean(entry, names)}`),
   );
   const all = [...unmet, ...unknown];
   return all.length > MAX_WARNINGS ? [...all.slice(0, MAX_WARNINGS), `${all.length - MAX_WARNINGS} more entries do nothing.`] : all;

@@ -19,7 +19,7 @@ const POLL_EVERY_MS = 60_000;
 
 export interface ChosenProvider {
   readonly name: SearchProviderName;
-  /** Where it is reached. */
+  /** Base URL. */
   readonly url: string;
   readonly key: SecretRef | undefined;
   readonly maxResults: number;
@@ -45,7 +45,7 @@ export const chooseSearch = (ctx: ExtensionContext): SearchChoice => {
     // What was asked later knows more.
     if (mine === round) chosen = found;
   };
-  const lookAgain = (): Promise<void> => look().catch((cause: unknown) => ctx.log.warn('it could not be told which search provider has a key; the next look tells', { cause }));
+  const lookAgain = (): Promise<void> => look().catch((cause: unknown) => ctx.log.warn('the keys of search providers could not be read; svc tries again at the next search', { cause }));
   for (const setting of WEB_SETTINGS) ctx.config.onChange(setting, () => void lookAgain());
   ctx.timers.after('look-for-a-search-provider', 0, lookAgain);
   ctx.timers.every('look-for-a-search-provider-again', POLL_EVERY_MS, lookAgain);

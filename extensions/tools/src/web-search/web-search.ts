@@ -33,10 +33,10 @@ export const webSearchTool = ({ choice, fetch, clock, settings }: WebSearchDeps)
   const cache = createSearchCache(clock);
   return defineTool({
     name: 'web_search',
-    description: 'Searches the web and answers with titles, addresses and a few words of each result. Read a page that looks right with web_fetch.',
+    description: 'Searches the web and returns titles, addresses and a short excerpt of each result. Use web_fetch to read a page.',
     params: Type.Object({
-      query: Type.String({ minLength: 1, maxLength: MAX_QUERY_CHARS, pattern: '\\S', description: 'What to look for' }),
-      max_results: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS, description: 'Results to show; what the daemon is set to when left out, 5 as a rule' })),
+      query: Type.String({ minLength: 1, maxLength: MAX_QUERY_CHARS, pattern: '\\S', description: 'The search query' }),
+      max_results: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS, description: 'Number of results; by default as configured, usually 5' })),
     }),
     risk: 'network',
     needs: () => {

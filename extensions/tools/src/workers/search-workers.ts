@@ -38,7 +38,7 @@ export const FoundLine = Type.Object({ path: Type.String(), line: Line, before: 
 export type FoundLine = Plain<typeof FoundLine>;
 
 export const SearchOutput = Type.Object({
-  problem: Type.Optional(Type.String({ description: 'Why the query is no pattern' })),
+  problem: Type.Optional(Type.String({ description: 'Why the query is not a valid pattern' })),
   found: Type.Array(FoundLine),
   more: Type.Integer({ description: 'Matching lines beyond those' }),
 });

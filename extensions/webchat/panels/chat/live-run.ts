@@ -45,6 +45,8 @@ export interface LiveRun {
   readonly phase: 'sending' | 'queued' | 'thinking' | 'waiting' | 'retrying' | 'writing' | 'working' | 'lost' | 'over';
   readonly detail?: string;
   readonly attempt?: number;
+  /** What a person has to decide before it goes on. */
+  readonly approvalId?: string;
   /** Why it ended without an answer. */
   readonly failure?: { readonly error: string; readonly hint?: string | undefined; readonly code: string };
   readonly result?: Extract<RunEvent, { type: 'done' }>['data']['result'];
@@ -94,15 +96,16 @@ const runIdOf = (event: RunEvent): string | undefined => event.id?.split('.', 1)
 
 /** The run after this event. `now` in ms. */
 export const after = (run: LiveRun, event: RunEvent, now: number): LiveRun => {
-  const { detail: _detail, attempt: _attempt, ...rest } = run;
+  const { detail: _detail, attempt: _attempt, approvalId: _approvalId, ...rest } = run;
   const known: LiveRun = { ...rest, ...(runIdOf(event) === undefined ? {} : { runId: runIdOf(event) as string }) }; // undefined was ruled out
   switch (event.type) {
     case 'phase': {
-      const { phase, detail, attempt } = event.data;
+      const { phase, detail, attempt, approval_id: approvalId } = event.data;
       if (phase === 'restarted') return { ...known, parts: withoutOpenText(known.parts), phase: 'thinking' };
       if (phase === 'command') return { ...known, phase: 'working', command: detail ?? '' };
       const parts = phase === 'retrying' ? withoutOpenThoughts(known.parts) : known.parts;
-      return { ...known, parts, phase: phase === 'adjusted' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) };
+      const waits = phase === 'waiting' && approvalId ? { approvalId } : {};
+      return { ...known, parts, phase: phase === 'adjusted' ? 'thinking' : phase, ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }), ...waits };
     }
     case 'thinking_delta':
       return { ...known, parts: withThoughts(known.parts, event.data.content), phase: 'thinking' };

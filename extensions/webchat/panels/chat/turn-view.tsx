@@ -1,5 +1,6 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
-import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, memo, money, useState } from '@svc/kit';
+import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, may, memo, money, useState } from '@svc/kit';
+import { WaitingFor } from '@svc/ext-approvals/page';
 import { AnswerText } from './answer-text.js';
 import { Attachments } from './attachment.js';
 import { GOING_ON } from './live-run.js';
@@ -67,6 +68,12 @@ const Going = ({ live }: { live: LiveRun }) => {
       {live.attempt !== undefined && <span class="muted">{t('attempt', { attempt: live.attempt })}</span>}
     </p>
   );
+};
+
+/** What a person decides before the run goes on: heard as it happens, or found when the conversation is opened. */
+const Waits = ({ turn: { live, run } }: { turn: Turn }) => {
+  const id = live ? live.approvalId : run?.status === 'waiting' ? run.waiting?.approval_id : undefined;
+  return id && may('approvals.read') ? <WaitingFor key={id} id={id} /> : null;
 };
 
 const Failed = ({ error, hint, onRetry }: { error: string; hint?: string | undefined; onRetry: (() => unknown) | undefined }) => (
@@ -210,6 +217,7 @@ export const TurnView = memo(({ turn, actions }: { turn: Turn; actions: TurnActi
             <PartShown key={index} part={part} actions={actions} />
           ))}
           {turn.live && <Going live={turn.live} />}
+          <Waits turn={turn} />
           {turn.beside && (
             <p class="muted row">
               <Icon name="info" size={16} />

@@ -128,7 +128,7 @@ const allowedFor = async ({ recipients, log }: FeedDeps, actor: Actor, permissio
   try {
     return await recipients.of(actor, permissions);
   } catch (cause) {
-    log.warn('nobody can tell what a page may hear of; it is asked again in a moment', { actor: actor.id, cause });
+    log.warn('the permissions of a page could not be checked; svc tries again', { actor: actor.id, cause });
     return undefined;
   }
 };

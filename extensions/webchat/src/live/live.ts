@@ -34,8 +34,8 @@ export const serveLive = (ctx: ExtensionContext): (() => string) => {
   // Sockets that an earlier generation opened learn at once that numbers begin anew.
   ctx.timers.after('greet-again', 0, () => feed.ping());
   ctx.hooks.tap(MetricsCollect, (): Metric[] => [
-    { name: 'svc_live_sockets', help: 'Pages that hear what changes', type: 'gauge', value: connections().length },
-    { name: 'svc_live_gaps_total', help: 'Times that a page had to read anew because what it missed was not held any more', type: 'counter', value: feed.gaps() },
+    { name: 'svc_live_sockets', help: 'Pages that are connected to live changes', type: 'gauge', value: connections().length },
+    { name: 'svc_live_gaps_total', help: 'Times that a page had to reload because the changes it missed were no longer buffered', type: 'counter', value: feed.gaps() },
   ]);
   return () => `${ringBuffer.epoch}.${ringBuffer.newest()}`;
 };

@@ -1,6 +1,6 @@
 /** A child process that lives as long as the work it serves: a server that is spoken to over its pipes. */
 
-/** What a command of an agent reaches beside its workspace. */
+/** What a command of an agent can access in addition to its workspace. */
 export interface AgentReach {
   /** As `[capabilities] network` grants them. */
   readonly hosts: readonly string[];
@@ -22,7 +22,7 @@ export interface SpawnOptions {
   env?: Readonly<Record<string, string>>;
   /** Of the variables that `[exec_policy] allowed_env_vars` lets through, only these. */
   envNames?: readonly string[];
-  /** `drop` reads standard error and forgets it; default `pipe`: it has to be read, or the child stands still when the pipe is full. */
+  /** `drop` discards standard error. With the default, `pipe`, you must read it, or the child blocks when the pipe is full. */
   stderr?: 'pipe' | 'drop';
   /** Its whole life; never more than `[exec_policy] timeout_secs` where that is set. Left out, it has no end, whatever is set: a server that an operator wants. */
   timeoutMs?: number;
@@ -42,7 +42,7 @@ export interface ChildEnd {
   /** Null when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** `exit`: by itself. `timeout`: its time was over. `idle`: it was silent too long. `ended`: by `kill`, the signal, or the end of the generation. `exceeded`: it went beyond a bound of the sandbox. */
+  /** `exit`: the program ended. `timeout`: it reached its time limit. `idle`: it had no output for too long. `ended`: by `kill`, the signal, or the end of the generation. `exceeded`: it exceeded a limit of the sandbox. */
   readonly why: 'exit' | 'timeout' | 'idle' | 'ended' | 'exceeded';
   /** Which bound that was. */
   readonly exceeded?: string;
@@ -58,7 +58,7 @@ export interface ChildHandle {
     write(data: string | Uint8Array): Promise<void>;
     end(): void;
   };
-  /** Each read once, piece by piece; what is not read stays in the pipe and the child waits. Whoever leaves the loop lets the rest go. */
+  /** Each can be read once, piece by piece. Unread data stays in the pipe and blocks the child. Leaving the loop discards the rest. */
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly stderr: AsyncIterable<Uint8Array>;
   /** When it and its tree are gone. Never rejects. */

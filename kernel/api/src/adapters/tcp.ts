@@ -20,7 +20,7 @@ export interface ListenOptions {
   host?: string;
   /** 0 for any that is free. */
   port: number;
-  /** At most, and by default, 256; further ones are closed at once. */
+  /** At most, and by default, 256; further connections are closed immediately. */
   maxConnections?: number;
   /** Default 5 minutes. */
   idleTimeoutMs?: number;
@@ -29,7 +29,7 @@ export interface ListenOptions {
 /** Closed at the latest when the generation that opened it stops. */
 export interface TcpConnection {
   readonly remote: { readonly address: string; readonly port: number };
-  /** Read once; what is not read holds the other side up. Ends where the other side ended; throws `tcp_lost` or `tcp_idle` where it broke. */
+  /** Can be read once; unread data blocks the other side. Ends when the other side ends; throws `tcp_lost` or `tcp_idle` if the connection breaks. */
   readonly readable: AsyncIterable<Uint8Array>;
   /** Resolves when more may be written. Rejects with `tcp_closed`, or `tcp_send_full` where 1 MiB waits already. */
   write(data: string | Uint8Array): Promise<void>;

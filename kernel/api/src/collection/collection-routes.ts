@@ -1,9 +1,11 @@
 /** The routes of a collection, and those that stand beside them. */
+import type { TableDecl } from '../declare/table.js';
 import type { ExtensionContext } from '../extension.js';
 import { type Req, reply, type RouteDecl } from '../http/http.js';
 import { type GroupedRoute, routeGroup } from '../http/route-group.js';
 import type { Reply } from '../http/reply.js';
 import { type TObject, type TSchema, Type, Uuid } from '../schema/schema.js';
+import type { RunSubject } from '../journal.js';
 import type { AtOnce } from '../at-once.js';
 import type { Collection } from './collection.js';
 import { collectionErrors } from './errors.js';
@@ -19,7 +21,7 @@ type ItemRoute<Q extends TObject | undefined, B extends TSchema | undefined> = O
 export interface OpenCollection<F extends TObject> extends CollectionRows<F> {
   /** Those that the declaration names. */
   readonly routes: readonly RouteDecl[];
-  /** A route of one item, which the handler gets as the caller may see it: `path` goes on behind `/{id}`. */
+  /** A route of one item. The handler gets the item if the caller may see it; `path` is appended to `/{id}`. */
   itemRoute<Q extends TObject | undefined = undefined, B extends TSchema | undefined = undefined>(
     spec: ItemRoute<Q, B>,
     handler: (item: Item<F>, req: Parameters<GroupedRoute<typeof ItemPath, Q, B>['handler']>[0]) => AtOnce<Reply>,
@@ -45,7 +47,7 @@ export const openCollection = <F extends TObject>(ctx: ExtensionContext, collect
 };
 
 const ABOUT: Readonly<Record<Verb, string>> = {
-  list: 'In pages: by `limit` and `offset`, or by `after` with `next` of the page before, which neither repeats nor hides an item while others come and go. Owners and admins see those of everybody.',
+  list: 'Paged by `limit` and `offset`, or by `after` with `next` of the previous page, which neither repeats nor skips an item while others are added or deleted. Owners and admins see all items, everyone else their own.',
   create: 'With an `Idempotency-Key` the same request creates one item.',
   get: 'Answers with an `ETag`. Send it as `If-Match` with a change, to be refused when somebody else was quicker.',
   update: 'Changes the fields that the body names and leaves the others. With the `ETag` of GET in `If-Match` the change is refused with 412 when somebody else was quicker.',
@@ -84,7 +86,14 @@ const listRoute = <F extends TObject>({ spec, list }: Collection<F>, rows: Colle
     }),
   );
 
-const createRoute = <F extends TObject>({ spec, draft, item }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] => {
+/** The agent and the conversation that an item belongs to, as its table declares them. */
+const aboutOf = ({ agent, session }: TableDecl, item: Readonly<Record<string, unknown>>): RunSubject => {
+  const idIn = (column: string | undefined): string | undefined => (column !== undefined && typeof item[column] === 'string' ? item[column] : undefined);
+  const [subject, conversation] = [idIn(agent), idIn(session)];
+  return { ...(subject === undefined ? {} : { subject }), ...(conversation === undefined ? {} : { session: conversation }) };
+};
+
+const createRoute = <F extends TObject>({ spec, draft, item, table }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] => {
   const status = spec.createdStatus ?? 201;
   const answer = (made: Item<F>): Reply => reply(status, made, { location: `${spec.path}/${made.id}`, ...etag(made) });
   return served(spec, 'create', `Create a ${spec.one}`, (head) =>
@@ -97,7 +106,7 @@ const createRoute = <F extends TObject>({ spec, draft, item }: Collection<F>, ro
       body: draft,
       responses: { [status]: item },
       // The body was checked against the schema that was made of the fields.
-      handler: async (req) => answer(await rows.create(req.actor, req.body as Draft<F>, (made) => req.receipt(answer(made)))),
+      handler: async (req) => answer(await rows.create(req.actor, req.body as Draft<F>, (made) => req.receipt(answer(made), aboutOf(table, made)))),
     }),
   );
 };

@@ -68,7 +68,7 @@ const tableOf = (spec: AnyCollectionSpec, many: string): TableDecl =>
 const listOf = ({ fields, list = {} }: AnyCollectionSpec, item: TSchema, many: string): ListDecl => {
   const { filters = [], search = [], as = [snakeCase(many)], sort = ['created_at', 'updated_at'], order, limit } = list;
   const notText = search.find((field) => !isText(fields.properties[field]));
-  if (notText !== undefined) throw new Error(`the search of ${many} looks into ${notText}, which holds no text`);
+  if (notText !== undefined) throw new Error(`the search of ${many} looks into ${notText}, which is not a text field`);
   return defineList({
     item,
     as,
@@ -82,7 +82,7 @@ const listOf = ({ fields, list = {} }: AnyCollectionSpec, item: TSchema, many: s
 
 const filterOf = ({ properties }: TObject, field: string): TSchema => {
   const schema = properties[field];
-  if (schema === undefined) throw new Error(`a list cannot be narrowed by ${field}, which is no field`);
+  if (schema === undefined) throw new Error(`a list cannot be filtered by ${field}, which is not a field`);
   // What else the field may be, such as null, nobody filters by.
   const [{ default: _, ...rest } = schema] = optionsOf(schema);
   return { ...rest, description: `Only those with this ${field}` };

@@ -2,7 +2,7 @@ import { defineErrors } from '../errors.js';
 
 /** What every collection answers alike. */
 export const collectionErrors = defineErrors('collection', {
-  two_pages: { status: 400, retry: false, message: () => 'The request names both offset and after.', hint: 'Use `offset` to count pages, or `after` with `next` of the page before.' },
+  two_pages: { status: 400, retry: false, message: () => 'The request names both offset and after.', hint: 'Use `offset` to count pages, or `after` with `next` of the previous page.' },
   taken: {
     status: 409,
     retry: false,
@@ -18,7 +18,7 @@ export const collectionErrors = defineErrors('collection', {
   bad_revision: {
     status: 400,
     retry: false,
-    message: (header: string) => `If-Match is ${header}, which is no ETag of this collection.`,
-    hint: 'Send the ETag of GET as it is, or leave If-Match out.',
+    message: (header: string) => `If-Match is ${header}, which is not an ETag of this collection.`,
+    hint: 'Send the ETag of GET unchanged, or omit If-Match.',
   },
 });

@@ -3,10 +3,10 @@ import type { Columns } from '../declare/table.js';
 import { type Static, type TObject, type TSchema, Type } from '../schema/schema.js';
 import type { ColumnKind, ColumnSpec, Row, Scalar } from '../storage.js';
 
-/** What every item has beside its fields. */
+/** Fields that every item has in addition to its own. */
 export const ItemHead = {
   id: Type.String({ description: 'Chosen by the server' }),
-  owner_id: Type.String({ description: 'Whose it is' }),
+  owner_id: Type.String({ description: 'Owner' }),
   revision: Type.Integer({ description: 'One more with each change' }),
   created_at: Type.String({ description: 'ISO 8601' }),
   updated_at: Type.String({ description: 'ISO 8601' }),
@@ -61,7 +61,7 @@ export const draftOf = (fields: TObject, name: string): TObject =>
     name,
   );
 
-/** The body of a change: what it leaves out stays as it is, so no default is filled in. */
+/** The body of a change: missing fields stay unchanged, so defaults are not filled in. */
 export const changeOf = (fields: TObject, name: string): TObject =>
   closed(
     Object.fromEntries(

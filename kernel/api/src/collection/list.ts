@@ -98,7 +98,7 @@ const queryOf = ({ sort = [], order = 'desc', filters = {}, searches }: ListSpec
     limit: Type.Optional(Type.Integer({ minimum: 1, description: `Items of a page: ${usual} by default, ${max} at most` })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OFFSET, description: 'Items to leave out first' })),
     after: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048, description: '`next` of the page before; instead of `offset`' })),
-    ...(searches === undefined ? {} : { q: Type.Optional(Type.String({ maxLength: MAX_SEARCH, description: `Words to find in ${searches}` })) }),
+    ...(searches === undefined ? {} : { q: Type.Optional(Type.String({ maxLength: MAX_SEARCH, description: `Words to search for in ${searches}` })) }),
     ...(sort.length === 0 ? {} : { sort: Type.Optional(OneOf(sort, { description: `Default ${sort[0]}` })) }),
     ...(sort.length === 0 ? {} : { order: Type.Optional(OneOf(['asc', 'desc'], { description: `Default ${order}` })) }),
     ...Object.fromEntries(Object.entries(filters).map(([name, schema]) => [name, Type.Optional(schema)])),

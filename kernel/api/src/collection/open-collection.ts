@@ -16,7 +16,7 @@ const MAX_TRIES = 8;
 
 export interface ChangeOf<F extends TObject> {
   readonly actor: Actor;
-  /** What it is from now on; for a deletion, what it was. */
+  /** The new value; for a deletion, the old one. */
   readonly item: Item<F>;
   /** What it was; undefined for a new one. */
   readonly before: Item<F> | undefined;

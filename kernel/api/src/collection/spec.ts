@@ -24,7 +24,7 @@ export type Verb = 'list' | 'create' | 'get' | 'update' | 'remove';
 export interface AnyCollectionSpec {
   /** The area: permissions and the audit begin with it. */
   readonly area: string;
-  /** One of them, in lower case: `goal`. Words of a name stand apart: `cron job`. */
+  /** The singular in lower case: `goal`. Separate words with spaces: `cron job`. */
   readonly one: string;
   /** Many of them, also the table's name: `goals`. Default: `one` with an s. */
   readonly many?: string;
@@ -53,7 +53,7 @@ export interface AnyCollectionSpec {
   readonly updateBy?: 'PUT' | 'PATCH';
   /** Status of a success; default 201. */
   readonly createdStatus?: 200 | 201;
-  /** What an operation says beside the usual; false leaves it out. */
+  /** Extra documentation of an operation; false omits the operation. */
   readonly operations?: Readonly<Partial<Record<Verb, OperationSpec | false>>>;
   /** Fields that tables show, on the command line and on the page; default: the first four. */
   readonly columns?: readonly string[];

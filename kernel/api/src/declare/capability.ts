@@ -9,7 +9,7 @@ import type { Capabilities, Need } from '../tools.js';
 import { type Declared, frozen } from './plain.js';
 
 /**
- * How a grant is written in `[capabilities]`, and what it covers.
+ * The form of a grant in `[capabilities]`, and its meaning.
  * `flag`: true or false. `names`: patterns with `*`, compared as text. `hosts`: patterns as of `network`.
  */
 export const GRANT_FORMS = ['flag', 'names', 'hosts'] as const;
@@ -42,17 +42,17 @@ const RESERVED: ReadonlySet<string> = new Set([
 /** Limits, of which the interface has more than are known here. */
 const RESERVED_PREFIX = 'max_';
 
-/** What is wrong with the name of a capability, to stand after it; undefined for one that an area may declare. */
+/** The problem with a capability name, as the end of a sentence; undefined if the name is valid. */
 export const capabilityNameFault = (name: string): string | undefined => {
   if (RESERVED.has(name) || name.startsWith(RESERVED_PREFIX)) return "is the interface's own";
-  return NAME.test(name) ? undefined : 'is no name of a capability: two lower-case words or more were expected, the first one the area, as in calendar_read';
+  return NAME.test(name) ? undefined : 'is not a valid capability name: use two or more lower-case words, the first one your area, such as calendar_read';
 };
 
 /** Throws for a name that is reserved or has another form. An area lists it under `capabilities` of defineExtension and of extension.json. */
 export const defineCapability = <const F extends GrantForm>(name: string, version: string, { description, grant }: { readonly description: string; readonly grant: F }): CapabilityOf<F> => {
   const fault = capabilityNameFault(name);
   if (fault !== undefined) throw new Error(`the capability ${name} ${fault}`);
-  if (description.trim() === '') throw new Error(`the capability ${name} does not say what it lets an agent do: whoever grants it reads its description`);
+  if (description.trim() === '') throw new Error(`the capability ${name} has no description: people read it before they grant the capability`);
   if (!GRANT_FORMS.includes(grant)) throw new Error(`the capability ${name} has the grant "${grant}"; there are ${GRANT_FORMS.join(', ')}`);
   return frozen({ declares: 'capability', name, version, description, grant });
 };
@@ -95,8 +95,8 @@ export const coversGrant = ({ grant }: ListCapability, patterns: readonly string
  */
 export const coversName = (grant: string, wanted: string): boolean => grant === '*' || grant === wanted || (wanted !== '*' && matchesPattern(grant, wanted));
 
-/** What is wrong with a pattern of such a list, to stand after it. */
+/** The problem with a pattern of such a list, as the end of a sentence. */
 export const patternFault = ({ grant }: ListCapability, pattern: string): string | undefined => {
   if (pattern.trim() === '') return 'is empty';
-  return grant === 'hosts' && !isHostPattern(pattern) ? 'is no host, *.domain, address or block' : undefined;
+  return grant === 'hosts' && !isHostPattern(pattern) ? 'is not a host, *.domain, address or block' : undefined;
 };

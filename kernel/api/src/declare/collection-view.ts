@@ -37,7 +37,7 @@ export interface FieldWords {
 }
 
 export interface CollectionView {
-  /** Of the list: `/api/goals`. An item stands at `/api/goals/{id}`. */
+  /** The path of the list: `/api/goals`. An item is at `/api/goals/{id}`. */
   readonly path: string;
   /** The field of the answer that holds the list: `items`. Left out where the answer is the list, or has one list alone. */
   readonly rows?: string;

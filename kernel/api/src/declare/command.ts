@@ -16,11 +16,11 @@ export interface CommandColumn {
 }
 
 export type CommandOutput =
-  /** `rows`: the field of the answer that holds the list; left out where the answer is the list. `empty`: what is printed for no row. */
+  /** `rows`: the field of the answer with the list; omit it if the answer is the list. `empty`: the text for an empty list. */
   | { readonly kind: 'table'; readonly rows?: string; readonly columns: readonly CommandColumn[]; readonly empty: string }
   /** Each field of the answer on a line of its own, or those named here. */
   | { readonly kind: 'record'; readonly fields?: readonly string[] }
-  /** One line; `{id}` stands for a field of the answer, or for an argument. */
+  /** One line; `{id}` is replaced with a field of the answer, or an argument. */
   | { readonly kind: 'line'; readonly text: string };
 
 /** A first word after `svc`. An extension has its id without declaring it; a word belongs to one extension alone. */
@@ -30,9 +30,9 @@ export interface CommandWordDecl {
   readonly summary: string;
   /** `agent list|new|show|…`; default: made of its commands. */
   readonly usage?: string;
-  /** Where it stands in the help, lower first; default 50. */
+  /** Position in the help, lower first; default 50. */
   readonly order?: number;
-  /** Of an extension that comes with svc: the file of its folder `cli` that defines commands by hand. Those of `commands` stand beside them. */
+  /** For built-in extensions: the file in its folder `cli` that defines commands by hand, in addition to those in `commands`. */
   readonly module?: string;
   /** Other words that people type, each with the command that is meant. */
   readonly synonyms?: readonly CommandSynonym[];
@@ -76,6 +76,6 @@ export interface CommandDecl {
   /** Fields of the path, the query or the body that are given as words instead of flags, in order; the last may be a list. A path's fields are always among them: those that are left out come first. */
   readonly args?: readonly string[];
   readonly output: CommandOutput;
-  /** Asked before it is done; `{id}` stands for an argument. `--yes` answers it. */
+  /** A confirmation before the command runs; `{id}` is replaced with an argument. `--yes` skips it. */
   readonly confirm?: string;
 }

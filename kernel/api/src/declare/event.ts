@@ -14,7 +14,7 @@ export interface LiveSpec<Field extends string = string> {
   readonly what?: string;
   /** Whoever may not do this does not hear of it: the permission to read the same. */
   readonly permission: string;
-  /** The owner's id: then only they hear of it, and whoever sees everything. Left out where it is nobody's. */
+  /** The owner's id: only they, and people who can see all rows, receive the event. Omit it if there is no owner. */
   readonly owner?: Field;
   readonly id?: Field;
   /** A list of ids: one change for each. */
@@ -51,7 +51,7 @@ export const ConfigChanged = defineEvent('config.changed', '1.0.0', Type.Object(
   ids: 'sections',
 });
 
-/** Keys, people or roles have changed: whoever stays connected is validated again. Said by whoever taps `http.authenticate`. */
+/** Keys, people or roles have changed: open connections are checked again. Emitted by the extension that taps `http.authenticate`. */
 export const AuthChanged = defineEvent('auth.changed', '1.0.0', Nothing, { what: 'auth', permission: 'webchat.read' });
 
 /** The events that are declared as live, each as what pages hear of it. It tells of every owner, so it needs the grant `kernel:panels`. */
@@ -79,4 +79,6 @@ export interface Events {
   /** For facts that no commit causes: heard live, never stored. */
   publish<E extends EventDecl>(event: E, data: Plain<E['data']>): void;
   on<E extends EventDecl>(event: E, fn: (data: Plain<E['data']>) => void | Promise<void>): Disposable;
+  /** For an event that the manifest names under `events.durable`: those that wait come together, oldest first, at least once. */
+  onBatch<E extends EventDecl>(event: E, fn: (batch: ReadonlyArray<Plain<E['data']>>) => void | Promise<void>): Disposable;
 }

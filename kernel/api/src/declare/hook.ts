@@ -3,12 +3,13 @@
  * hook, not to who taps it; each is declared once, as a value, by the area that owns it.
  */
 import type { TSchema } from '@sinclair/typebox';
+import type { AtOnce } from '../at-once.js';
 import type { Disposable } from '../disposable.js';
 import { type Declared, frozen, type Plain } from './plain.js';
 
 export type HookKind = 'veto' | 'pipe' | 'step' | 'ask' | 'gather';
 
-/** What a failing, late or missing tap means: closed = refuse, open = warn and go on, observe = only counted. */
+/** The effect of a failing, late or missing tap: closed = refuse, open = warn and continue, observe = only count. */
 export type HookPolicy = 'closed' | 'open' | 'observe';
 
 export interface HookSpec {
@@ -92,7 +93,7 @@ export const defineAsk = <S extends TSchema, R extends TSchema>(name: string, ve
     ...spec,
   });
 
-/** All who tap it answer, side by side. */
+/** All who tap it answer, side by side. Where one fails, its row says so; of a closed hook the call fails with its error. */
 export const defineGather = <S extends TSchema, R extends TSchema>(name: string, version: string, spec: Rest & { readonly subject: S; readonly answer: R }): GatherHook<S, R> =>
   frozen({
     declares: 'hook',
@@ -153,11 +154,17 @@ export interface HookHandle<H extends HookDecl> {
   readonly isEmpty: () => boolean;
 }
 
+/** A hook as its owner holds it. */
+export interface OwnHook<H extends HookDecl> extends HookHandle<H> {
+  /** The same call without a promise where nobody taps, one tap answers at once, or all of a gather do. What fails rejects. */
+  readonly atOnce: (...args: Parameters<CallOf<H>>) => AtOnce<Awaited<ReturnType<CallOf<H>>>>;
+}
+
 export interface Hooks {
   /** Only hooks that the manifest names under `hooks`. */
   tap<H extends HookDecl>(hook: H, fn: TapOf<H>, options?: TapOptions): Disposable;
   /** Creates a hook this extension owns; switching the extension off removes it, and its taps sleep. */
-  define<H extends HookDecl>(hook: H): HookHandle<H>;
+  define<H extends HookDecl>(hook: H): OwnHook<H>;
   /** A hook of somebody else that is declared `callable`, to call it. */
   use<H extends HookDecl>(hook: H): HookHandle<H>;
 }

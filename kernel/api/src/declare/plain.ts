@@ -1,7 +1,7 @@
 /** Types that derive from schemas, as code reads them: plain data, and read only. */
 import type { Static, TSchema } from '@sinclair/typebox';
 
-/** What a value of a schema is to whoever gets it or gives it away: nobody alters what others hold too. */
+/** The readonly type of a schema's value, because values are shared. */
 export type Plain<S extends TSchema> = ReadOnly<Static<S>>;
 
 export type ReadOnly<T> = T extends (infer Item)[] ? readonly ReadOnly<Item>[] : T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
@@ -13,7 +13,7 @@ export interface Declared {
   readonly declares: DeclaredKind;
   /** Lower-case words; the area that owns it comes first. */
   readonly name: string;
-  /** Semantic version. A new major is another thing, which can stand beside the old one. */
+  /** Semantic version. A new major version is a separate declaration and can coexist with the old one. */
   readonly version: string;
 }
 
@@ -22,7 +22,7 @@ export const majorOf = (version: string): number => Number(version.split('.', 1)
 /** How messages and lists name a declaration: `agents@1`. */
 export const declaredAs = ({ name, version }: Pick<Declared, 'name' | 'version'>): string => `${name}@${majorOf(version)}`;
 
-/** Frozen to the bottom: all who import a declaration share it, and none may change what it says for the others. */
+/** Deeply frozen, because everyone who imports a declaration shares it. */
 export const frozen = <T>(value: T): T => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -55,7 +55,7 @@ export interface CallOptions {
   readonly deadlineMs?: number;
 }
 
-/** What a method knows of its call beside the arguments. */
+/** Context of a method call, in addition to the arguments. */
 export interface CallControl {
   /** Aborted when the caller cancels, or waits no longer. */
   readonly signal: AbortSignal;

@@ -47,7 +47,7 @@ export const defineTable = <const C extends Columns>(name: string, version: stri
   const { columns, unique = [], indexes = [], through, ...rest } = spec;
   const primaryKey = spec.primaryKey ?? Object.keys(columns).filter((column) => columns[column]?.primaryKey === true);
   const isSomebodys = [spec.owner, spec.agent, spec.session, through].some((one) => one !== undefined);
-  if (isSomebodys && primaryKey.length === 0) throw new Error(`the table ${name} says whose its rows are and has no primary key: a purge could not go through them piece by piece`);
+  if (isSomebodys && primaryKey.length === 0) throw new Error(`the table ${name} has owners but no primary key: a purge needs one to delete its rows in batches`);
   if (through && through.table.primaryKey.length !== 1) throw new Error(`the table ${name} belongs to rows of ${through.table.name}, which needs a primary key of one column for that`);
   return { declares: 'table', name, version, ...rest, columns, primaryKey, unique, indexes, ...(through ? { through: { table: through.table.name, column: through.column } } : {}) };
 };

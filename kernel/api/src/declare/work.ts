@@ -16,7 +16,7 @@ export const defineWork = <I extends TSchema, R extends TSchema>(name: string, v
   ...spec,
 });
 
-/** A section of config.toml, or a single key at its top (`/api_key`). The schema's defaults fill what is left out. */
+/** A section of config.toml, or a single key at its top (`/api_key`). The schema's defaults apply to missing values. */
 export interface ConfigDecl<S extends TSchema = TSchema> {
   readonly declares: 'config';
   readonly section: string;

@@ -2,8 +2,10 @@
 import type { Actor } from '../actor.js';
 import type { AtOnce } from '../at-once.js';
 import type { Logger } from '../adapters.js';
+import type { AuditCategory } from '../declare/audit.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
+import type { RunSubject } from '../journal.js';
 import type { Headers, JsonReply, LateReply, MediaReply, Reply } from './reply.js';
 import type { SendingPage } from './sending-page.js';
 import type { ErrorBody, Infer, Static, TObject, TSchema } from '../schema/schema.js';
@@ -30,8 +32,8 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   /** It left its client over https, by the word of a trusted proxy. */
   readonly isSecure: boolean;
   readonly page: SendingPage;
-  /** Of a route that is `idempotent`: writes that keep this answer under the caller's key, to be committed with the effect. None where the caller brought no key. */
-  receipt(answer: Reply): readonly Write[];
+  /** Of a route that is `idempotent`: writes that keep this answer under the caller's key, to be committed with the effect. None where the caller brought no key. Name the agent or the conversation that the answer is about, so that it is deleted with them. */
+  receipt(answer: Reply, about?: RunSubject): readonly Write[];
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -98,9 +100,9 @@ export interface RouteDecl {
   readonly path: string;
   /** A few words, as a list of operations shows them. */
   readonly summary: string;
-  /** What a person should know before the first call, in Markdown: what it does and does not do, what else it changes. */
+  /** What a person should know before the first call, in Markdown: effects, limits, side effects. */
   readonly description?: string;
-  /** Bodies that a person could send, by what they are for; each fits `body`. Three of an operation that people write. */
+  /** Example bodies by purpose; each must match `body`. Use about three for operations that people write by hand. */
   readonly examples?: Readonly<Record<string, unknown>>;
   readonly auth: AuthRule;
   /**
@@ -112,13 +114,15 @@ export interface RouteDecl {
   readonly permission: string;
   /** Rate-limit tokens a call takes. */
   readonly cost: number;
-  /** Answers an owner or admin also while a security area is missing: what switches such an area on again, or says what is wrong. Default false. */
+  /** Also answers an owner or admin while a security extension is missing, to diagnose it or switch it on again. Default false. */
   readonly repairs?: boolean;
-  /** Event type of the audit entry a success leaves: what it was done to, then what was done (`agent_spawned`). */
+  /** Event type of the audit entry of a success: object, then action (`agent_spawned`). */
   readonly audit?: string;
+  /** Where `[audit] required` names it, the call is entered before the handler runs, and refused (`audit_unavailable`) when that fails. Needs `audit`. */
+  readonly auditCategory?: AuditCategory;
   readonly params?: TObject;
   readonly query?: TObject;
-  /** Documents the request headers that it reads, beside `Authorization` and the `Idempotency-Key` of `idempotent`; the handler validates them. */
+  /** Documents the request headers that it reads, in addition to `Authorization` and the `Idempotency-Key` of `idempotent`; the handler validates them. */
   readonly headers?: TObject;
   readonly body?: TSchema;
   /** `optional` accepts a missing body as `{}`. */
@@ -127,7 +131,7 @@ export interface RouteDecl {
   readonly rawBody?: boolean;
   /** `req.stream` gives the body as it comes, of any content type: uploads larger than memory. Instead of a `body` schema; `maxBodyBytes` is validated while it is read. */
   readonly streamBody?: boolean;
-  /** Of a route with `rawBody` or `streamBody`: what it takes by content type, for the document. Nothing is validated by it. */
+  /** For a route with `rawBody` or `streamBody`: accepted bodies by content type, for the documentation only; not used for validation. */
   readonly takes?: Readonly<Record<string, TSchema>>;
   /** What the body may hold at most; default 256 KiB. */
   readonly maxBodyBytes?: number;
@@ -141,7 +145,7 @@ export interface RouteDecl {
 
 export type Responses = RouteDecl['responses'];
 
-/** What a value of a schema is before it becomes JSON: what is optional may be undefined as well, which JSON leaves out. */
+/** The type of a schema's value before it becomes JSON: optional fields may also be undefined, which JSON omits. */
 export type BodyOf<T> = T extends (infer Item)[] ? readonly BodyOf<Item>[] : T extends object ? { readonly [K in keyof T]: object extends Pick<T, K> ? BodyOf<T[K]> | undefined : BodyOf<T[K]> } : T;
 
 /** A status without a body, such as 304, is declared as null and answered with nothing. */

@@ -1,5 +1,5 @@
 /**
- * Streams belong to runs, not to sockets (principles P8). A topic has a ring of
+ * Streams belong to runs, not to sockets: whoever is cut off can follow again. A topic has a ring of
  * numbered frames of one declared format; whoever follows gets those after the number it names.
  */
 import type { Plain } from '../declare/plain.js';
@@ -48,7 +48,7 @@ export interface TopicOptions {
  * there. Every process may follow it once it is open or attached there.
  */
 export interface Streams {
-  /** Begins a topic, or a new attempt of it after a restart, which from now on is written here. The same attempt opened again goes on. */
+  /** Opens a topic for writing here, or a new attempt of it after a restart. Opening the same attempt again continues it. */
   open(format: FramesDecl, topic: string, options?: TopicOptions): void;
   /** Throws `stream_wrong_format` where the topic has another format, or the format no such type. What comes after the final frame, or to a topic that is written elsewhere by now, is counted and dropped. */
   publish<D extends FramesDecl, T extends keyof D['frames'] & string>(format: D, topic: string, type: T, data: Plain<D['frames'][T]>): void;
@@ -56,11 +56,11 @@ export interface Streams {
   flush(topic: string): void;
   /** From now on some other process may write the topic; here it is followed. Does nothing under another token than the newest. */
   letGo(topic: string, token: number): void;
-  /** What is known in this process, at once. */
+  /** Synchronous; knows only this process. */
   here(topic: string): TopicHere | undefined;
   /** Where the topic stands, wherever it is written: others are asked, for half a second at most. Undefined when none has it. */
   state(topic: string): Promise<TopicState | undefined>;
-  /** Makes the topic known here, so that it can be followed, whoever writes it. `after`: the id of the last frame that is known already. */
+  /** Makes the topic available here, so that it can be followed, whichever process writes it. `after`: the id of the last frame received. */
   attach(format: FramesDecl, topic: string, after?: string): Promise<void>;
   /** Topics that this extension opened or attached here, that somebody follows, and that have not ended. */
   watched(): string[];

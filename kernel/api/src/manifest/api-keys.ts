@@ -18,7 +18,7 @@ export const isKeyHash = (text: string): boolean => HASH.test(text);
 export const marksCallerKey = (schema: JsonSchema): boolean =>
   schema['x-caller-key'] === true || (schema.items !== undefined && marksCallerKey(schema.items)) || Object.values(schema.properties ?? {}).some(marksCallerKey);
 
-/** Whether a setting that is marked so says something, or the variable that its schema names beside it (`x-env`). */
+/** Whether a setting with this flag, or its environment variable (`x-env`), has a value. */
 export const holdsCallerKey = (schema: JsonSchema, value: unknown, env: Readonly<Record<string, string | undefined>>): boolean => {
   if (schema['x-caller-key'] === true) return (textThatIsSet(value) ?? textThatIsSet(env[schema['x-env'] ?? ''])) !== undefined;
   const { items } = schema;

@@ -27,21 +27,23 @@ export const GRANT_KINDS = {
   'kernel:slash-commands': { form: 'kernel:slash-commands', what: 'lists the slash commands that extensions contribute, to authorize and run them', pattern: 'kernel:slash-commands' },
   'kernel:settings': { form: 'kernel:settings', what: 'reads the settings of every area, secrets apart, and changes those that programs may change', pattern: 'kernel:settings' },
   'kernel:panels': { form: 'kernel:panels', what: 'lists the panels of all extensions and reads their files, to show them', pattern: 'kernel:panels' },
-  actors: { form: 'actors', what: 'acts on behalf of whom it names, beyond those whose requests and calls it was handed', pattern: 'actors' },
-  callers: { form: 'callers', what: 'decides who a caller is and what callers may do: it hears every request and can let anybody in', pattern: 'callers' },
+  'kernel:audit': { form: 'kernel:audit', what: 'receives who did what in every area, to write the audit log', pattern: 'kernel:audit' },
+  actors: { form: 'actors', what: 'acts for any person, not only for those whose requests and calls it received', pattern: 'actors' },
+  callers: { form: 'callers', what: 'decides who a caller is and what callers may do: it sees every request and can let anybody in', pattern: 'callers' },
   'secret-values': { form: 'secret-values', what: 'sees the secrets of every area when they are used or changed', pattern: 'secret-values' },
   calls: { form: 'calls:<hook>', what: 'calls this hook of somebody else', pattern: 'calls:([a-z][a-z0-9._-]{0,99})' },
   env: { form: 'env:<NAME>', what: 'reads this environment variable', pattern: 'env:([A-Za-z_][A-Za-z0-9_]{0,127})' },
-  secrets: { form: 'secrets:<name> or secrets:<prefix>*', what: 'keeps and uses secrets of this name or prefix', pattern: 'secrets:([A-Za-z0-9._:/-]{1,199}\\*?)' },
+  secrets: { form: 'secrets:<name> or secrets:<prefix>*', what: 'stores and uses secrets with this name or prefix', pattern: 'secrets:([A-Za-z0-9._:/-]{1,199}\\*?)' },
   'secrets-env': { form: 'secrets-env', what: 'uses secrets from environment variables that people name in its settings', pattern: 'secrets-env' },
   'egress:model': { form: 'egress:model', what: 'talks to the model providers that are configured', pattern: 'egress:model' },
   'egress:tool': { form: 'egress:tool', what: 'fetches public addresses for an agent', pattern: 'egress:tool' },
   'egress:webhook': { form: 'egress:webhook', what: 'sends to public addresses that people named', pattern: 'egress:webhook' },
-  'egress:origins': { form: 'egress:origins', what: 'says which base URLs model providers have', pattern: 'egress:origins' },
+  'egress:origins': { form: 'egress:origins', what: 'sets the base URLs of model providers', pattern: 'egress:origins' },
   exec: { form: 'exec or exec:<program>', what: 'starts programs, or this one by its name on PATH', pattern: 'exec(?::([A-Za-z0-9][A-Za-z0-9._+-]{0,99}))?' },
   survivors: { form: 'survivors', what: 'ends children that an earlier life of the daemon left; starts none', pattern: 'survivors' },
   'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
-  'files:templates': { form: 'files:templates', what: 'reads and writes the templates that people keep in the home folder', pattern: 'files:templates' },
+  'files:templates': { form: 'files:templates', what: 'reads and writes the templates in the home folder', pattern: 'files:templates' },
+  'files:checkpoints': { form: 'files:checkpoints', what: 'reads and writes the snapshots of the folders of agents', pattern: 'files:checkpoints' },
   'files:uploads': { form: 'files:uploads', what: 'reads and writes what people uploaded', pattern: 'files:uploads' },
   'net:fetch': {
     form: 'net:fetch:<host>[:port]',
@@ -87,7 +89,7 @@ function namesOf<T extends object>(table: T): Array<keyof T> {
   return Object.keys(table) as Array<keyof T>;
 }
 
-/** The grant, or a sentence that says what is wrong with it. */
+/** The grant, or a sentence with the problem. */
 export const parseGrant = (text: string): Grant | string => {
   for (const [kind, { accepts }, pattern] of kindsInOrder) {
     const match = pattern.exec(text);
@@ -102,7 +104,7 @@ const faultOf = (text: string): string => {
   const near = kindsInOrder.find(([name]) => text === name || text.startsWith(`${name}:`));
   if (near) return `the grant "${text}" has a parameter that is not valid; it is written ${near[1].form}`;
   const forms = meantBy(text).map(([, { form }]) => form);
-  return `there is no grant "${text}"; ${forms.length > 0 ? `did you mean ${forms.join(' or ')}?` : `there are ${kindsInOrder.map(([, { form }]) => form).join(', ')}`}`;
+  return `unknown grant "${text}"; ${forms.length > 0 ? `did you mean ${forms.join(' or ')}?` : `there are ${kindsInOrder.map(([, { form }]) => form).join(', ')}`}`;
 };
 
 /** Kinds of the same family, else the one that looks most like it. */

@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 const STEPS: Readonly<Record<number, (manifest: Json) => Json>> = {};
 
 /**
- * The manifest in the newest form, without the fields that nothing reads; what is none, or of a form that is not read, is handed back as it is, for the schema to refuse.
+ * The manifest in the newest form, without unused fields. Invalid values and unknown forms are returned unchanged, for the schema to refuse.
  * `steps` and `newest` are this build's.
  */
 export const inNewestForm = (value: unknown, steps: typeof STEPS = STEPS, newest: number = MANIFEST_VERSION): unknown => {

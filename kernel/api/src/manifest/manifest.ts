@@ -36,7 +36,10 @@ export const Manifest = Type.Object(
     conflicts: Type.Optional(Type.Array(Id)),
     hooks: Type.Optional(
       Type.Array(
-        Type.Object({ name: Type.String(), stage: Type.Optional(Type.Union([Type.String(), Type.Integer()])), why: Type.Optional(Type.String({ description: 'For whoever installs it' })) }, closed),
+        Type.Object(
+          { name: Type.String(), stage: Type.Optional(Type.Union([Type.String(), Type.Integer()])), why: Type.Optional(Type.String({ description: 'Shown to the person who installs it' })) },
+          closed,
+        ),
       ),
     ),
     defines: Type.Optional(Type.Array(Type.String(), { description: 'Hooks this extension owns' })),
@@ -64,7 +67,7 @@ export const Manifest = Type.Object(
         ),
       ),
     ),
-    panels: Type.Optional(Type.Array(Panel, { description: 'What it adds to the page' })),
+    panels: Type.Optional(Type.Array(Panel, { description: 'Panels that it adds to the page' })),
     grants: Type.Optional(Type.Array(Type.Object({ grant: GrantText, why: Type.String(), optional: Type.Optional(Type.Boolean()) }, closed))),
     hostDependencies: Type.Optional(Type.Array(Type.String())),
     when: Type.Optional(Type.String({ pattern: '^/' })),

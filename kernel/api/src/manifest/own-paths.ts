@@ -17,14 +17,14 @@ export const ownPathsOf = (id: string): readonly string[] => (API_NAMES.has(id) 
 export const pathFault = (path: string, id: string, grants: readonly Grant[]): string | undefined => {
   const segments = path.split('/').slice(1);
   const odd = segments.find((segment) => !PARAMETER.test(segment) && !isPlainName(segment));
-  if (odd !== undefined) return `has "${odd}" in it, which is no plain name`;
+  if (odd !== undefined) return `has "${odd}" in it, which is not a plain name`;
   const end = segments.findIndex((segment) => PARAMETER.test(segment));
   const names = end < 0 ? segments : segments.slice(0, end);
   const literal = `/${names.join('/')}`;
   if (ownPathsOf(id).some((own) => isBelow(literal, own))) return undefined;
   if (isOfInterface(literal)) return 'belongs to the interface of svc';
   if (isGranted(grants, 'routes', literal)) return undefined;
-  return `is neither below ${ownPathsOf(id).join(' nor below ')}, nor below a path that it was granted (routes:${grantFor(names)})`;
+  return `is not below ${ownPathsOf(id).join(' nor below ')}, and not below a granted path (routes:${grantFor(names)})`;
 };
 
 const grantFor = (names: readonly string[]): string => `/${names.slice(0, names[0] === 'api' ? 2 : 1).join('/')}`.toLowerCase();

@@ -26,7 +26,7 @@ export const Panel = Type.Object(
     icon: Type.String({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$', maxLength: 40, description: 'The name of an icon of the kit' }),
     place: Type.Union(
       PANEL_PLACES.map((place) => Type.Literal(place)),
-      { description: 'talk: conversations; watch: what goes on; build: what agents are made of; run: the daemon itself' },
+      { description: 'talk: conversations; watch: activity; build: agents and their parts; run: the daemon' },
     ),
     collection: Type.Optional(Type.String({ maxLength: 60, description: 'A collection of the extension, by its path: the page draws its table and forms, and the panel needs no code' })),
     order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Among those of its place; default 500' })),

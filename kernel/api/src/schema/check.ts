@@ -3,7 +3,7 @@
 export type Checked =
   /** `value` has what the schema gives as default; the value that was handed in is left as it was. */
   | { readonly ok: true; readonly value: unknown }
-  /** `path` leads to the field (empty for the whole value); `message` is a sentence that names it and says what was expected. */
+  /** `path` is the field (empty for the whole value); `message` is a sentence with the field and the expected value. */
   | { readonly ok: false; readonly path: readonly string[]; readonly message: string };
 
 /**

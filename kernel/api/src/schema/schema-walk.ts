@@ -26,14 +26,14 @@ export interface JsonSchema {
   readonly pattern?: string;
   readonly format?: string;
   readonly 'x-secret'?: boolean;
-  /** Beside `x-secret`: whoever reads the setting takes `sha256:<hex>` of the value as well. */
+  /** With `x-secret`: `sha256:<hex>` of the value is accepted too. */
   readonly 'x-hash-serves'?: boolean;
   readonly 'x-security'?: boolean;
   /** A key by which callers are let in: while none is set, the daemon is open (api-keys.ts). */
   readonly 'x-caller-key'?: boolean;
-  /** Beside `x-caller-key`: the daemon sets it by itself, to the hash of the key that it made; what stands in the file is not looked at. */
+  /** With `x-caller-key`: the daemon sets it automatically to the hash of the key that it created; a value in the file is ignored. */
   readonly 'x-owner-key'?: boolean;
-  /** The variable that stands above the setting. */
+  /** The environment variable that overrides the setting. */
   readonly 'x-env'?: string;
   /** Older spellings of a setting, on the top level of the file. */
   readonly 'x-alias'?: readonly string[];
@@ -124,7 +124,7 @@ export const splitUnknown = (schema: JsonSchema, value: unknown, path: readonly 
   return { value: visit(schema, value, path), unknown };
 };
 
-/** What a schema asks for, to stand after "must be". */
+/** The expectation of a schema, as the end of "must be". */
 export const describeSchema = (schema: JsonSchema): string => {
   const options = choices(schema);
   if (options.length > 0) return options.length === 1 ? String(options[0]) : `one of ${options.join(', ')}`;

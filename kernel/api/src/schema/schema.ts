@@ -27,7 +27,7 @@ export const IdempotencyKey = {
 /** Null where nothing here can fill it. */
 export const Nullable = <T extends TSchema>(schema: T, options: { description?: string } = {}) => Type.Union([schema, Type.Null()], options);
 
-/** The body of every error answer (interface.md, Errors). `error` is always a string. */
+/** The body of every error answer, whatever its status. `error` is always a string. */
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: 'What happened and what to do' }),

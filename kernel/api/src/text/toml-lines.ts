@@ -7,7 +7,7 @@ export interface TomlEntry {
   readonly kind: 'table' | 'tables' | 'assign';
   /** Full path; an element of an array of tables has its number in it: `['mcp_servers', '0', 'name']`. */
   readonly path: readonly string[];
-  /** The table whose header stands above. */
+  /** The table of the preceding header. */
   readonly table: readonly string[];
   /** One-based. */
   readonly line: number;

@@ -71,6 +71,6 @@ export const isWord = (word: string): boolean => WORD.test(word) && !HAS_CAPITAL
 /** Words as a column of the kind `words` is given them; null when there are none. */
 export const wordList = (words: readonly string[]): string | null => {
   const wrong = words.find((word) => !isWord(word));
-  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong.slice(0, 80))} is no word: letters, digits and pictographs are, 128 of them at most`);
+  if (wrong !== undefined) throw new Error(`${JSON.stringify(wrong.slice(0, 80))} is not a word: use letters, digits and pictographs, at most 128`);
   return words.length === 0 ? null : words.join(' ');
 };

@@ -121,7 +121,7 @@ const requireAll = ({ args, body, command, flags, isBodyRequired }: ResolvedComm
   const missing = [...args, ...flags].find(({ from, isRequired, name }) => isRequired && (from === 'body' ? !hasMember(sent, name) : given[name] === undefined));
   const help = `svc ${command} --help`;
   if (missing !== undefined) throw usageFailure(args.includes(missing) ? `${flagWords(missing.name).toUpperCase()} is missing.` : `--${flagOf(missing.name)} is missing.`, help);
-  if (sent === undefined && (isBodyRequired || body === 'bytes')) throw usageFailure('--file is missing: it gives what is sent.', help);
+  if (sent === undefined && (isBodyRequired || body === 'bytes')) throw usageFailure('--file is missing. It gives the body to send.', help);
 };
 
 const hasMember = (body: unknown, name: string): boolean => typeof body === 'object' && body !== null && name in body;

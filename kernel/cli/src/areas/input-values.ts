@@ -43,7 +43,7 @@ export const typedValue = ({ name, schema }: Pick<CommandInput, 'name' | 'schema
   if (kind === 'switch') return switchOf(text, label);
   if (kind === 'json') return jsonOf(text, label);
   const choices = choicesOf(schema);
-  if (choices !== undefined && !choices.includes(text)) throw usageFailure(`${label} is "${text}"; one of these was expected: ${choices.join(', ')}.`);
+  if (choices !== undefined && !choices.includes(text)) throw usageFailure(`${label} is "${text}"; expected one of these: ${choices.join(', ')}.`);
   return text;
 };
 

@@ -48,7 +48,7 @@ const defineTrust = (ext: Command, action: Action): void => {
     .argument('<public>', 'the public key, 64 hex digits')
     .option('--allow <id...>', 'the extensions it can sign; "publisher-*" for all of a publisher')
     .option('--name <name>', "the owner's name")
-    .option('--isolation <how>', 'isolated, walled, or in-process for code you trust as your own')
+    .option('--isolation <how>', 'isolated or walled')
     .action(action(async (cli, publicKey: string, flags: TrustFlags) => (await import('../publish/trust.js')).trustAdd(cli, publicKey, flags)));
   trust
     .command('revoke')

@@ -57,7 +57,7 @@ const edited = async (cli: Cli, copy: string, report: (local: LocalConfig) => vo
 };
 
 const startRefused = async (cli: Cli, { claims, values }: LocalConfig): Promise<string | undefined> => {
-  const { startRefusal } = await import('@svc/daemon/settings/open-network');
+  const { startRefusal } = await import('@svc/platform/config/open-network');
   return startRefusal(cli.settings.env, () => claims, resolveHome(cli.settings.env))((section) => values.get(section));
 };
 

@@ -55,7 +55,7 @@ const atDaemon = (daemon: DaemonClient): SettingsSource => ({
 const inFile = async ({ settings, distDir }: Cli): Promise<SettingsSource> => {
   const [{ openLocalSettings }, { startRefusal }, { plainConfigSchema }, { allClaims }] = await Promise.all([
     import('@svc/platform/config/settings/local-settings'),
-    import('@svc/daemon/settings/open-network'),
+    import('@svc/platform/config/open-network'),
     import('@svc/platform/config/settings/config-document'),
     import('@svc/platform/config/claims'),
   ]);

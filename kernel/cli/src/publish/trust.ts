@@ -6,7 +6,6 @@ import { type Isolation, isPublicKey, keyIdOf, parseTrust, type TrustedKey, trus
 import type { Cli, Outcome } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { Failure, usageFailure } from '../failure.js';
-import { agreesAtTerminal } from '../terminal/asking.js';
 import { table } from '../terminal/layout.js';
 import { inWords } from './key-place.js';
 
@@ -38,12 +37,12 @@ export const trustList = async (cli: Cli): Outcome => {
   if (cli.json) cli.out.json({ keys: keys.map(shown) });
   else if (keys.length === 0) cli.out.line('No keys are trusted yet. Installing a signed extension asks whether to trust its key; svc ext trust add does it in advance.');
   else {
-    const rows = keys.map(({ allow, id, isolation, name, revoked }) => [
+    const rows = keys.map(({ allow, id, isolation, name, revoked, wasInProcess }) => [
       id,
       revoked === undefined ? 'trusted' : 'revoked',
       name === '' ? '-' : name,
       allow.join(', ') || '-',
-      isolation ?? 'as the settings say',
+      isolation ?? (wasInProcess ? 'as configured; in-process was removed' : 'as configured'),
     ]);
     const columns = [{ title: 'KEY' }, { title: 'STATE' }, { title: 'NAME', shrinks: true }, { title: 'EXTENSIONS', shrinks: true }, { title: 'RUNS' }];
     for (const line of table(columns, rows, cli.out.width, (text, column) => (column === 1 && text.startsWith('revoked') ? cli.out.red(text) : text))) cli.out.line(line);
@@ -62,15 +61,16 @@ export const trustAdd = async (cli: Cli, publicKey: string, flags: TrustFlags): 
   if (!isPublicKey(publicKey)) throw usageFailure('A public key is 64 hex digits.', 'svc ext verify FILE.tgz   shows the one of a package');
   if (allow.length === 0) throw usageFailure('Choose which extensions this key can sign.', 'svc ext trust add KEY --allow publisher-name   or --allow "publisher-*"');
   const isolation = isolationOf(flags.isolation);
-  const question = 'Its code will run inside the daemon and can read all its files and secrets. Trust it?';
-  if (isolation === 'in-process' && !(await agreesAtTerminal(cli, question))) return EXIT.ok;
   const id = keyIdOf(publicKey);
   const keys = await changeKeys(cli, (before) => {
     const known = before.find((key) => key.id === id);
     if (known?.revoked !== undefined)
       throw new Failure(`${id} was revoked ${known.revoked}.`, { code: 'cli_key_revoked', fix: `svc ext trust remove ${id}   removes the key; then you can add it again` });
+    const { wasInProcess, ...kept } = known ?? { id, name: '', public: publicKey, since: new Date().toISOString() };
     const next: TrustedKey = {
-      ...(known ?? { id, name: '', public: publicKey, since: new Date().toISOString() }),
+      ...kept,
+      // It stays until somebody says another one.
+      ...(wasInProcess && isolation === undefined ? { wasInProcess } : {}),
       ...(name === undefined ? {} : { name }),
       allow: [...new Set([...(known?.allow ?? []), ...allow])],
       ...(isolation === undefined ? {} : { isolation }),
@@ -81,8 +81,8 @@ export const trustAdd = async (cli: Cli, publicKey: string, flags: TrustFlags): 
 };
 
 const isolationOf = (text: string | undefined): Isolation | undefined => {
-  if (text === undefined || text === 'isolated' || text === 'walled' || text === 'in-process') return text;
-  throw usageFailure(`There is no isolation "${text}".`, 'isolated, walled or in-process');
+  if (text === undefined || text === 'isolated' || text === 'walled') return text;
+  throw usageFailure(`There is no isolation "${text}".`, 'isolated or walled');
 };
 
 export const trustRevoke = async (cli: Cli, id: string): Outcome => {

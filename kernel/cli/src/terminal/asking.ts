@@ -43,7 +43,7 @@ export const choose = async <T>(question: string, options: ReadonlyArray<{ value
     if (prompts.isCancel(answer)) throw interrupted();
     const chosen = typeof answer === 'string' ? options[Number(answer)] : undefined;
     if (chosen) return chosen.value;
-    prompts.log.warn('No matches. Choose one of the list, or press Ctrl-C.');
+    prompts.log.warn('No matches. Choose one from the list, or press Ctrl-C.');
   }
 };
 

@@ -196,7 +196,7 @@ describe('svc chat at a terminal', function () {
     await terminal.hides('half a sent');
     await new Promise((resolve) => setTimeout(resolve, 2_100));
     terminal.type(CTRL_C);
-    await terminal.shows('Ctrl-C again leaves');
+    await terminal.shows('Press Ctrl-C again to leave');
     terminal.type(CTRL_C);
     expect((await terminal.end).code).to.equal(0);
   });

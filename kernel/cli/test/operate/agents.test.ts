@@ -72,8 +72,8 @@ describe('svc agent with the real daemon', function () {
       [['apply', '/nowhere/agent.toml'], 1, /cannot be read[\s\S]*ENOENT/],
       [['set', 'assistant', 'temprature', '1'], 1, /"temprature" is not a key of an agent\. Did you mean temperature\?/],
       [['set', 'assistant', 'resources.max_cst', '1'], 1, /"resources.max_cst" is not a key of an agent/],
-      [['set', 'assistant', 'temperature', 'warm'], 2, /temperature is a number, and "warm" is none/],
-      [['set', 'assistant', 'mode', 'obsrve'], 1, /not a mode of agents: one of Stable, Normal/],
+      [['set', 'assistant', 'temperature', 'warm'], 2, /temperature must be a number, not "warm"/],
+      [['set', 'assistant', 'mode', 'obsrve'], 1, /not a mode of agents; expected one of Stable, Normal/],
       [['set', 'assistant', 'color', 'blue-ish'], 1, /not a colour/],
     ];
     for (const [args, code, words] of refused)
@@ -139,7 +139,7 @@ describe('svc agent with the real daemon', function () {
       expect([broken.code, broken.stderr]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.includes('(line 3): it is not TOML'));
       const misspelt = await agent('apply', file('misspelt.toml', 'name = "clerk"\n[model]\ntemperatur = 0.2\n'), '--yes');
       expect([misspelt.code, misspelt.stderr]).to.satisfy(
-        ([code, text]: [number, string]) => code === 1 && text.includes('(line 3): model.temperatur is not a key of a manifest. Did you mean "temperature"?'),
+        ([code, text]: [number, string]) => code === 1 && text.includes('(line 3): model.temperatur is not a key of agent.toml. Did you mean "temperature"?'),
       );
       const { details } = JSON.parse((await agent('apply', file('misspelt.toml', 'name = "clerk"\n[model]\ntemperatur = 0.2\n'), '--yes', '--json')).stdout) as {
         details: { problems: Array<{ line: number }> };
@@ -169,7 +169,7 @@ describe('svc agent with the real daemon', function () {
 
     for (const [what, line, words] of [
       ['no TOML', 'boo = [', /\(line \d+\): it is not TOML/],
-      ['no capability', 'boo = 1', /\(line \d+\): capabilities\.boo is no capability/],
+      ['no capability', 'boo = 1', /\(line \d+\): capabilities\.boo is not a known capability/],
     ] as const)
       it(`keeps the text where it is ${what}, and names the line`, async () => {
         const ran = await edit('subject', `echo '${line}' >> "$1"`);

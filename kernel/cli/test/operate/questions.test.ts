@@ -123,11 +123,11 @@ describe('svc asks at a terminal', function () {
       {
         error: 'The agent manifest cannot be used (line 4).',
         code: 'agents_invalid_manifest',
-        details: { problems: [{ line: 4, key: 'model.boo', message: 'model.boo is not a key of a manifest', expected: '' }] },
+        details: { problems: [{ line: 4, key: 'model.boo', message: 'model.boo is not a key of agent.toml', expected: '' }] },
       },
     ]);
     const terminal = open(['agent', 'edit', 'assistant'], editor('grep -q boo "$1" || echo "boo = 1" >> "$1"'));
-    await terminal.shows('line 4: model.boo is not a key of a manifest');
+    await terminal.shows('line 4: model.boo is not a key of agent.toml');
     await terminal.shows('Back to the editor?');
     daemon.answers.set(`PATCH /api/agents/${AGENT_ID}`, [200, { status: 'ok', agent_id: AGENT_ID, name: 'assistant', revision: 8 }]);
     terminal.type('y');

@@ -35,11 +35,11 @@ export interface paths {
         put?: never;
         /**
          * Create an agent
-         * @description An agent is described by `manifest_toml`, else by `manifest`, else by the `template` of that name; a `name` alone gives one with every default. `name` and `model` beside it win over what it says.
+         * @description Send `manifest_toml`, `manifest` or the name of a `template`; the first of these is used. A `name` alone creates an agent with every default. `name` and `model` override the manifest.
          *
-         *     A manifest is refused whole, with every slip and its line, where a key is misspelt, misplaced, out of range, or narrows something that nothing here narrows. A key that waits for an area which is not here is kept, and told under `warnings`.
+         *     If a key is misspelt, misplaced, out of range, or sets a limit that svc cannot enforce, the whole manifest is refused, with all errors and their lines. Keys of features that are not part of svc yet are stored and listed under `warnings`.
          *
-         *     Nobody grants more than their role may (403): shell and private networks need an admin. A name is taken once per owner (409). Ids are random: a name used again inherits nothing.
+         *     You can grant only what your role allows (403): shell and private networks need an admin. Names are unique per owner (409). Ids are random, so a reused name inherits nothing.
          *
          *     With an `Idempotency-Key`, the same request gives the same agent, and another request under that key is refused.
          */
@@ -61,7 +61,7 @@ export interface paths {
         put?: never;
         /**
          * Create up to 50 agents
-         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. A body of the wrong form is refused whole, before anything is made. With an `Idempotency-Key`, a request that is sent again makes nothing twice.
+         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. An invalid body is refused before any agent is created. With an `Idempotency-Key`, a repeated request creates nothing twice.
          */
         post: operations["spawnAgents"];
         /**
@@ -105,7 +105,7 @@ export interface paths {
         put?: never;
         /**
          * Suspend up to 50 agents and cancel their runs
-         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. A suspended agent takes no messages until it is started again. `message` says whether there was a run to cancel.
+         * @description Items are validated and processed one after the other, like single calls, and each has its own result. The status is 200 even if all fail. Items processed before a failure stay in effect. A suspended agent accepts no messages until it is started again. `message` says whether a run was cancelled.
          */
         post: operations["stopAgents"];
         delete?: never;
@@ -157,13 +157,13 @@ export interface paths {
         head?: never;
         /**
          * Update an agent or replace its manifest
-         * @description Changes only the fields in the body. `manifest_toml` replaces the whole manifest, and stands alone: the name stays, and so do tags and looks that the text does not say anew.
+         * @description Changes only the fields in the body. `manifest_toml` replaces the whole manifest, and must be the only field. The name stays, and so do tags and identity fields that the new text does not set.
          *
          *     The resulting manifest is validated like that of a new agent: it cannot grant anything that the agent's owner, its parent or the caller may not grant. Its children keep their grants, even if the agent now has fewer.
          *
-         *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
+         *     An active run keeps the manifest that it started with, including its permissions; the next run uses the new one. Spending limits and tool block lists apply from the run's next call. To end an active run, stop the agent.
          *
-         *     Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (as `GET /api/agents/{id}` shows it) a change is refused whenever anything was changed since.
+         *     Two concurrent changes of different keys are both applied. If they change the same key, the later one answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (see `GET /api/agents/{id}`), a change is refused if anything changed since.
          */
         patch: operations["patchAgent"];
         trace?: never;
@@ -207,9 +207,9 @@ export interface paths {
          * Update an agent's name, identity and model settings
          * @description Changes only the fields in the body; an empty text removes a field. With a provider alone, the model stays if that provider has it; otherwise the provider's default model is used.
          *
-         *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
+         *     An active run keeps the manifest that it started with, including its permissions; the next run uses the new one. Spending limits and tool block lists apply from the run's next call. To end an active run, stop the agent.
          *
-         *     Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (as `GET /api/agents/{id}` shows it) a change is refused whenever anything was changed since.
+         *     Two concurrent changes of different keys are both applied. If they change the same key, the later one answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (see `GET /api/agents/{id}`), a change is refused if anything changed since.
          */
         patch: operations["patchAgentConfig"];
         trace?: never;
@@ -243,7 +243,7 @@ export interface paths {
         };
         /**
          * List files of a workspace
-         * @description Lists the files in the agent's folder and below it, by name: what the agent wrote with its tools, what people put there, and copies of what was attached to messages (`uploads/`). A workspace that nobody has written to is an empty list. At most 1,000 files and folders are looked at; `truncated` says that there are more.
+         * @description Lists the files in the agent's folder and its subfolders by name: files that the agent wrote with its tools, files that people added, and copies of attachments (`uploads/`). An unused workspace gives an empty list. At most 1,000 files and folders are read; `truncated` says whether there are more.
          */
         get: operations["listAgentFiles"];
         put?: never;
@@ -263,12 +263,12 @@ export interface paths {
         };
         /**
          * Read a workspace file
-         * @description Answers with the text of the file, or base64 where it is not UTF-8, up to 4 MiB. With `?raw=1`, or `Accept: application/octet-stream`, it answers with the bytes themselves, of any size; these come with an ETag, and `Range` asks for a part. Only pictures and sound are given a type by their name; everything else is a download.
+         * @description Returns the text of the file, or base64 if it is not UTF-8, up to 4 MiB. With `?raw=1` or `Accept: application/octet-stream`, it returns the raw bytes, of any size, with an ETag and support for `Range`. Pictures and sound have a type by their name; everything else is a download.
          */
         get: operations["getAgentFile"];
         /**
          * Write a workspace file
-         * @description Replaces the file as a whole, or makes it together with missing folders; a reader sees the old text or the new one, never half of it. At most 1 MiB, and 32,768 bytes for files that say who the agent is: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; tools of the agent do not write them. Two people who edit the same file do not overwrite each other when they send what they read: `expected` in the body (409 where it has changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent itself is not held up: what it writes between reading and writing is seen, what it writes in the same instant is not. Larger files go through the upload.
+         * @description Replaces the whole file, or creates it with missing folders. Readers see the old text or the new one, never a part. At most 1 MiB, and 32,768 bytes for identity files: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; the agent's tools cannot write them. So that two people do not overwrite each other, send what you read: `expected` in the body (409 if it changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent does not wait for this: a write between your read and your write is detected, one at the same instant is not. Use uploads for larger files.
          */
         put: operations["putAgentFile"];
         post?: never;
@@ -294,7 +294,7 @@ export interface paths {
         post?: never;
         /**
          * Delete all conversations of an agent
-         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. A request that names one session is refused: `DELETE /api/sessions/{id}` deletes that one. The same as `POST /api/agents/{id}/session/reset`.
+         * @description Deletes every session of the agent with its messages, and starts a new, empty one. Active runs are stopped first, and their remaining output is not stored. Usage and cost records stay. A request that names a session is refused: use `DELETE /api/sessions/{id}` to delete one. The same as `POST /api/agents/{id}/session/reset`.
          */
         delete: operations["clearHistory"];
         options?: never;
@@ -391,7 +391,7 @@ export interface paths {
         };
         /**
          * Get an agent's usage
-         * @description Tokens, calls and money are sums over all that the agent ever used. Messages, tool calls, errors and the average time are counted over its newest 10,000 messages, and `counted_messages` says over how many. What is `session_…` belongs to its current session.
+         * @description Tokens, calls and cost are totals since the agent was created. Messages, tool calls, errors and the average time cover its newest 10,000 messages; `counted_messages` is the number covered. Fields named `session_…` are for its current session.
          */
         get: operations["getAgentMetrics"];
         put?: never;
@@ -412,7 +412,7 @@ export interface paths {
         get?: never;
         /**
          * Set an agent's mode
-         * @description `Stable` pins the model that answers now (or the one that the manifest names as `pinned_model`): whatever becomes the default, or of an alias, this agent goes on with it, and its model cannot be changed. There are no skills in this version that could be frozen with it.
+         * @description `Stable` pins the current model (or the manifest's `pinned_model`): the agent keeps it even if the default or an alias changes, and its model cannot be changed. This version has no skills to freeze.
          *
          *     `Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.
          *
@@ -436,9 +436,9 @@ export interface paths {
         get?: never;
         /**
          * Set an agent's model
-         * @description A name alone is looked for at the provider that the agent has, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` name the provider as well. A model that the catalog does not have is taken as it is written, as in the manifest of a new agent, and `warnings` says so, with what is near to it. A provider that there is not is refused.
+         * @description A name alone is looked up at the agent's provider, then in the whole catalog; `PROVIDER/MODEL` and `PROVIDER:MODEL` also name the provider. A model that is not in the catalog is accepted as written, as in the manifest of a new agent; `warnings` says so and lists similar names. An unknown provider is refused.
          *
-         *     A run that is under way keeps its model; the next one has the new one. While the mode is `Stable` the model is pinned, and this answers 409.
+         *     An active run keeps its model; the next run uses the new one. In the mode `Stable` the model is pinned, and the status is 409.
          */
         put: operations["setAgentModel"];
         post?: never;
@@ -477,7 +477,7 @@ export interface paths {
         };
         /**
          * Get the agent's current conversation
-         * @description The conversation as people read it: tool calls belong to the message that made them. `compacted_summary` is what a model reads instead of the older messages, which are still included. At most the newest 5,000 entries or 8 MiB are returned; `message_count` counts all. A new session is empty.
+         * @description The conversation as people read it: tool calls belong to the message that made them. `compacted_summary` is the summary that a model reads instead of the older messages, which are still included. At most the newest 5,000 entries or 8 MiB are returned; `message_count` counts all. A new session is empty.
          */
         get: operations["getSession"];
         put?: never;
@@ -539,7 +539,7 @@ export interface paths {
         put?: never;
         /**
          * Delete all conversations of an agent and start a new one
-         * @description Every session of the agent is deleted with all that was said, and a new, empty one begins. Runs that are going on are stopped first, and what they still say is kept nowhere. Usage and cost stay on the books. A request that names one session is refused: `DELETE /api/sessions/{id}` deletes that one.
+         * @description Deletes every session of the agent with its messages, and starts a new, empty one. Active runs are stopped first, and their remaining output is not stored. Usage and cost records stay. A request that names a session is refused: use `DELETE /api/sessions/{id}` to delete one.
          */
         post: operations["resetSession"];
         delete?: never;
@@ -686,7 +686,7 @@ export interface paths {
         get: operations["getAgentTools"];
         /**
          * Update an agent's tools
-         * @description Each list in the request replaces the current one; lists that are left out stay. Applies from the next tool call, including active runs. You cannot grant an agent more than its owner's role allows, or a child more than its parent has: 403, and nothing changes. Unknown tool names are stored with a warning, since their extension may be installed later.
+         * @description Each list in the request replaces the current one; missing lists stay unchanged. Applies from the next tool call, including active runs. You cannot grant an agent more than its owner's role allows, or a child more than its parent has: 403, and nothing changes. Unknown tool names are stored with a warning, since their extension may be installed later.
          */
         put: operations["setAgentTools"];
         post?: never;
@@ -705,7 +705,7 @@ export interface paths {
         };
         /**
          * Get a run's decisions: tool calls and steps over time
-         * @description Of the newest message of the agent, or of the run that is named. `traces` has one record for each tool call; `steps` has model calls too, with times, tokens and money, as a timeline needs them. A run that goes on shows what it has done so far. Of side questions and incognito messages the arguments and results are not kept, only which tools were called.
+         * @description Of the newest message of the agent, or of the run that is named. `traces` has one record for each tool call; `steps` has model calls too, with times, tokens and money, as a timeline needs them. An active run shows its steps so far. For side questions and incognito messages, only the names of the tools are stored, not arguments and results.
          */
         get: operations["listAgentTraces"];
         put?: never;
@@ -726,13 +726,13 @@ export interface paths {
         get?: never;
         /**
          * Update manifest keys of an agent
-         * @description The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null takes a key back to its default. `manifest_toml` replaces the whole manifest instead, as PATCH does, and stands alone. A key that no manifest has is refused by its name.
+         * @description The body has the keys of agent.toml, as JSON: a table is merged key by key, a text or a list replaces, null resets a key to its default. `manifest_toml` replaces the whole manifest instead, as with PATCH, and must be the only field. Unknown keys are refused by name.
          *
          *     The resulting manifest is validated like that of a new agent: it cannot grant anything that the agent's owner, its parent or the caller may not grant. Its children keep their grants, even if the agent now has fewer.
          *
-         *     A run that is under way goes on with the manifest it began with, also with what that grants; the next run has the new one. Limits of spending, and the lists that take tools away, hold from its next call on. To end what an agent does now, stop it.
+         *     An active run keeps the manifest that it started with, including its permissions; the next run uses the new one. Spending limits and tool block lists apply from the run's next call. To end an active run, stop the agent.
          *
-         *     Two changes at the same time are both kept where they are about different keys. Where they are about the same one, the later answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (as `GET /api/agents/{id}` shows it) a change is refused whenever anything was changed since.
+         *     Two concurrent changes of different keys are both applied. If they change the same key, the later one answers 409 `agents_changed_meanwhile`: read the agent again. With `revision` (see `GET /api/agents/{id}`), a change is refused if anything changed since.
          */
         put: operations["updateAgent"];
         post?: never;
@@ -753,11 +753,11 @@ export interface paths {
         put?: never;
         /**
          * Upload a file
-         * @description Takes one file, as a form (`multipart/form-data`, field `file`: `curl -F file=@picture.png …`) or as the body itself, with its `Content-Type` and its name in `X-Filename` (percent-encoded where it is not ASCII).
+         * @description Send one file, as a form (`multipart/form-data`, field `file`: `curl -F file=@picture.png …`) or as the raw body with its `Content-Type` and its name in `X-Filename` (percent-encoded if it is not ASCII).
          *
          *     The answer’s `file_id` goes into `attachments` of a message to any agent that you may talk to; the bytes are at `GET /api/uploads/{file_id}`.
          *
-         *     Taken are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text in UTF-8 (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The bytes are looked at: a file that is not what its type says is refused, as is an empty one. At most `max_upload_size_bytes` (10 MiB unless config.toml says otherwise), and `[uploads] max_owner_bytes` for all uploads of one owner. The same bytes are kept once, however often they are sent. An upload goes with its agent.
+         *     Supported are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text in UTF-8 (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The content is checked: a file that does not match its type is refused, and so is an empty one. At most `max_upload_size_bytes` (10 MiB by default), and `[uploads] max_owner_bytes` for all uploads of one owner. Identical files are stored once. Uploads are deleted with their agent.
          */
         post: operations["uploadFile"];
         delete?: never;
@@ -775,9 +775,433 @@ export interface paths {
         };
         /**
          * Chat with an agent over a WebSocket
-         * @description Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_end` (what the tool is called with, 500 letters at most), `tool_result` and one `response` or `error` for each message, each with a `frame_id`. The `code` of an `error` is one of `agent_not_found`, `budget_exceeded`, `context_length_exceeded`, `rate_limited`, `billing_error`, `auth_error`, `model_not_found`, `format_error`, `llm_error` and `upload_access_denied`; `reason` is the own code of the daemon. A frame over 64 KiB is answered by an `error` and closes the socket. `agents_updated` comes every five seconds. `message_id` of a message comes back on the frame that ends it, `idempotency_key` makes one message of those that are sent twice. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
+         * @description Frames are JSON texts. You send `{"type":"message","content":"…"}`, `{"type":"command","command":"help"}`, `{"type":"resume","last_event_id":"…"}` or `{"type":"ping"}`; a text that is not JSON is a message. You get `connected`, then `thinking`, `text_delta`, `tool_start`, `tool_end` (the arguments of the call, at most 500 characters), `tool_result` and one `response` or `error` for each message, each with a `frame_id`. The `code` of an `error` is one of `agent_not_found`, `budget_exceeded`, `context_length_exceeded`, `rate_limited`, `billing_error`, `auth_error`, `model_not_found`, `format_error`, `llm_error` and `upload_access_denied`; `reason` is the daemon's own code. A frame over 64 KiB is answered by an `error` and closes the socket. `agents_updated` comes every five seconds. The frame that ends a message repeats its `message_id`. A message that you send twice with the same `idempotency_key` is one message. A browser, which cannot set headers here, sends the key as the subprotocol `bearer.<key>`.
          */
         get: operations["chatWithAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approval-grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List remembered approvals
+         * @description Calls that run without asking, because somebody chose `remember` when they approved one. The newest 500.
+         */
+        get: operations["listApprovalGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approval-grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a remembered approval
+         * @description Later calls wait for a person again.
+         */
+        delete: operations["deleteApprovalGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approval requests
+         * @description Pending ones first, then those that were decided, newest first.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Create an approval request
+         * @description For programs that act for an agent and want a person's decision: they read it with `GET /api/approvals/{id}`. Tool calls of agents make theirs by themselves. An agent has 5 of these pending at most.
+         */
+        post: operations["createApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List decisions about approval requests
+         * @description Newest first, as long as `[approval] audit_retention_days` says.
+         */
+        get: operations["listApprovalDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide several approval requests
+         * @description All or none: if one of them is missing, was decided already or needs a code, none is changed.
+         */
+        post: operations["resolveApprovals"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count approval requests
+         * @description Of those that you can see: how many wait, and how many there are, decided ones included.
+         */
+        get: operations["countApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove your authenticator
+         * @description Needs a code of it, or one of its recovery codes. One that was never confirmed can be removed with its code, too.
+         */
+        delete: operations["deleteTotp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an authenticator
+         * @description Activates what the last setup made. After five wrong codes none is checked for five minutes.
+         */
+        post: operations["confirmTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove your authenticator
+         * @description Needs a code of it, or one of its recovery codes. One that was never confirmed can be removed with its code, too.
+         */
+        post: operations["revokeTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set up an authenticator
+         * @description Answers with a new secret, its `otpauth://` URI, a QR code and eight recovery codes; none of these is shown again. It holds from the first code that `POST /api/approvals/totp/confirm` accepts; until then a new setup replaces it. With an authenticator that is confirmed already, send a code of it as `current_code`.
+         */
+        post: operations["createTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/totp/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the state of your authenticator
+         * @description Of the caller alone. The secret is never shown again.
+         */
+        get: operations["getTotpStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an approval request
+         * @description What `preview` shows is made from the arguments of the call: the command, the changes of files, the address.
+         */
+        get: operations["getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a request
+         * @description The run goes on and the call runs with exactly the arguments that were shown. Where `second_factor` is `totp` it needs `totp_code`: a code from your authenticator, or a recovery code. `remember` also approves such calls of this agent later.
+         */
+        post: operations["approveApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a request
+         * @description The call does not run, and the agent is told. It needs no code.
+         */
+        post: operations["rejectApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit trail
+         * @description Everything as JSON lines: entries with the text that was hashed, and the signed checkpoints. `svc audit verify --file` verifies it on any machine.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the newest signed checkpoint
+         * @description A C2SP signed note: origin, number of entries and root of the Merkle tree. `x-audit-key` is the public key that verifies it.
+         */
+        get: operations["getAuditCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/consistency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove that the log only grew
+         * @description A consistency proof of RFC 6962 from the first `from` entries to the first `size`; by default those of the newest checkpoint.
+         */
+        get: operations["getAuditConsistencyProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/proof/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove that an entry is in the log
+         * @description An inclusion proof of RFC 6962 for the entry among the first `size` entries; by default those of the newest checkpoint.
+         */
+        get: operations["getAuditInclusionProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/log/tile/{rest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a tile of the log
+         * @description As C2SP tlog-tiles names them: `0/000`, `1/x001/234`, `0/001.p/44`, `entries/000`. Leaves are the hashes of entries.
+         */
+        get: operations["getAuditTile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List audit entries
+         * @description Newest first. Owners and admins see all entries; others see those about themselves and their agents. Without filters, `total` is the length of the list; trimmed entries are not listed.
+         */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify the audit trail
+         * @description Hashes every entry again, and compares the log with all signed checkpoints, those in the data folder included. A trail that is not what was written is answered with 200 and `invalid`.
+         */
+        get: operations["verifyAudit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -828,6 +1252,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List checkpoints of an agent
+         * @description Newest first. A checkpoint holds the files of the working folder that svc has written, as they were before a tool call.
+         */
+        get: operations["listCheckpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore files from a checkpoint
+         * @description Copies the files of the checkpoint back into the working folder, with their executable bits and links. Files that were created later stay. The present state becomes a checkpoint first (`safety_commit`), so a restore can be undone. `skipped` lists files of the checkpoint that could not be written; `not_kept` lists files that commands changed or deleted since and that no checkpoint holds.
+         */
+        post: operations["restoreCheckpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/checkpoints/{commit}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview a restore
+         * @description Each file of the checkpoint beside the file in the working folder now, those that differ first, at most 500.
+         */
+        get: operations["previewCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands": {
         parameters: {
             query?: never;
@@ -837,7 +1321,7 @@ export interface paths {
         };
         /**
          * List slash commands
-         * @description Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.
+         * @description Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered immediately, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.
          */
         get: operations["listCommands"];
         put?: never;
@@ -857,7 +1341,7 @@ export interface paths {
         };
         /**
          * One slash command
-         * @description By its name or an alias, with or without the slash, in any case. Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered at once, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.
+         * @description By its name or an alias, with or without the slash, in any case. Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered immediately, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message.
          */
         get: operations["getCommand"];
         put?: never;
@@ -919,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Reload config.toml
-         * @description svc reloads the file within two seconds after you save it; this call reloads it at once. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.
+         * @description svc reloads the file within two seconds after you save it; this call reloads it immediately. An invalid section keeps its previous value and is listed in `warnings`. A file that is unreadable or not TOML changes nothing: 400.
          */
         post: operations["reloadConfig"];
         delete?: never;
@@ -937,7 +1421,7 @@ export interface paths {
         };
         /**
          * Get the settings schema
-         * @description Beside the schema of every installed section: `x-sections` (which there are, whose, and whether a change holds at once), `x-ui-options` (by JSON pointer: the range of a number, the choices of a word) and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.
+         * @description The schema of every installed section. Also `x-sections` (each section, its extension, and whether a change applies immediately) and `x-ui-options` (by JSON pointer: the range of a number, the choices of a text) and `x-non-writable` (paths that POST /api/config/set refuses). A setting that is not in it has no reader.
          */
         get: operations["getConfigSchema"];
         put?: never;
@@ -959,7 +1443,7 @@ export interface paths {
         put?: never;
         /**
          * Update a setting
-         * @description Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. Changes go one after the other, and an edit of the file from outside is never written over: 409. `If-Match` with the `ETag` of GET /api/config refuses a change of what the caller has not seen. Secrets, names of variables that hold them, and what decides about access are changed by a person in the file: 403. What the environment holds cannot be changed here: 409. A read-only file: 423.
+         * @description Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. Changes are applied one after the other, and an external edit of the file is never overwritten: 409. Send `If-Match` with the `ETag` of GET /api/config to change only what you have read. Secrets, names of variables that hold secrets, and settings that decide about access can only be changed by a person in the file: 403. Settings from the environment cannot be changed here: 409. A read-only file: 423.
          */
         post: operations["setConfigValue"];
         delete?: never;
@@ -1099,7 +1583,7 @@ export interface paths {
         put?: never;
         /**
          * Install a third-party extension
-         * @description Fetches, validates and stores the package. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. It stays off, unless `enable` says otherwise.
+         * @description Fetches, validates and stores the package. No code of a package runs before you agree. The first call answers 409 `install_needs_consent`. Its `details` contain the requested permissions and why, who signed the package, how it will be isolated and what isolation cannot block. The second call sends the `grants` and the `digest` that were shown; a key that is not trusted yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream`, the steps are sent as events. It stays off, unless `enable` says otherwise.
          */
         post: operations["installExtension"];
         delete?: never;
@@ -1159,7 +1643,7 @@ export interface paths {
         put?: never;
         /**
          * Disable an extension
-         * @description Stops it, and what cannot do without it: its operations answer 404 and its tools leave the list, while its rows stay. The choice is kept. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         * @description Stops the extension, and those that require it. Its operations answer 404 and its tools are no longer listed; its rows stay. The choice is stored. If its plan has a warning, the request is refused with 409, and `details.plan` says why; send `confirm=true` to continue. `force=true` does not wait for active work.
          */
         post: operations["disableExtension"];
         delete?: never;
@@ -1179,7 +1663,7 @@ export interface paths {
         put?: never;
         /**
          * Enable an extension
-         * @description Starts it, and what waited for it. The choice is kept: it comes before the preset and config.toml at every start from now on. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         * @description Starts the extension, and those that waited for it. The choice is stored and overrides the preset and config.toml at every start. If its plan has a warning, the request is refused with 409, and `details.plan` says why; send `confirm=true` to continue. `force=true` does not wait for active work.
          */
         post: operations["enableExtension"];
         delete?: never;
@@ -1219,7 +1703,7 @@ export interface paths {
         put?: never;
         /**
          * Reload an extension
-         * @description Loads its code anew beside the one that works, and changes over when the new one has started; where it fails, the old one stays. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         * @description Loads the code again and switches over when the new generation has started. If it fails, the old one keeps running. If its plan has a warning, the request is refused with 409, and `details.plan` says why; send `confirm=true` to continue. `force=true` does not wait for active work.
          */
         post: operations["reloadExtension"];
         delete?: never;
@@ -1239,7 +1723,7 @@ export interface paths {
         put?: never;
         /**
          * Reset an extension
-         * @description Forgets what was chosen by hand and what went wrong with it: preset and config.toml decide again, and a quarantined one is tried anew. Where the plan of it has a warning, it is refused with 409, and `details.plan` says why; `confirm=true` goes on. `force=true` does not wait for work that is going on.
+         * @description Clears the stored choice and recorded failures: the preset and config.toml decide again, and a quarantined extension is started again. If its plan has a warning, the request is refused with 409, and `details.plan` says why; send `confirm=true` to continue. `force=true` does not wait for active work.
          */
         post: operations["resetExtension"];
         delete?: never;
@@ -1259,7 +1743,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back an extension to its previous version
-         * @description Two versions are stored. The previous one is validated again; it is refused if it was modified or its key was revoked. Only the code is rolled back, rows stay as they are. If the previous version does not start, the newer one is restored.
+         * @description Two versions are stored. The previous one is validated again; it is refused if it was modified or its key was revoked. Only the code is rolled back, rows are unchanged. If the previous version does not start, the newer one is restored.
          */
         post: operations["rollbackExtension"];
         delete?: never;
@@ -1279,7 +1763,7 @@ export interface paths {
         put?: never;
         /**
          * Upgrade an installed extension
-         * @description The current version keeps running until the new one has started. If the new one fails, the current one is restored with its tables. If the new version has migrations, the current one is stopped first. An older version is refused without `downgrade`. Nothing of a package runs before somebody agreed. The first call answers 409 `install_needs_consent`, with `details` that say what it asks for and why, who signed it, how it will be isolated and what that does not keep. The second call names `grants` and the `digest` that was shown; a key that nobody trusts yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream` the steps come as events. An upgrade that requests no additional permissions needs no consent. One that does is stored until you agree.
+         * @description The current version keeps running until the new one has started. If the new one fails, the current one is restored with its tables. If the new version has migrations, the current one is stopped first. An older version is refused without `downgrade`. No code of a package runs before you agree. The first call answers 409 `install_needs_consent`. Its `details` contain the requested permissions and why, who signed the package, how it will be isolated and what isolation cannot block. The second call sends the `grants` and the `digest` that were shown; a key that is not trusted yet (`install_unknown_key`) also needs `trust_key`. With `Accept: text/event-stream`, the steps are sent as events. An upgrade that requests no additional permissions needs no consent. One that does is stored until you agree.
          */
         post: operations["upgradeExtension"];
         delete?: never;
@@ -1317,13 +1801,13 @@ export interface paths {
         };
         /**
          * List goals
-         * @description In pages: by `limit` and `offset`, or by `after` with `next` of the page before, which neither repeats nor hides an item while others come and go. Owners and admins see those of everybody.
+         * @description Paged by `limit` and `offset`, or by `after` with `next` of the previous page, which neither repeats nor skips an item while others are added or deleted. Owners and admins see all items, everyone else their own.
          */
         get: operations["listGoals"];
         put?: never;
         /**
          * Create a goal
-         * @description A goal may stand below another one of yours and be given to one of your agents, which then reads it in its system prompt until it is completed or cancelled.
+         * @description A goal can be a subgoal of another one of yours. You can assign it to one of your agents, which then reads it in its system prompt until it is completed or cancelled.
          */
         post: operations["createGoal"];
         delete?: never;
@@ -1489,7 +1973,7 @@ export interface paths {
         };
         /**
          * Stream the daemon log
-         * @description Sends the newest lines first (`lines`, default 200), then every new line. `level` selects lines of that level and above, `filter` lines with a text, `agent_id` lines about one agent; all apply to the first lines too. A client that sends Last-Event-ID goes on where it was. For owners and admins: the log is about everybody.
+         * @description Sends the newest lines first (`lines`, default 200), then every new line. `level` selects lines of that level and above, `filter` lines with a text, `agent_id` lines about one agent; all apply to the first lines too. A client that sends Last-Event-ID continues after that line. For owners and admins, because the log is about everybody.
          */
         get: operations["streamLogs"];
         put?: never;
@@ -1639,7 +2123,7 @@ export interface paths {
         };
         /**
          * Get a model by id, alias or display name
-         * @description Case does not matter, and slashes of an id may stand as they are or as `%2F`. A name is looked up as agents’ names are: custom models, aliases that people made, ids, aliases of the catalog, display names. Where several providers serve a model, the first is shown.
+         * @description Case does not matter. Slashes of an id can be plain or `%2F`. A name is looked up as in a manifest: custom models, your aliases, ids, aliases of the catalog, display names. If several providers serve a model, the first is shown.
          */
         get: operations["getModel"];
         put?: never;
@@ -1679,7 +2163,7 @@ export interface paths {
         };
         /**
          * List panels
-         * @description What the areas that are on add to the page, in the order of its navigation, as far as the caller may use it.
+         * @description The panels of extensions that are on, in the order of the navigation, if the caller may use them.
          */
         get: operations["listPanels"];
         put?: never;
@@ -1699,7 +2183,7 @@ export interface paths {
         };
         /**
          * List tool profiles
-         * @description A manifest names one as `profile`. It gives the tools where `[capabilities] tools` names none, and grants nothing else: which hosts, commands and agents those tools reach stands under `[capabilities]`. A tool that is not installed is left out.
+         * @description A manifest names one as `profile`. It selects the tools if `[capabilities] tools` is empty, and grants nothing else: hosts, commands and agents are granted under `[capabilities]`. Tools that are not installed are left out.
          */
         get: operations["listProfiles"];
         put?: never;
@@ -1719,7 +2203,7 @@ export interface paths {
         };
         /**
          * Get a tool profile
-         * @description A manifest names one as `profile`. It gives the tools where `[capabilities] tools` names none, and grants nothing else: which hosts, commands and agents those tools reach stands under `[capabilities]`. A tool that is not installed is left out.
+         * @description A manifest names one as `profile`. It selects the tools if `[capabilities] tools` is empty, and grants nothing else: hosts, commands and agents are granted under `[capabilities]`. Tools that are not installed are left out.
          */
         get: operations["getProfile"];
         put?: never;
@@ -1759,7 +2243,7 @@ export interface paths {
         };
         /**
          * Find local model servers
-         * @description Ollama, LM Studio, vLLM and Lemonade at their addresses, and servers on this machine that people added, all at once and for at most three seconds. What they list is kept: it appears in GET /api/models with the source `local`, agents can name it, and it stays until the server lists something else. A server that is off, slow, or answers something else is told under `servers` and loses nothing; the answer is 200 all the same.
+         * @description Asks Ollama, LM Studio, vLLM and Lemonade at their default addresses, and custom servers on this machine, in parallel and for at most three seconds. The models they list are stored: GET /api/models shows them with the source `local`, and agents can use them. They stay until the server lists others. A server that is off, slow or invalid is reported under `servers` and keeps its models; the status is still 200.
          */
         get: operations["discoverLocalModels"];
         put?: never;
@@ -1779,7 +2263,7 @@ export interface paths {
         };
         /**
          * Get a provider
-         * @description As in the list, with its models: those of the catalog, those that people registered, and those that its server listed when it was last seen. Nobody is asked over the network.
+         * @description As in the list, with its models: those of the catalog, custom models, and those that its server listed last. Makes no network requests.
          */
         get: operations["getProvider"];
         put?: never;
@@ -1843,7 +2327,7 @@ export interface paths {
          * Set a provider's key
          * @description The key is stored encrypted in the vault and never returned. It overrides a key in the environment. If there was no default model, this provider becomes the default (`switched_default`); a second key does not change the default.
          *
-         *     With `verify` or `?test=true`, the key is tested at once; `test` has the result.
+         *     With `verify` or `?test=true`, the key is tested immediately; `test` has the result.
          */
         post: operations["setProviderKey"];
         /**
@@ -1953,7 +2437,7 @@ export interface paths {
         };
         /**
          * List runs, newest first
-         * @description Every accepted message starts a run. Filter by agent, session, state or time. Each row has the run's progress, usage, error and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are listed with the others, but not where a session is named.
+         * @description Every accepted message starts a run. Filter by agent, session, state or time. Each row has the run's progress, usage, error and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are also listed, except when you filter by session.
          */
         get: operations["listRuns"];
         put?: never;
@@ -2073,7 +2557,7 @@ export interface paths {
         };
         /**
          * Get a session
-         * @description Messages as they stand in the log, with calls and results of tools as blocks; the newest 5,000, and no more of them than 8 MiB. What a page of a chat shows is `GET /api/agents/{id}/session`.
+         * @description Messages as stored in the log, with tool calls and results as blocks: the newest 5,000, at most 8 MiB. For a chat view, use `GET /api/agents/{id}/session`.
          */
         get: operations["getSessionById"];
         put?: never;
@@ -2099,7 +2583,7 @@ export interface paths {
         put?: never;
         /**
          * Branch a session
-         * @description The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. An answer is taken along with the calls that it made and their results, or not at all: `through_seq` says how far it went. What is still being said cannot be taken along. What was taken along has its costs, and is found by searches, in the session where it was said.
+         * @description The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. An answer is copied together with its calls and their results, or not at all: `through_seq` is the last copied entry. An answer in progress cannot be copied. Copied messages have their cost, and are found by searches, only in the original session.
          */
         post: operations["branchSession"];
         delete?: never;
@@ -2137,7 +2621,7 @@ export interface paths {
         };
         /**
          * List a session's runs with their steps
-         * @description The newest runs of a session in the order in which they were accepted, those that failed, were stopped, wait or go on included, each with its calls of models and tools. With the `run_id` of the messages in `GET /api/agents/{id}/session` a page shows the same after a reload as before, and can offer to try again what failed. `next` leads to older ones.
+         * @description The newest runs of a session in the order in which they were accepted, including failed, stopped, waiting and active ones, each with its model and tool calls. Match them with the `run_id` of the messages in `GET /api/agents/{id}/session`. Use `next` to get older ones.
          */
         get: operations["listSessionRuns"];
         put?: never;
@@ -2197,7 +2681,7 @@ export interface paths {
         };
         /**
          * List agent templates
-         * @description `POST /api/agents` with `{"template": NAME}` makes an agent of one. Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request. A file that cannot be used stands under `skipped`, and `svc doctor` names it.
+         * @description `POST /api/agents` with `{"template": NAME}` creates an agent from one. Built-in templates, and every file `templates/NAME.toml` in the daemon's home folder, in the format of agent.toml. A file overrides the built-in template of the same name. Files are read at each request. A file that cannot be used stands under `skipped`, and `svc doctor` names it.
          */
         get: operations["listTemplates"];
         put?: never;
@@ -2217,7 +2701,7 @@ export interface paths {
         };
         /**
          * Get a template
-         * @description Beside the shipped templates, every file `templates/NAME.toml` in the home folder of the daemon is one; it has the format of agent.toml, and stands before a shipped one of its name. Files are looked at with each request.
+         * @description Built-in templates, and every file `templates/NAME.toml` in the daemon's home folder, in the format of agent.toml. A file overrides the built-in template of the same name. Files are read at each request.
          */
         get: operations["getTemplate"];
         put?: never;
@@ -2277,7 +2761,7 @@ export interface paths {
         };
         /**
          * Get a tool
-         * @description The same as its entry in `GET /api/tools`. A tool that is known and cannot be called now is 404 with `tools_unavailable`, which says what is missing.
+         * @description The same as its entry in `GET /api/tools`. A tool that exists but cannot be called now answers 404 `tools_unavailable`, which says what is missing.
          */
         get: operations["getTool"];
         put?: never;
@@ -2299,7 +2783,7 @@ export interface paths {
         put?: never;
         /**
          * Call a tool directly
-         * @description Calls a tool without a model. The body is the input of the tool: `GET /api/tools/{name}` gives its schema. Only owners and admins may, and only tools that `[tool_invoke]` of config.toml names:
+         * @description Calls a tool without a model. The body is the tool's input; see its schema in `GET /api/tools/{name}`. Only for owners and admins, and only for tools listed in `[tool_invoke]` of config.toml:
          *
          *     ```toml
          *     [tool_invoke]
@@ -2309,7 +2793,7 @@ export interface paths {
          *
          *     With `agent_id` the call has that agent's capabilities and runs in its folder. Without it the call has what your role may grant, runs in the folder that holds those of all agents, and tools whose work belongs to an agent (processes) refuse it.
          *
-         *     The same policies apply as in a run, and the call ends when you disconnect. Calls that need approval are refused. A tool that ran and failed is 400 with the code `tools_call_failed`: the body then has the fields of a result beside those of an error.
+         *     The same policies apply as in a run, and the call ends when you disconnect. Calls that need approval are refused. If the tool ran and failed, the status is 400 with the code `tools_call_failed`, and the body has the fields of a result and of an error.
          */
         post: operations["invokeTool"];
         delete?: never;
@@ -2411,7 +2895,7 @@ export interface paths {
         };
         /**
          * Get the daemon's version
-         * @description What runs, and on what.
+         * @description The daemon, its extensions and its machine.
          */
         get: operations["getVersion"];
         put?: never;
@@ -2535,7 +3019,7 @@ export interface paths {
         };
         /**
          * Get an asset of the documentation page
-         * @description What the page at `/docs` is made of: its own script and style, and Swagger UI with its licences. Compressed if the caller accepts it, with an `ETag`.
+         * @description Files of the page at `/docs`: its own script and style, and Swagger UI with its licences. Compressed if the caller accepts it, with an `ETag`.
          */
         get: operations["getDocsFile"];
         put?: never;
@@ -2555,7 +3039,7 @@ export interface paths {
         };
         /**
          * Get a third-party panel as a document
-         * @description The page shows it in a sandboxed frame. Its origin is nobody's and it may open no connection; what it shows the page asks for it, of the routes of that extension alone.
+         * @description The page shows it in a sandboxed frame with an opaque origin and without connections. The page makes its requests, to routes of that extension only.
          */
         get: operations["getPanelFrame"];
         put?: never;
@@ -2575,7 +3059,7 @@ export interface paths {
         };
         /**
          * Get an asset of a panel
-         * @description What a panel of the page is made of, while its area is on. Its name changes with each build, so it may be kept for ever.
+         * @description A file of a panel, while its extension is on. Its name changes with each build, so it can be cached forever.
          */
         get: operations["getPanelFile"];
         put?: never;
@@ -2595,7 +3079,7 @@ export interface paths {
         };
         /**
          * Get an asset of the page
-         * @description What the page at `/` is made of. Compressed if the caller accepts it, with an `ETag`.
+         * @description Files of the page at `/`. Compressed if the caller accepts it, with an `ETag`.
          */
         get: operations["getPageFile"];
         put?: never;
@@ -2654,7 +3138,7 @@ export interface paths {
         };
         /**
          * List agents as models
-         * @description Each agent that the caller may see, twice: `svc:<agent>` goes on with its conversation, `svc:<agent>:stateless` answers from the messages of the request alone, as chat UIs expect. `svc:<agent>@<session>` works too and is not listed.
+         * @description Each agent that you can see, twice: `svc:<agent>` continues its conversation, `svc:<agent>:stateless` answers from the messages of the request alone, as chat UIs expect. `svc:<agent>@<session>` also works and is not listed.
          */
         get: operations["listOpenaiModels"];
         put?: never;
@@ -2716,7 +3200,7 @@ export interface components {
              * @enum {string}
              */
             model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
-            /** @description Of its provider; null where there is no such provider */
+            /** @description The provider's; null if the provider does not exist */
             auth_status: ("configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
             /** @description Whether it supports thinking; null if its provider is unknown */
             supports_thinking: boolean | null;
@@ -2772,7 +3256,7 @@ export interface components {
                 provider?: string;
                 model: string;
             };
-            /** @description Of `model`, where that is a text */
+            /** @description The provider of `model`, if `model` is a string */
             provider?: string;
             /** @description Refused: manifest signatures cannot be verified here */
             signed_manifest?: string;
@@ -2786,7 +3270,7 @@ export interface components {
             succeeded: number;
             failed: number;
             results: {
-                /** @description As it was sent */
+                /** @description As sent */
                 agent_id: string;
                 success: boolean;
                 message?: string;
@@ -2826,7 +3310,7 @@ export interface components {
             manifest_toml: string;
             /**
              * Format: uuid
-             * @description The agent whose manifest it shall replace; left out, it is that of a new agent
+             * @description The agent whose manifest is replaced. By default, the manifest is for a new agent
              */
             agent_id?: string;
         };
@@ -2836,7 +3320,7 @@ export interface components {
             /** @description With its section, such as `model.temperature`; empty where it is about no single key */
             key: string;
             message: string;
-            /** @description What is expected there */
+            /** @description The expected value */
             expected: string;
         };
         AgentDetail: {
@@ -2866,7 +3350,7 @@ export interface components {
              * @enum {string}
              */
             model_tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom" | "unknown";
-            /** @description Of its provider; null where there is no such provider */
+            /** @description The provider's; null if the provider does not exist */
             auth_status: ("configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline") | null;
             /** @description Whether it supports thinking; null if its provider is unknown */
             supports_thinking: boolean | null;
@@ -2995,11 +3479,11 @@ export interface components {
             model?: string;
             /** @description The model's provider; by default, the one in the catalog */
             provider?: string;
-            /** @description Kept; it waits for MCP servers */
+            /** @description Stored; has no effect until svc supports MCP servers */
             mcp_servers?: string[];
-            /** @description As in a manifest; kept, and it waits for work that begins by itself */
+            /** @description As in a manifest; stored, without effect until svc supports autonomous work */
             schedule?: unknown;
-            /** @description Kept; it waits for skills */
+            /** @description Stored; has no effect until svc supports skills */
             auto_evolve?: boolean;
             /** @description The revision this change is based on. Refused with 409 if the agent has changed since */
             revision?: number;
@@ -3020,7 +3504,7 @@ export interface components {
             note?: string;
         };
         AgentClone: {
-            /** @description At most 256 characters; left out, `<name>-copy`, then `<name>-copy-2` and on */
+            /** @description At most 256 characters. By default `<name>-copy`, then `<name>-copy-2` and so on */
             new_name?: string;
             /** @description Default true. False sets skills_disabled, which waits for skills */
             include_skills?: boolean;
@@ -3040,17 +3524,17 @@ export interface components {
             description?: string;
             /** @description At most 65,536 characters */
             system_prompt?: string;
-            /** @description Shown beside its name */
+            /** @description Shown next to the name */
             emoji?: string | null;
             /** @description An http or https address, or a picture as a data URL */
             avatar_url?: string | null;
             /** @description #rrggbb or #rgb */
             color?: string | null;
-            /** @description researcher, coder, assistant, writer, devops, support, analyst, or a word of your own */
+            /** @description researcher, coder, assistant, writer, devops, support, analyst, or your own word */
             archetype?: string | null;
-            /** @description professional, friendly, technical, creative, concise, mentor, or a word of your own */
+            /** @description professional, friendly, technical, creative, concise, mentor, or your own word */
             vibe?: string | null;
-            /** @description warm, formal, playful, brief, or a word of your own */
+            /** @description warm, formal, playful, brief, or your own word */
             greeting_style?: string | null;
             /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
             model?: string;
@@ -3066,7 +3550,7 @@ export interface components {
             /** @description Fallback models, tried in this order; an empty list for none */
             fallback_models?: components["schemas"]["FallbackModel"][];
             /**
-             * @description Kept; it waits for web search
+             * @description Stored; has no effect
              * @enum {string}
              */
             web_search_augmentation?: "off" | "auto" | "always";
@@ -3105,7 +3589,7 @@ export interface components {
             exists: boolean;
             size_bytes: number;
             /**
-             * @description `identity`: says who the agent is (SOUL.md, USER.md, …), and is read by its model
+             * @description `identity`: describes the agent (SOUL.md, USER.md, …); its model reads it
              * @enum {string}
              */
             kind: "workspace" | "identity";
@@ -3162,23 +3646,23 @@ export interface components {
             created: boolean;
         };
         AgentIdentityPatch: {
-            /** @description Shown beside its name */
+            /** @description Shown next to the name */
             emoji?: string | null;
             /** @description An http or https address, or a picture as a data URL */
             avatar_url?: string | null;
             /** @description #rrggbb or #rgb */
             color?: string | null;
-            /** @description researcher, coder, assistant, writer, devops, support, analyst, or a word of your own */
+            /** @description researcher, coder, assistant, writer, devops, support, analyst, or your own word */
             archetype?: string | null;
-            /** @description professional, friendly, technical, creative, concise, mentor, or a word of your own */
+            /** @description professional, friendly, technical, creative, concise, mentor, or your own word */
             vibe?: string | null;
-            /** @description warm, formal, playful, brief, or a word of your own */
+            /** @description warm, formal, playful, brief, or your own word */
             greeting_style?: string | null;
             /** @description The revision this change is based on. Refused with 409 if the agent has changed since */
             revision?: number;
         };
         AgentLogLine: {
-            /** @description Grows with time: microseconds since 1970, as exact as lines of one millisecond are told apart */
+            /** @description Increases over time: microseconds since 1970, unique among lines of the same millisecond */
             seq: number;
             /** Format: date-time */
             timestamp: string;
@@ -3196,27 +3680,27 @@ export interface components {
             data: string;
         };
         Attachment: {
-            /** @description What the upload was answered with */
+            /** @description From the response to the upload */
             file_id: string;
-            /** @description What to call it in this message; the upload's own name when left out */
+            /** @description Its name in this message; by default, the name of the upload */
             filename?: string;
-            /** @description Not looked at: the upload has the type of its bytes */
+            /** @description Ignored: the type is detected from the content */
             content_type?: string;
         };
         MessageRequest: {
-            /** @description What to say to the agent */
+            /** @description The message to the agent */
             message: string;
             /**
              * Format: uuid
-             * @description A session of the agent; its current one when left out
+             * @description A session of the agent; by default, its current one
              */
             session_id?: string;
             images?: components["schemas"]["MessageImage"][];
-            /** @description Uploads to put with the message: the model sees pictures and reads PDFs and text, and each lies in the workspace under `uploads/`. Refused where nothing keeps uploads */
+            /** @description Uploads to attach to the message: the model sees pictures and reads PDFs and text. Each is copied to the workspace under `uploads/`. Refused if uploads are unavailable */
             attachments?: components["schemas"]["Attachment"][];
             /** @description A side question: reads and adds nothing of the conversation, uses no tools. The same as a message that begins with `/btw ` */
             ephemeral?: boolean;
-            /** @description Reads the conversation; neither the message nor its answer is kept */
+            /** @description Reads the conversation; neither the message nor its answer is stored */
             incognito?: boolean;
             /** @description Whether the model thinks before it answers */
             thinking?: boolean;
@@ -3304,25 +3788,25 @@ export interface components {
              */
             agent_id: string;
             message_count: number;
-            /** @description Estimated tokens of what a model would read */
+            /** @description Estimated tokens of the model's input */
             context_window_tokens: number;
-            /** @description As it was given; lists show how a conversation began where it has none */
+            /** @description The label. Lists show the beginning of the conversation if there is none */
             label: string | null;
-            /** @description What a model reads in place of the older messages */
+            /** @description The summary that a model reads instead of the older messages */
             compacted_summary: string | null;
             messages: {
                 /** @description Number of its entry in the log */
                 seq: number;
-                /** @description The run that it came from; `GET /api/sessions/{id}/runs` says what became of that */
+                /** @description The run that created it; see `GET /api/sessions/{id}/runs` */
                 run_id: string | null;
                 role: string;
                 content: string;
-                /** @description What the model thought before it said this, where it let that be seen */
+                /** @description The model's thinking before this message, if the model shows it */
                 thinking?: string;
                 tools?: {
                     id: string;
                     name: string;
-                    /** @description What the tool was called with, as its own schema says */
+                    /** @description The arguments of the call, by the tool's schema */
                     input: unknown;
                     running: boolean;
                     expanded: boolean;
@@ -3358,7 +3842,7 @@ export interface components {
         ContextUse: {
             /** @description Estimated, of the conversation and the system prompt */
             used_tokens: number;
-            /** @description What the model reads at most */
+            /** @description The model's limit */
             max_context_tokens: number;
             /** @description Used of it, in per cent */
             pct: number;
@@ -3387,13 +3871,13 @@ export interface components {
             agent_id: string;
             /** @description null if the agent was deleted */
             agent_name: string | null;
-            /** @description As it was given, else the first 60 characters of what a person said first */
+            /** @description The label; by default, the first 60 characters of the first message */
             label: string | null;
-            /** @description Whether the label was given */
+            /** @description Whether the label was set */
             is_labelled: boolean;
             /** @description As `GET /api/agents/{id}/session` shows them */
             message_count: number;
-            /** @description Estimated tokens of what a model would read */
+            /** @description Estimated tokens of the model's input */
             context_window_tokens: number;
             /** @description Input and output of its model calls */
             total_tokens: number;
@@ -3408,7 +3892,7 @@ export interface components {
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
-            /** @description The session that it goes on from; that may be gone */
+            /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
         };
         SessionList: {
@@ -3429,11 +3913,11 @@ export interface components {
             stopped: number;
         };
         AgentTools: {
-            /** @description Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own */
+            /** @description Names of granted tools, or patterns with `*`; empty: all tools that need no separate grant */
             capabilities_tools: string[];
             /** @description Of those, only these; empty: all of them */
             tool_allowlist: string[];
-            /** @description And none of these, whatever else is said */
+            /** @description Blocked tools; overrides every other list */
             tool_blocklist: string[];
             /** @description True: the agent has no tools (`tools_disabled`) */
             disabled: boolean;
@@ -3444,11 +3928,11 @@ export interface components {
             mode: "all" | "allowlist" | "none";
         };
         ChangedAgentTools: {
-            /** @description Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own */
+            /** @description Names of granted tools, or patterns with `*`; empty: all tools that need no separate grant */
             capabilities_tools: string[];
             /** @description Of those, only these; empty: all of them */
             tool_allowlist: string[];
-            /** @description And none of these, whatever else is said */
+            /** @description Blocked tools; overrides every other list */
             tool_blocklist: string[];
             /** @description True: the agent has no tools (`tools_disabled`) */
             disabled: boolean;
@@ -3482,18 +3966,18 @@ export interface components {
         DecisionTrace: {
             tool_use_id: string;
             tool_name: string;
-            /** @description The arguments of the call, by the schema of its tool; null where the conversation was not kept */
+            /** @description The arguments of the call, by the tool's schema; null if the conversation was not stored */
             input: unknown;
-            /** @description What the model said before it called */
+            /** @description The model's text before the call */
             rationale: string | null;
             /** @description Always false: a call is taken as one only where the model made it as one */
             recovered_from_text: boolean;
-            /** @description Milliseconds; null while it goes on, and where the daemon ended first */
+            /** @description Milliseconds; null while it is active, or if the daemon stopped first */
             execution_ms: number | null;
             is_error: boolean;
             /** @description The first 200 characters of the result */
             output_summary: string;
-            /** @description Which model call of the run asked for it; the first is 1 */
+            /** @description Number of the model call that requested it; the first is 1 */
             iteration: number;
             /** Format: date-time */
             timestamp: string;
@@ -3509,12 +3993,12 @@ export interface components {
             /** Format: date-time */
             started_at: string;
             ended_at: string | null;
-            /** @description Milliseconds; null while it goes on, and where the daemon ended first */
+            /** @description Milliseconds; null while it is active, or if the daemon stopped first */
             duration_ms: number | null;
             input_tokens: number | null;
             output_tokens: number | null;
             cost_usd: number | null;
-            /** @description How often models were asked for this step */
+            /** @description Number of model calls for this step */
             attempts: number | null;
             /** @description Why it failed: the code of the error that ended its run, or how the call of a tool ended */
             error: string | null;
@@ -3562,7 +4046,7 @@ export interface components {
              * @description A UUID
              */
             file_id: string;
-            /** @description As it was sent, without folders and what no name should hold */
+            /** @description As sent, without folders and what no name should hold */
             filename: string;
             /** @description What its bytes are */
             content_type: string;
@@ -3572,14 +4056,247 @@ export interface components {
             agent_id: string | null;
             created_at: string;
         };
+        ApprovalGrant: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string;
+            tool_name: string;
+            /** @description The command or the arguments, or `every call` */
+            covers: string;
+            session_id: string | null;
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            request_id: string;
+        };
+        ToolPreview: {
+            /** @constant */
+            kind: "command";
+            line: string;
+            /** @description The program and its arguments; null for a line that only a shell can read */
+            argv: string[] | null;
+            /** @description There is more than is shown */
+            truncated: boolean;
+        } | {
+            /** @constant */
+            kind: "diff";
+            files: {
+                /** @description In the workspace */
+                path: string;
+                /** @enum {string} */
+                change: "create" | "update" | "delete";
+                /** @description Unified: lines that begin with a space, - or +, in hunks that begin with @@ */
+                diff: string;
+                /** @description Lines */
+                added: number;
+                /** @description Lines */
+                removed: number;
+                /** @description There is more than is shown */
+                truncated: boolean;
+            }[];
+        } | {
+            /** @constant */
+            kind: "request";
+            method: string;
+            host: string;
+            url: string;
+        } | {
+            /** @constant */
+            kind: "arguments";
+            /** @description The arguments as JSON */
+            text: string;
+            /** @description There is more than is shown */
+            truncated: boolean;
+            /** @description Why there is no better preview */
+            problem?: string;
+        };
+        Approval: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string;
+            tool_name: string;
+            /** @description The same as tool_name */
+            action: string;
+            /** @description Why it needs approval */
+            description: string;
+            /** @description One line, made from the arguments */
+            action_summary: string;
+            /** @enum {string} */
+            risk_level: "low" | "medium" | "high" | "critical";
+            /** @description The arguments of the call */
+            payload: unknown;
+            preview: components["schemas"]["ToolPreview"];
+            session_id: string | null;
+            run_id: string | null;
+            /** @description The run of the agent that asked this one */
+            parent_run_id: string | null;
+            /**
+             * @description `skipped`: its run ended before anybody decided, or its time ran out and the call was left out
+             * @enum {string}
+             */
+            status: "pending" | "approved" | "rejected" | "expired" | "skipped";
+            /** @description Approving it needs a code */
+            needs_totp: boolean;
+            /** @description The approval can cover the same call later */
+            can_remember: boolean;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            timeout_secs: number;
+            decided_at: string | null;
+            decided_by: string | null;
+            feedback: string | null;
+            second_factor_used: boolean;
+        };
+        ApprovalDecision: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            tool_name: string;
+            /** @description Why it needs approval */
+            description: string;
+            /** @description One line, made from the arguments */
+            action_summary: string;
+            /** @enum {string} */
+            risk_level: "low" | "medium" | "high" | "critical";
+            decided_by: string | null;
+            /** Format: date-time */
+            requested_at: string;
+            decided_at: string | null;
+            feedback: string | null;
+            second_factor_used: boolean;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            request_id: string;
+            /** @enum {string} */
+            decision: "approved" | "rejected" | "expired" | "skipped";
+        };
+        TotpSetup: {
+            /** @description Base32 */
+            secret: string;
+            otpauth_uri: string;
+            /** @description The URI as a QR code: a data URI of an SVG image */
+            qr_code: string;
+            recovery_codes: string[];
+            message: string;
+        };
+        TotpStatus: {
+            enrolled: boolean;
+            confirmed: boolean;
+            /** @description Confirmed, and `second_factor` is `totp` */
+            enforced: boolean;
+            remaining_recovery_codes: number;
+        };
+        AuditProof: {
+            size: number;
+            proof: string[];
+        };
+        AuditEntry: {
+            /** @description From 1, without gaps */
+            id: number;
+            timestamp: string;
+            /** @description What it was done to, then what was done: `agent_spawned` */
+            event_type: string;
+            /** @description `system` where no agent is concerned */
+            agent_id: string;
+            /** @description JSON, as it was hashed; `personal` in it is the salted hash of the personal details */
+            details: string;
+            /** @description 64 hex digits */
+            hash: string;
+            /** @description 64 hex digits */
+            prev_hash: string;
+            /** @description `requested` before an act, then `ok`, `refused` or `failed` */
+            outcome: string;
+            /** @description Who acted; null once it was erased */
+            actor: string | null;
+            /** @description What may be erased: actor, address, arguments; null once it was */
+            personal: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description `altered`: the personal details are not those that were hashed
+             * @enum {string}
+             */
+            state: "whole" | "erased" | "altered";
+        };
+        AuditEntryList: {
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description The same as `entries` */
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Of all pages */
+            total: number;
+            offset: number;
+            limit: number;
+            /** @description `after` of the next page; null after the last one */
+            next: string | null;
+        };
+        BrokenAuditEntry: {
+            /** @description Of the entry */
+            id: number;
+            /** @description What is wrong, in a sentence */
+            problem: string;
+        };
+        AuditVerification: {
+            /** @enum {string} */
+            status: "valid" | "invalid";
+            chain_length: number;
+            /** @description Time of the oldest entry that is stored */
+            first_entry: string | null;
+            /** @description Time of the newest entry */
+            last_entry: string | null;
+            /** @description The first 100 entries that are not what was written */
+            broken: components["schemas"]["BrokenAuditEntry"][];
+            /** @description What is wrong with the log as a whole */
+            problems: string[];
+            /** @description Signed checkpoints that were compared */
+            checkpoints: number;
+            /** @description Entries that the newest signed checkpoint covers */
+            covered: number;
+            /** @description Old entries of which only the hashes are stored */
+            trimmed: number;
+            took_ms: number;
+        };
         CatalogStatus: {
             /** @description The current catalog's creation date */
             version: string;
             /** @description When it was installed here; for the built-in one, when it was created */
             last_updated: string;
-            /** @description 1 where the host was seen to have a newer one, 0 where it had none; null where nobody has asked it */
+            /** @description 1 if the host has a newer catalog, 0 if not; null if svc has not asked yet */
             available_updates: number | null;
-            /** @description What the host had when it was last asked */
+            /** @description The host's version at the last check */
             available_version: string | null;
             /** @description Models in the catalog, without custom and local ones */
             models_count: number;
@@ -3592,30 +4309,81 @@ export interface components {
             source: "shipped" | "fetched" | "previous";
             /** @description Whether [models] catalog_url is set */
             update_configured: boolean;
-            /** @description What is wrong with a kept file */
+            /** @description Problem with the stored file */
             problem: string | null;
         };
         CatalogUpdate: {
             /** @enum {string} */
             status: "ok";
-            /** @description Of the catalog that stands now */
+            /** @description Of the current catalog */
             version: string;
             previous_version: string;
             /** @description False if the catalog was already current */
             changed: boolean;
-            /** @description The catalog, and the files that prove whose it is */
+            /** @description The catalog, and the files that prove its origin */
             files_downloaded: number;
             models_count: number;
             timestamp: string;
-            /** @description What was not right in it and is left out, at most fifty of them, and aliases that form a cycle */
+            /** @description Invalid entries that are ignored, at most fifty, and aliases that form a cycle */
             dropped: {
                 entry: string;
                 why: string;
             }[];
             dropped_count: number;
         };
+        Checkpoint: {
+            /** @description Whole commit id in the snapshot repository */
+            commit: string;
+            /** @description Its first digits, enough for people */
+            short: string;
+            created_at: string;
+            /** @description What was about to happen */
+            title: string;
+            tool: string;
+            /** @description What the tool was about to write; empty for a command */
+            path: string;
+            session_id: string | null;
+            run_id: string | null;
+            message: string;
+        };
+        CheckpointRestored: {
+            /**
+             * @description `partly_restored`: `skipped` is not empty
+             * @enum {string}
+             */
+            status: "restored" | "partly_restored";
+            /** @description Absolute path of the working folder */
+            working_dir: string;
+            commit: string;
+            /** @description The state before the restore */
+            safety_commit: string;
+            files_restored: number;
+            /** @description What was written */
+            files: string[];
+            files_unchanged: number;
+            skipped: {
+                /** @description From the working folder, with slashes */
+                path: string;
+                /**
+                 * @description `too_large`: more than 50 KB. `not_tracked`: svc had not written it before. `through_a_link`: a folder on the way is a link. `folder_in_place`: there is a folder of that name now.
+                 * @enum {string}
+                 */
+                why: "too_large" | "not_a_file" | "through_a_link" | "not_readable" | "excluded" | "bad_path" | "not_tracked" | "folder_in_place" | "disk_full" | "not_writable";
+            }[];
+            not_kept: {
+                /** @description From the working folder, with slashes */
+                path: string;
+                /**
+                 * @description `too_large`: more than 50 KB. `not_tracked`: svc had not written it before. `through_a_link`: a folder on the way is a link. `folder_in_place`: there is a folder of that name now.
+                 * @enum {string}
+                 */
+                why: "too_large" | "not_a_file" | "through_a_link" | "not_readable" | "excluded" | "bad_path" | "not_tracked" | "folder_in_place" | "disk_full" | "not_writable";
+            }[];
+            /** @description More of them than are listed */
+            not_kept_more: number;
+        };
         SlashCommand: {
-            /** @description As it is typed: `/new` */
+            /** @description As typed: `/new` */
             cmd: string;
             name: string;
             /** @description What it does */
@@ -3625,7 +4393,7 @@ export interface components {
             aliases: string[];
             /** @description `builtin`: run by the daemon. `client`: handled by the chat client */
             source: string;
-            /** @description What whoever sends it must be allowed to, as for routes */
+            /** @description The permission required to send it, as for routes */
             permission: string;
         };
         /** @description Sections and keys as in config.toml. A secret is `***` or `not set`; a list that holds secrets is `{count, names}`; null has neither a value nor a default */
@@ -3669,7 +4437,7 @@ export interface components {
             description: string;
             /** @description Whether it came with the daemon */
             bundled: boolean;
-            /** @description Of an extension that was installed beside those of the daemon */
+            /** @description Only for installed extensions */
             origin: {
                 /** @description As the person named it who installed it */
                 source: string;
@@ -3681,7 +4449,7 @@ export interface components {
                 /** @enum {string} */
                 trust: "signed" | "unsigned" | "linked";
                 /** @enum {string} */
-                isolation: "isolated" | "walled" | "in-process";
+                isolation: "isolated" | "walled";
                 /** @description Who or what decided that */
                 isolationWhy?: string;
                 installedAt: string;
@@ -3729,7 +4497,7 @@ export interface components {
             /** @description Its permissions beyond its own rows and routes */
             grants: {
                 grant: string;
-                /** @description What the grant lets it do, in words */
+                /** @description What the grant allows, in words */
                 what: string;
                 /** @description The reason in its manifest */
                 why: string;
@@ -3756,14 +4524,14 @@ export interface components {
             /** @description Why it does not work on this machine */
             fault: string | null;
             proofs: {
-                /** @description What was tried from inside */
+                /** @description The attempt */
                 what: string;
                 /**
                  * @description `not sure`: it found nothing, but the system does not enforce this
                  * @enum {string}
                  */
                 outcome: "kept" | "not sure" | "open";
-                /** @description In which words it was refused, or what it got */
+                /** @description The error that refused it, or its result */
                 saw: string;
             }[];
         };
@@ -3795,7 +4563,9 @@ export interface components {
                 name: string;
                 /** @description Ids that belong to this key, or their beginnings with `*` */
                 extensions: string[];
-                isolation: ("isolated" | "walled" | "in-process") | null;
+                isolation: ("isolated" | "walled") | null;
+                /** @description `trust.toml` asks for `in-process`, which no longer exists: what the key signs runs as the settings say */
+                wasInProcess: boolean;
                 revoked: string | null;
             }[];
             /** @description Installed extensions that do not run, with the reason */
@@ -3835,14 +4605,14 @@ export interface components {
                 standing: "known" | "handed-on" | "unknown";
             } | null;
             /** @enum {string} */
-            isolation: "isolated" | "walled" | "in-process";
+            isolation: "isolated" | "walled";
             /** @description Who or what decided that */
             isolation_why: string;
             /** @description What isolation can't block */
             not_kept: string[];
             grants: {
                 grant: string;
-                /** @description What it lets the extension do */
+                /** @description What the grant allows */
                 what: string;
                 /** @description The author's reason */
                 why: string;
@@ -3896,7 +4666,7 @@ export interface components {
                 digest: string;
                 installedAt: string;
             }[];
-            /** @description An upgrade that waits for somebody to agree to what it asks for */
+            /** @description An upgrade that waits for consent to its requested permissions */
             waiting: {
                 version: string;
                 newGrants: string[];
@@ -3905,7 +4675,7 @@ export interface components {
         Goal: {
             /** @description Chosen by the server */
             id: string;
-            /** @description Whose it is */
+            /** @description Owner */
             owner_id: string;
             /** @description One more with each change */
             revision: number;
@@ -3913,7 +4683,7 @@ export interface components {
             created_at: string;
             /** @description ISO 8601 */
             updated_at: string;
-            /** @description What is to be reached */
+            /** @description What you want to achieve */
             title: string;
             /** @description More about it, for the agent that works on it */
             description: string;
@@ -3929,7 +4699,7 @@ export interface components {
             due_at: string | null;
         };
         GoalDraft: {
-            /** @description What is to be reached */
+            /** @description What you want to achieve */
             title: string;
             /**
              * @description More about it, for the agent that works on it
@@ -3979,7 +4749,7 @@ export interface components {
             }[];
         };
         GoalChange: {
-            /** @description What is to be reached */
+            /** @description What you want to achieve */
             title?: string;
             /** @description More about it, for the agent that works on it */
             description?: string;
@@ -4020,7 +4790,7 @@ export interface components {
             uptime_seconds: number;
             /** @description List agents */
             agent_count: number;
-            /** @description Of those, agents with a run that goes on */
+            /** @description Of these, agents with an active run */
             active_agent_count: number;
             /** @description Sessions with at least one message; null while sessions is off */
             session_count: number | null;
@@ -4040,7 +4810,7 @@ export interface components {
                 status: string;
                 detail?: string;
             }[];
-            /** @description Those that are neither active nor switched off */
+            /** @description Extensions that are neither active nor switched off */
             extensions: {
                 id: string;
                 state: string;
@@ -4048,7 +4818,7 @@ export interface components {
             }[];
             /** @description What fails; while there is one, the daemon is degraded. The same in /api/health/detail, /api/status and `svc doctor` */
             problems: components["schemas"]["Finding"][];
-            /** @description Everything that was looked at */
+            /** @description All checks */
             doctor: components["schemas"]["Finding"][];
         };
         DaemonLogLine: {
@@ -4069,7 +4839,7 @@ export interface components {
             detail: string;
             /** @enum {string} */
             outcome: "ok" | "error";
-            /** @description What else the line tells, by name. Values of secrets are taken out */
+            /** @description Other fields of the line, by name. Secrets are removed */
             fields: {
                 [key: string]: unknown;
             };
@@ -4082,14 +4852,14 @@ export interface components {
             /** @enum {string} */
             tier: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom";
             /**
-             * @description The catalog holds models of text alone
+             * @description The catalog has only text models
              * @enum {string}
              */
             modality: "text";
             /** @description Tokens */
             context_window: number;
             max_output_tokens: number;
-            /** @description USD per million tokens; 0 on this machine, in free tiers and flat plans. Says nothing where `pricing_known` is false */
+            /** @description USD per million tokens; 0 for local models, free tiers and flat plans. Meaningless if `pricing_known` is false */
             input_cost_per_1m: number;
             /** @description USD per million tokens */
             output_cost_per_1m: number;
@@ -4156,7 +4926,7 @@ export interface components {
             display_name: string;
             /** @enum {string} */
             auth_status: "configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline";
-            /** @description Left out where no key is needed */
+            /** @description Missing if no key is needed */
             env_var?: string;
             /** @description The same by its other name */
             api_key_env?: string;
@@ -4211,16 +4981,16 @@ export interface components {
         };
         ProviderTest: {
             /**
-             * @description `error`: the provider was asked, and does not answer, refuses the key, or serves no such model
+             * @description `error`: the provider does not answer, refuses the key, or does not serve the model
              * @enum {string}
              */
             status: "ok" | "error";
             provider: string;
             /** @description How long its answer took */
             latency_ms: number;
-            /** @description The cheapest model of the catalog that it lists, else the first that it lists, or the one that was asked for */
+            /** @description The requested model; otherwise the cheapest listed model of the catalog, or the first listed one */
             model_tested: string | null;
-            /** @description What was wrong and what to do */
+            /** @description The problem and the fix */
             error?: string;
             /** @description Of the provider, after the test */
             auth_status: string;
@@ -4252,13 +5022,13 @@ export interface components {
              * @description A UUID
              */
             session_id: string;
-            /** @description The run of another agent that asked for it */
+            /** @description The run of the agent that requested it */
             parent_run_id: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
             /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
-            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            /** @description It is not part of the conversation: a side question, an incognito message, or a stateless request */
             is_aside: boolean;
             /**
              * Format: date-time
@@ -4281,7 +5051,7 @@ export interface components {
                 /** @description Whether you can send the same message again */
                 retry: boolean;
             } | null;
-            /** @description What it waits for */
+            /** @description The reason why it waits */
             waiting: {
                 reason: string;
                 approval_id: string;
@@ -4306,13 +5076,13 @@ export interface components {
              * @description A UUID
              */
             session_id: string;
-            /** @description The run of another agent that asked for it */
+            /** @description The run of the agent that requested it */
             parent_run_id: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
             /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
-            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            /** @description It is not part of the conversation: a side question, an incognito message, or a stateless request */
             is_aside: boolean;
             /**
              * Format: date-time
@@ -4335,7 +5105,7 @@ export interface components {
                 /** @description Whether you can send the same message again */
                 retry: boolean;
             } | null;
-            /** @description What it waits for */
+            /** @description The reason why it waits */
             waiting: {
                 reason: string;
                 approval_id: string;
@@ -4366,7 +5136,7 @@ export interface components {
             timestamp: string;
             /** @description The text around the first word that fits */
             snippet: string;
-            /** @description Lower is better; 0 beyond the hundred newest, which stand by their time */
+            /** @description Lower is better; 0 after the hundred newest, which are sorted by time */
             rank: number;
             /** @description The session has an active run */
             active: boolean;
@@ -4376,7 +5146,7 @@ export interface components {
             seq: number;
             /** @enum {string} */
             role: "system" | "user" | "assistant";
-            /** @description The text, or blocks where there is more than text */
+            /** @description The text, or blocks if there is more than text */
             content: string | ({
                 /** @constant */
                 type: "text";
@@ -4392,7 +5162,7 @@ export interface components {
                 type: "tool_use";
                 id: string;
                 name: string;
-                /** @description What the tool was called with, as its own schema says */
+                /** @description The arguments of the call, by the tool's schema */
                 input: unknown;
             } | {
                 /** @constant */
@@ -4404,7 +5174,7 @@ export interface components {
                 status?: string;
             })[];
             timestamp: string;
-            /** @description It stands in place of what was said before, for a model */
+            /** @description A summary that replaces earlier messages for a model */
             is_summary?: boolean;
         };
         SessionDetail: {
@@ -4425,13 +5195,13 @@ export interface components {
             agent_id: string;
             /** @description null if the agent was deleted */
             agent_name: string | null;
-            /** @description As it was given, else the first 60 characters of what a person said first */
+            /** @description The label; by default, the first 60 characters of the first message */
             label: string | null;
-            /** @description Whether the label was given */
+            /** @description Whether the label was set */
             is_labelled: boolean;
             /** @description As `GET /api/agents/{id}/session` shows them */
             message_count: number;
-            /** @description Estimated tokens of what a model would read */
+            /** @description Estimated tokens of the model's input */
             context_window_tokens: number;
             /** @description Input and output of its model calls */
             total_tokens: number;
@@ -4446,9 +5216,9 @@ export interface components {
             active: boolean;
             /** @description It is the agent's current one */
             is_canonical: boolean;
-            /** @description The session that it goes on from; that may be gone */
+            /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
-            /** @description Sessions have no model of their own: it is the agent that has one */
+            /** @description Sessions have no model. Set the agent's model instead */
             model_override: null;
             messages: components["schemas"]["RawMessage"][];
         };
@@ -4488,13 +5258,13 @@ export interface components {
              * @description A UUID
              */
             session_id: string;
-            /** @description The run of another agent that asked for it */
+            /** @description The run of the agent that requested it */
             parent_run_id: string | null;
             /** @enum {string} */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "cancelled";
             /** @description Channel of the message: rest, sse, ws, openai, agent or cli */
             channel: string;
-            /** @description It stands beside the conversation: a side question, an incognito message, or a request that brought its own history */
+            /** @description It is not part of the conversation: a side question, an incognito message, or a stateless request */
             is_aside: boolean;
             /**
              * Format: date-time
@@ -4517,7 +5287,7 @@ export interface components {
                 /** @description Whether you can send the same message again */
                 retry: boolean;
             } | null;
-            /** @description What it waits for */
+            /** @description The reason why it waits */
             waiting: {
                 reason: string;
                 approval_id: string;
@@ -4529,7 +5299,7 @@ export interface components {
             /** @enum {string} */
             status: "shutting_down";
         };
-        /** @description Beside these, counters of the daemon, named `svc_…` */
+        /** @description Also counters of the daemon, named `svc_…` */
         Status: {
             /** @enum {string} */
             status: "running";
@@ -4537,7 +5307,7 @@ export interface components {
             uptime_seconds: number;
             /** @description List agents */
             agent_count: number;
-            /** @description Of those, agents with a run that goes on */
+            /** @description Of these, agents with an active run */
             active_agent_count: number;
             /** @description Sessions with at least one message; null while sessions is off */
             session_count: number | null;
@@ -4623,7 +5393,7 @@ export interface components {
              */
             source: "shipped" | "home";
             manifest: {
-                /** @description What the agent is called where the request gives no name */
+                /** @description The agent's name if the request has none */
                 name: string;
                 description: string;
                 version: string;
@@ -4646,7 +5416,7 @@ export interface components {
                     file_system: boolean;
                 };
             };
-            /** @description The text as it was written */
+            /** @description The text as written */
             manifest_toml: string;
         };
         ToolInfo: {
@@ -4658,23 +5428,23 @@ export interface components {
             /** @description `builtin`, `mcp`, or the extension it comes from */
             source: string;
             /**
-             * @description `exec` needs a grant of `shell`, `network` one of `network`
+             * @description `exec` needs the grant `shell`, `network` the grant `network`
              * @enum {string}
              */
             risk: "read" | "write" | "network" | "exec" | "agent";
             /**
-             * @description What a restart does with a call whose outcome is not known
+             * @description What happens after a restart to a call with an unknown outcome
              * @enum {string}
              */
             replay: "safe" | "keyed" | "never";
-            /** @description Whether it runs beside other calls of one message */
+            /** @description Whether it can run in parallel with other calls of the same message */
             parallel: boolean;
         };
         ToolResult: {
-            /** @description `rest-api`: no model asked for it */
+            /** @description `rest-api`: not called by a model */
             tool_use_id: string;
             tool_name: string;
-            /** @description What a model would read; at most 64 KiB, with a note where more was left out */
+            /** @description The text for the model; at most 64 KiB, with a note if it was cut */
             content: string;
             is_error: boolean;
             /** @enum {string} */
@@ -4688,10 +5458,10 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
-            /** @description `rest-api`: no model asked for it */
+            /** @description `rest-api`: not called by a model */
             tool_use_id: string;
             tool_name: string;
-            /** @description What a model would read; at most 64 KiB, with a note where more was left out */
+            /** @description The text for the model; at most 64 KiB, with a note if it was cut */
             content: string;
             is_error: boolean;
             /** @enum {string} */
@@ -4751,21 +5521,21 @@ export interface components {
             /** @description Whether the caller must log in or send a key first */
             login_required: boolean;
             /**
-             * @description Whose key it is: `owner`, or a name of `[[users]]`
+             * @description Owner of the key: `owner`, or a name of `[[users]]`
              * @example alice
              */
             name?: string;
             /** @enum {string} */
             role?: "owner" | "admin" | "user" | "viewer" | "system" | "public";
             /**
-             * @description What it is known by; `open`: the daemon has no key, and everybody is the owner
+             * @description How the caller is identified; `open`: the daemon has no key, so every caller is the owner
              * @enum {string}
              */
             via?: "key" | "cookie" | "open";
             /** @description When the login expires */
             expires_at?: string;
         };
-        /** @description One of `key` and `code` */
+        /** @description Send `key` or `code` */
         LoginRequest: {
             /** @description The API key of the daemon, or of a person */
             key?: string;
@@ -4778,7 +5548,7 @@ export interface components {
             /** @enum {string} */
             role: "owner" | "admin" | "user" | "viewer" | "system" | "public";
             /**
-             * @description Whose key it is: `owner`, or a name of `[[users]]`
+             * @description Owner of the key: `owner`, or a name of `[[users]]`
              * @example alice
              */
             name: string;
@@ -4825,7 +5595,7 @@ export interface components {
         ChatRequest: {
             /** @description `svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent, but for a `svc:` name that no agent has (404) */
             model: string;
-            /** @description Of a stateless request all of them, at most 10,000; else the last user message and what is said as system */
+            /** @description In a stateless request, all messages, at most 10,000; otherwise the last user message and system messages */
             messages: components["schemas"]["ChatMessage"][];
             stream?: boolean | null;
             stream_options?: ({
@@ -4863,7 +5633,7 @@ export interface components {
             id: string;
             /** @description Seconds since 1970 */
             created: number;
-            /** @description As it was asked for */
+            /** @description As sent for */
             model: string;
             /** @constant */
             object: "chat.completion";
@@ -4886,7 +5656,7 @@ export interface components {
             id: string;
             /** @description Seconds since 1970 */
             created: number;
-            /** @description As it was asked for */
+            /** @description As sent for */
             model: string;
             /** @constant */
             object: "chat.completion.chunk";
@@ -4912,7 +5682,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request is not what this call takes */
+        /** @description The request is invalid */
         BadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -4972,7 +5742,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description It does not go with what is there now */
+        /** @description The request conflicts with the current state */
         Conflict: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -4982,7 +5752,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Something has to be set first: the key of a provider, say */
+        /** @description Something must be set first, such as a provider's key */
         PreconditionFailed: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -5022,7 +5792,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The rate limit is used up; Retry-After says for how long, in seconds */
+        /** @description The rate limit is exceeded; Retry-After says for how many seconds */
         TooManyRequests: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -5043,7 +5813,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Not at the moment: the service starts, stops or is closed. Retry-After says when to ask again, in seconds */
+        /** @description Unavailable: the daemon is starting, stopping or closed. Retry-After says when to try again, in seconds */
         Unavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -5115,8 +5885,21 @@ export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
 export type UploadForm = components['schemas']['UploadForm'];
 export type Upload = components['schemas']['Upload'];
+export type ApprovalGrant = components['schemas']['ApprovalGrant'];
+export type ToolPreview = components['schemas']['ToolPreview'];
+export type Approval = components['schemas']['Approval'];
+export type ApprovalDecision = components['schemas']['ApprovalDecision'];
+export type TotpSetup = components['schemas']['TotpSetup'];
+export type TotpStatus = components['schemas']['TotpStatus'];
+export type AuditProof = components['schemas']['AuditProof'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type AuditEntryList = components['schemas']['AuditEntryList'];
+export type BrokenAuditEntry = components['schemas']['BrokenAuditEntry'];
+export type AuditVerification = components['schemas']['AuditVerification'];
 export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
+export type Checkpoint = components['schemas']['Checkpoint'];
+export type CheckpointRestored = components['schemas']['CheckpointRestored'];
 export type SlashCommand = components['schemas']['SlashCommand'];
 export type Config = components['schemas']['Config'];
 export type Setting = components['schemas']['Setting'];
@@ -5235,7 +6018,7 @@ export interface operations {
                 offset?: number;
                 /** @description `next` of the page before; instead of `offset` */
                 after?: string;
-                /** @description Words to find in the name and the description */
+                /** @description Words to search for in the name and the description */
                 q?: string;
                 /** @description Default name */
                 sort?: "name" | "created_at" | "last_active" | "state";
@@ -5839,7 +6622,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Success; or the bytes, where they were asked for */
+            /** @description Success; or the bytes, if requested */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6161,7 +6944,7 @@ export interface operations {
             header?: {
                 /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
-                /** @description The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it */
+                /** @description The `id` of the last event received, as `<run>.<attempt>.<number>`: the stream continues after it */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -6192,7 +6975,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again; `adjusted` says in `left_out` what the model was asked without
+                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -6210,7 +6993,7 @@ export interface operations {
                         /** @constant */
                         event: "thinking_delta";
                         id?: string;
-                        /** @description A piece of what the model thinks, where it lets it be seen. A `retrying` or `restarted` phase voids what came since the last tool event */
+                        /** @description A piece of the model's thinking, if the model shows it. Discard the pieces since the last tool event after a `retrying` or `restarted` phase */
                         data: {
                             content: string;
                         };
@@ -6238,11 +7021,11 @@ export interface operations {
                         data: {
                             tool: string;
                             id: string;
-                            /** @description What the tool was called with, as its own schema says */
+                            /** @description The arguments of the call, by the tool's schema */
                             input: unknown;
                             is_error: boolean;
                             result: string;
-                            /** @description Refused for want of these: what a person could grant under `[capabilities]` */
+                            /** @description Missing permissions, as a person can grant them under `[capabilities]` */
                             missing?: {
                                 /** @description As `[capabilities]` of a manifest calls it: the interface, or the area that declares it */
                                 capability: string;
@@ -6524,7 +7307,7 @@ export interface operations {
     getSession: {
         parameters: {
             query?: {
-                /** @description A session of the agent; its current one when left out */
+                /** @description A session of the agent; by default, its current one */
                 session_id?: string;
             };
             header?: never;
@@ -6562,7 +7345,7 @@ export interface operations {
     compactSession: {
         parameters: {
             query?: {
-                /** @description A session of the agent; its current one when left out */
+                /** @description A session of the agent; by default, its current one */
                 session_id?: string;
             };
             header?: never;
@@ -6592,9 +7375,9 @@ export interface operations {
                         /** @enum {string} */
                         status: "ok" | "compacted";
                         message: string;
-                        /** @description Messages that the summary stands for */
+                        /** @description Messages that were summarised */
                         summarised: number;
-                        /** @description Messages that stay as they are */
+                        /** @description Messages that were not summarised */
                         kept: number;
                         summary_chars: number;
                     };
@@ -6617,7 +7400,7 @@ export interface operations {
     getSessionContext: {
         parameters: {
             query?: {
-                /** @description A session of the agent; its current one when left out */
+                /** @description A session of the agent; by default, its current one */
                 session_id?: string;
             };
             header?: never;
@@ -6777,7 +7560,7 @@ export interface operations {
                     label?: string | null;
                     /**
                      * Format: uuid
-                     * @description Its id, chosen by the client: the same request sent again gives the same session
+                     * @description Its id, chosen by the client: repeating the request returns the same session
                      */
                     session_id?: string;
                     /** @description Make it the current session, which receives messages without a session id; default true */
@@ -6874,7 +7657,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `id` of the last event that came, as `<run>.<attempt>.<number>`: the stream goes on after it */
+                /** @description The `id` of the last event received, as `<run>.<attempt>.<number>`: the stream continues after it */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -6906,7 +7689,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted` voids the text after the last tool event; `retrying` says in `detail` why and when the model is asked again; `adjusted` says in `left_out` what the model was asked without
+                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -6924,7 +7707,7 @@ export interface operations {
                         /** @constant */
                         event: "thinking_delta";
                         id?: string;
-                        /** @description A piece of what the model thinks, where it lets it be seen. A `retrying` or `restarted` phase voids what came since the last tool event */
+                        /** @description A piece of the model's thinking, if the model shows it. Discard the pieces since the last tool event after a `retrying` or `restarted` phase */
                         data: {
                             content: string;
                         };
@@ -6952,11 +7735,11 @@ export interface operations {
                         data: {
                             tool: string;
                             id: string;
-                            /** @description What the tool was called with, as its own schema says */
+                            /** @description The arguments of the call, by the tool's schema */
                             input: unknown;
                             is_error: boolean;
                             result: string;
-                            /** @description Refused for want of these: what a person could grant under `[capabilities]` */
+                            /** @description Missing permissions, as a person can grant them under `[capabilities]` */
                             missing?: {
                                 /** @description As `[capabilities]` of a manifest calls it: the interface, or the area that declares it */
                                 capability: string;
@@ -7220,11 +8003,11 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Names of tools that it is granted, or patterns with `*`; empty: all that need no grant of their own */
+                    /** @description Names of granted tools, or patterns with `*`; empty: all tools that need no separate grant */
                     capabilities_tools?: string[];
                     /** @description Of those, only these; empty: all of them */
                     tool_allowlist?: string[];
-                    /** @description And none of these, whatever else is said */
+                    /** @description Blocked tools; overrides every other list */
                     tool_blocklist?: string[];
                     /** @description Another name of `capabilities_tools` */
                     tools?: string[];
@@ -7393,7 +8176,7 @@ export interface operations {
     chatWithAgent: {
         parameters: {
             query?: {
-                /** @description A session of the agent; its current one when left out */
+                /** @description A session of the agent; by default, its current one */
                 session_id?: string;
             };
             header?: never;
@@ -7432,6 +8215,890 @@ export interface operations {
                 };
                 content?: never;
             };
+        };
+    };
+    listApprovalGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        grants: components["schemas"]["ApprovalGrant"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteApprovalGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                status?: "pending" | "approved" | "rejected" | "expired" | "skipped";
+                /** @description A UUID */
+                agent_id?: string;
+                /** @description A UUID */
+                run_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        approvals: components["schemas"]["Approval"][];
+                        total: number;
+                        offset: number;
+                        limit: number;
+                        /** @description Whether [approval] of config.toml makes any tool call wait for a person */
+                        asking: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description A UUID
+                     */
+                    agent_id: string;
+                    /** @description What is to be done, such as the name of a tool */
+                    action?: string;
+                    /** @description The same as action */
+                    tool_name?: string;
+                    /** @description Why */
+                    description?: string;
+                    /** @description The same as description */
+                    action_summary?: string;
+                    /** @description What exactly */
+                    payload?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * Format: uuid
+                     * @description A UUID
+                     */
+                    session_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /** @constant */
+                        status: "pending";
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApprovalDecisions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                /** @description A UUID */
+                agent_id?: string;
+                tool_name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ApprovalDecision"][];
+                        total: number;
+                        offset: number;
+                        limit: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resolveApprovals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                    /** @enum {string} */
+                    decision: "approve" | "reject";
+                    /** @description With `reject`: what the agents are told */
+                    feedback?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @description A UUID
+                             */
+                            id: string;
+                            /** @constant */
+                            status: "ok";
+                            /** @enum {string} */
+                            decision: "approved" | "rejected";
+                            /** Format: date-time */
+                            decided_at: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countApprovals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        pending: number;
+                        total: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Six digits, or a recovery code */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "revoked";
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Six digits */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "confirmed";
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Six digits, or a recovery code */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "revoked";
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description From the authenticator that is confirmed now, or one of its recovery codes */
+                    current_code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TotpSetup"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTotpStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TotpStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    approveApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Six digits, or a recovery code */
+                    totp_code?: string;
+                    /** @description Approve such calls of this agent without asking again */
+                    remember?: {
+                        /**
+                         * @description `call`: the same arguments, or the same command; `tool`: every call of the tool, which commands cannot have
+                         * @default call
+                         * @enum {string}
+                         */
+                        what: "call" | "tool";
+                        /**
+                         * @description How long
+                         * @enum {string}
+                         */
+                        for: "hour" | "session" | "always";
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /** @enum {string} */
+                        status: "approved" | "rejected";
+                        /** Format: date-time */
+                        decided_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rejectApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description What the agent is told */
+                    feedback?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /** @enum {string} */
+                        status: "approved" | "rejected";
+                        /** Format: date-time */
+                        decided_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One JSON value a line */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A signed note */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain; charset=utf-8": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditConsistencyProof: {
+        parameters: {
+            query: {
+                from: number;
+                size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditProof"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditInclusionProof: {
+        parameters: {
+            query?: {
+                size?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditProof"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditTile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Hashes of 32 bytes each, or entries behind their lengths */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                /** @description Items of a page: 50 by default, 500 at most */
+                limit?: number;
+                /** @description Items to leave out first */
+                offset?: number;
+                /** @description `next` of the page before; instead of `offset` */
+                after?: string;
+                /** @description Words to search for in the type and the personal details */
+                q?: string;
+                event_type?: string;
+                agent_id?: string;
+                /** @description The same as `limit` */
+                n?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntryList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifyAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCatalogStatus: {
@@ -7511,6 +9178,157 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCheckpoints: {
+        parameters: {
+            query: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                agent_id: string;
+                /** @description At most 500 */
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        checkpoints: components["schemas"]["Checkpoint"][];
+                        items: components["schemas"]["Checkpoint"][];
+                        total: number;
+                        limit: number;
+                        offset: number;
+                        /** @description Absolute path of the working folder */
+                        working_dir: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Absolute path of the working folder */
+                    working_dir: string;
+                    /**
+                     * @description Whole or abbreviated commit id, at least 4 digits
+                     * @example 3f2a91c
+                     */
+                    commit: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckpointRestored"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewCheckpoint: {
+        parameters: {
+            query: {
+                /**
+                 * @description Agent id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                agent_id: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Whole or abbreviated commit id
+                 * @example 3f2a91c
+                 */
+                commit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        commit: string;
+                        created_at: string;
+                        /** @description Absolute path of the working folder */
+                        working_dir: string;
+                        files: {
+                            /** @description From the working folder, with slashes */
+                            path: string;
+                            /**
+                             * @description Of the file in the folder now, beside the snapshot. Restoring brings back changed and missing ones
+                             * @enum {string}
+                             */
+                            state: "same" | "changed" | "missing";
+                            is_executable: boolean;
+                            diff: string | null;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7660,7 +9478,7 @@ export interface operations {
                         restart_reasons: string[];
                         /** @description Settings that have another value from now on */
                         hot_actions_applied: string[];
-                        /** @description Changed settings of areas that are off: nobody reads them now */
+                        /** @description Changed settings of extensions that are off; they have no effect now */
                         noop_changes: string[];
                         /** @description What in config.toml does not hold, one sentence each */
                         warnings: string[];
@@ -7736,9 +9554,9 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "applied" | "applied_partial" | "saved_reload_failed";
-                        /** @description As it was asked */
+                        /** @description As sent */
                         path: string;
-                        /** @description Its own path, where it was asked by an older name: so it stands in config.toml and GET /api/config */
+                        /** @description The full path, if you used an older name; it is the one in config.toml and GET /api/config */
                         stands_as?: string;
                         waits_for?: string;
                         reload_error?: string;
@@ -7986,7 +9804,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success; or The steps as they go on, then one `done` or one `error` */
+            /** @description Success; or The steps as they happen, then one `done` or one `error` */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8004,7 +9822,7 @@ export interface operations {
                             what?: string;
                             /** @description Bytes */
                             done?: number;
-                            /** @description Bytes, where it is known */
+                            /** @description Bytes, if known */
                             total?: number;
                         };
                     } | {
@@ -8413,7 +10231,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Success; or The steps as they go on, then one `done` or one `error` */
+            /** @description Success; or The steps as they happen, then one `done` or one `error` */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8431,7 +10249,7 @@ export interface operations {
                             what?: string;
                             /** @description Bytes */
                             done?: number;
-                            /** @description Bytes, where it is known */
+                            /** @description Bytes, if known */
                             total?: number;
                         };
                     } | {
@@ -8522,7 +10340,7 @@ export interface operations {
                 offset?: number;
                 /** @description `next` of the page before; instead of `offset` */
                 after?: string;
-                /** @description Words to find in title, description */
+                /** @description Words to search for in title, description */
                 q?: string;
                 /** @description Default created_at */
                 sort?: "created_at" | "updated_at" | "due_at" | "title" | "progress";
@@ -8895,7 +10713,7 @@ export interface operations {
     followChanges: {
         parameters: {
             query?: {
-                /** @description Where you stand: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame */
+                /** @description Your position: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame */
                 after?: string;
             };
             header?: never;
@@ -8933,7 +10751,7 @@ export interface operations {
     streamLogs: {
         parameters: {
             query?: {
-                /** @description info when left out; what is below `[log] level` is never written */
+                /** @description By default info; levels below `[log] level` are never written */
                 level?: "trace" | "debug" | "info" | "warn" | "error";
                 /** @description Part of the message or of the area, without case */
                 filter?: string;
@@ -9178,7 +10996,7 @@ export interface operations {
                     display_name?: string;
                     /** @description Tokens; default 128000 */
                     context_window?: number;
-                    /** @description Default 8192, or the context window where that is less */
+                    /** @description Default 8192, or the context window if that is smaller */
                     max_output_tokens?: number;
                     /** @description USD per million tokens. Both prices or none: without them the price is unknown */
                     input_cost_per_1m?: number;
@@ -9246,7 +11064,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id; slashes as they are, or as `%2F`
+                 * @description The id; slashes plain or as `%2F`
                  * @example mistralai/some-new-model
                  */
                 id: string;
@@ -9374,7 +11192,7 @@ export interface operations {
                         panels: {
                             /** @description Its address is `#/<id>` */
                             id: string;
-                            /** @description Whose it is */
+                            /** @description The extension that contributes it */
                             extension: string;
                             title: {
                                 en: string;
@@ -9384,9 +11202,9 @@ export interface operations {
                             place: "talk" | "watch" | "build" | "run";
                             /** @description A module below `/ui/panels/<extension>/`; another build has another name */
                             script?: string;
-                            /** @description Instead of a module: a collection that the page draws by itself */
+                            /** @description Instead of a module: a collection that the page draws */
                             view?: Record<string, never>;
-                            /** @description A style sheet beside it */
+                            /** @description Its style sheet */
                             style?: string;
                             /** @description Third-party panel: runs in a sandboxed document at `/ui/frames/<extension>/<id>`. The page calls only these routes for it */
                             frame?: {
@@ -9530,7 +11348,7 @@ export interface operations {
                         available: boolean;
                         models: {
                             name: string;
-                            /** @description Bytes, where the server says */
+                            /** @description Bytes, if the server reports them */
                             size: number | null;
                             provider: string;
                         }[];
@@ -9577,7 +11395,7 @@ export interface operations {
                         display_name: string;
                         /** @enum {string} */
                         auth_status: "configured" | "validated_key" | "no_key_needed" | "missing" | "invalid_key" | "auto_detected" | "local_offline";
-                        /** @description Left out where no key is needed */
+                        /** @description Missing if no key is needed */
                         env_var?: string;
                         /** @description The same by its other name */
                         api_key_env?: string;
@@ -9609,7 +11427,7 @@ export interface operations {
                         is_default: boolean;
                         /** @description Why it is unknown whether there is a key, or the error of the last check */
                         error_message?: string;
-                        /** @description Its rows of the catalog, custom and local ones too; GET /api/models?provider= says more of each */
+                        /** @description Its models, including custom and local ones; GET /api/models?provider= has their details */
                         models: {
                             id: string;
                             provider: string;
@@ -9624,9 +11442,9 @@ export interface operations {
                             supports_vision: boolean;
                             supports_streaming: boolean;
                             wire_id?: string;
-                            /** @description Whether the prices say anything */
+                            /** @description Whether the prices are known */
                             pricing_known: boolean;
-                            /** @description `custom`, `local`; left out for those of the catalog */
+                            /** @description `custom` or `local`; missing for models of the catalog */
                             source?: string;
                         }[];
                     };
@@ -9747,15 +11565,15 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The key; never given back. Spaces around it are taken off */
+                    /** @description The key; never returned. Surrounding spaces are removed */
                     api_key?: string;
                     /** @description The same, by its other name */
                     key?: string;
-                    /** @description Where it is reached. With a name that there is not, it makes an OpenAI-compatible provider of that name */
+                    /** @description The base URL. With a new name, this adds an OpenAI-compatible provider */
                     url?: string;
                     /** @description The same, by its other name */
                     base_url?: string;
-                    /** @description Test the key at once; it is stored in either case */
+                    /** @description Test the key immediately; it is stored in either case */
                     verify?: boolean;
                 };
             };
@@ -9899,7 +11717,7 @@ export interface operations {
                     url?: string;
                     /** @description The same, by its other name */
                     base_url?: string;
-                    /** @description Make an OpenAI-compatible provider of this name where there is none */
+                    /** @description Add an OpenAI-compatible provider of this name if it does not exist */
                     create?: boolean;
                     /** @description Refused: providers are reached directly */
                     proxy_url?: string;
@@ -9922,7 +11740,7 @@ export interface operations {
                         /** @description Whether anything answered there */
                         reachable: boolean;
                         latency_ms: number;
-                        /** @description What it lists without a key */
+                        /** @description Models that it lists without a key */
                         discovered_models?: string[];
                         /** @description The error of the response */
                         message?: string;
@@ -9969,7 +11787,7 @@ export interface operations {
                         /** @enum {string} */
                         status: "removed";
                         provider: string;
-                        /** @description Where it is reached now; null where the provider is gone */
+                        /** @description The current base URL; null if the provider was removed */
                         base_url: string | null;
                     };
                 };
@@ -10008,7 +11826,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            /** @description Not at the moment: the service starts, stops or is closed. Retry-After says when to ask again, in seconds */
+            /** @description Unavailable: the daemon is starting, stopping or closed. Retry-After says when to try again, in seconds */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10081,7 +11899,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         runs: components["schemas"]["ListedRun"][];
-                        /** @description Send it as `before` to get those before; null where there are none */
+                        /** @description Send it as `before` to get older ones; null if there are none */
                         next: string | null;
                     };
                 };
@@ -10234,7 +12052,7 @@ export interface operations {
                         sessions_deleted: number;
                         /** @description Of agents that are gone */
                         orphaned: number;
-                        /** @description Older than they are kept */
+                        /** @description Older than the retention period */
                         expired: number;
                         /** @description More than an agent may have */
                         surplus: number;
@@ -10252,7 +12070,7 @@ export interface operations {
     searchSessions: {
         parameters: {
             query?: {
-                /** @description Words that a message must all hold, one at least and 32 at most */
+                /** @description Words that a message must all contain, 1 to 32 */
                 q?: string;
                 /** @description How many at most; more than 500 is 500 */
                 limit?: number;
@@ -10262,9 +12080,9 @@ export interface operations {
                 agent_id?: string;
                 /** @description Letters of any script, digits, spaces, hyphens and underscores */
                 label?: string;
-                /** @description Said at this time or later: a day, or a time in ISO 8601 */
+                /** @description Messages from this time on: a day, or a time in ISO 8601 */
                 from?: string;
-                /** @description Said at this time or before; a day is meant to its end */
+                /** @description Messages up to this time; a day is included to its end */
                 to?: string;
             };
             header?: never;
@@ -10287,7 +12105,7 @@ export interface operations {
                         total_is_exact: boolean;
                         offset: number;
                         limit: number;
-                        /** @description Set while older messages are still being read, as after an upgrade: what was said from then on may be missing */
+                        /** @description Set while older messages are being indexed, for example after an upgrade: results from this time on may be missing */
                         indexed_until?: string;
                     };
                 };
@@ -10399,9 +12217,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Take along what was said before this entry: that of a message, to say it otherwise or to have it answered once more */
+                    /** @description Copy the messages before this entry. Use the `seq` of a message to edit it or to get another answer */
                     before_seq?: number;
-                    /** @description Take along what was said up to this entry, and it */
+                    /** @description Copy the messages up to and including this entry */
                     after_seq?: number;
                     /** @description What to call the new session */
                     label?: string | null;
@@ -10522,7 +12340,7 @@ export interface operations {
                          */
                         session_id: string;
                         runs: components["schemas"]["SessionRun"][];
-                        /** @description Send it as `before` to get those before; null where there are none */
+                        /** @description Send it as `before` to get older ones; null if there are none */
                         next: string | null;
                     };
                 };
@@ -10573,7 +12391,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Beside these, counters of the daemon, named `svc_…` */
+            /** @description Also counters of the daemon, named `svc_…` */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10769,7 +12587,7 @@ export interface operations {
     invokeTool: {
         parameters: {
             query?: {
-                /** @description The agent whose capabilities and folder hold */
+                /** @description The agent whose capabilities and folder are used */
                 agent_id?: string;
             };
             header?: never;
@@ -10800,7 +12618,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResult"];
                 };
             };
-            /** @description The request is not what this call takes */
+            /** @description The request is invalid */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10841,7 +12659,7 @@ export interface operations {
                 offset?: number;
                 /** @description `next` of the page before; instead of `offset` */
                 after?: string;
-                /** @description Words to find in file names */
+                /** @description Words to search for in file names */
                 q?: string;
                 /** @description Default created_at */
                 sort?: "created_at" | "filename" | "size";
@@ -10909,7 +12727,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description The part that Range asks for */
+            /** @description The requested range */
             206: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11418,7 +13236,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description A session of the agent, by id or label, instead of its current one */
                 "x-svc-session"?: string;
-                /** @description `1`: the messages of the request are the whole conversation, and none is kept */
+                /** @description `1`: the messages of the request are the whole conversation, and nothing is stored */
                 "x-svc-stateless"?: string;
             };
             path?: never;
@@ -11503,7 +13321,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Any form of `model` that names an agent; `:` and `@` may stand as they are
+                 * @description Any form of `model` that names an agent; `:` and `@` need no encoding
                  * @example svc:librarian
                  */
                 id: string;

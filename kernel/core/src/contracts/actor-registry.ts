@@ -2,7 +2,7 @@
  * On whose behalf a third party may act: for actors that the kernel handed to it (with a request, a socket, a call of a
  * tool, a hook or a service), and for nobody whom it made up. Actors are known by identity, so a copy is made up, too.
  */
-import { type Actor, SvcError, type TSchema } from '@svc/api';
+import { type Actor, SvcError, type TSchema, actorFrom } from '@svc/api';
 import type { Contributor } from '../owner.js';
 
 export interface ActorRegistry {
@@ -26,7 +26,7 @@ export const createActorRegistry = (): ActorRegistry => {
     if (handed.has(actor)) return actor;
     const before = known.get(actor);
     if (before) return before;
-    const own = Object.freeze({ id: actor.id, role: actor.role, ownerId: actor.ownerId });
+    const own = actorFrom(actor);
     handed.add(own);
     if (Object.isFrozen(actor)) known.set(actor, own);
     return own;
@@ -65,7 +65,7 @@ const mapPart = (schema: TSchema, value: unknown, walk: Walk): unknown => {
   if (isActorSchema(schema)) return isActor(value) ? walk.fn(value) : value;
   walk.looks += 1;
   if (walk.looks > MAX_LOOKS)
-    throw new SvcError('contract_mismatch', `A value has more than ${MAX_LOOKS} places where its declaration names actors.`, { status: 500, hint: 'Hand over less at once.' });
+    throw new SvcError('contract_mismatch', `A value has more than ${MAX_LOOKS} places where its declaration names actors.`, { status: 500, hint: 'Pass less data per call.' });
   for (const [name, inner] of propertiesOf(schema)) if (Object.hasOwn(value, name)) replace(value, name, inner, walk);
   if (Array.isArray(value) && schema.items !== undefined) for (const index of value.keys()) replace(value, index, schema.items as TSchema, walk);
   for (const inner of [...variants(schema.anyOf), ...variants(schema.allOf)]) mapPart(inner, value, walk);
@@ -105,7 +105,7 @@ const isActor = (value: object): value is Actor => 'id' in value && 'role' in va
 const isNobody = ({ role, ownerId }: Actor): boolean => role === 'public' && ownerId === 'public';
 
 const madeUp = (owner: Contributor, where: string): SvcError =>
-  new SvcError('actor_made_up', `${owner.id} may not act for whom it named in ${where}: nobody handed it this actor.`, {
+  new SvcError('actor_made_up', `${owner.id} may not use the actor that it passed to ${where}: it did not receive this actor.`, {
     status: 403,
-    hint: 'Hand on the very actor of the request, the call of a tool, or whoever called you; or ask for the grant "actors" in extension.json.',
+    hint: 'Pass on the actor of the request, the tool call or your caller; or request the grant "actors" in extension.json.',
   });

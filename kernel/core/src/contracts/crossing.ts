@@ -29,4 +29,4 @@ const isFixed = (value: object): boolean =>
   Object.values(Object.getOwnPropertyDescriptors(value)).every((one) => 'value' in one && typeof one.value !== 'object' && typeof one.value !== 'function');
 
 const notPlain = (where: string, what: string): SvcError =>
-  new SvcError('contract_mismatch', `${where} is not plain data: it holds ${what}.`, { status: 500, hint: 'What crosses between areas is plain data: texts, numbers, lists and objects of them.' });
+  new SvcError('contract_mismatch', `${where} is not plain data: it contains ${what}.`, { status: 500, hint: 'What crosses between areas is plain data: texts, numbers, lists and objects of them.' });

@@ -2,7 +2,7 @@
  * All hooks: the kernel's, made at boot, and those that extensions own. A hook
  * goes when its owner goes; its taps stay registered and sleep until it is back.
  */
-import { type AtOnce, type CallOf, type Disposable, type HookDecl, type HookHandle, type Stage, SvcError, type TapOf, type TapOptions } from '@svc/api';
+import { type CallOf, type Disposable, type HookDecl, type HookHandle, type OwnHook, type Stage, SvcError, type TapOf, type TapOptions } from '@svc/api';
 import { declaredAs } from '@svc/api/internal';
 import { type ActorRegistry, createActorRegistry } from '../contracts/actor-registry.js';
 import { type ContractValidator, noValidator } from '../contracts/contract-validator.js';
@@ -14,12 +14,6 @@ import { orderTaps } from './tap-order.js';
 
 const TRY_AGAIN_MS = 30_000;
 const STAGES: Readonly<Record<string, number>> = { first: -200, policy: -100, normal: 0, late: 100, last: 200 };
-
-/** A hook as the kernel holds it. */
-export interface KernelHook<H extends HookDecl> extends HookHandle<H> {
-  /** The same call without a promise where its tap answers at once. What fails rejects. */
-  readonly atOnce: (...args: Parameters<CallOf<H>>) => AtOnce<Awaited<ReturnType<CallOf<H>>>>;
-}
 
 interface Tapped {
   readonly hook: HookDecl;
@@ -70,7 +64,7 @@ export class HookRegistry {
   }
 
   /** For the kernel itself, which is not validated. */
-  handle<H extends HookDecl>(hook: H): KernelHook<H> {
+  handle<H extends HookDecl>(hook: H): OwnHook<H> {
     const key = declaredAs(hook);
     return this.#handle(hook, () => this.#slots.get(key), undefined);
   }
@@ -111,7 +105,7 @@ export class HookRegistry {
   }
 
   /** What the owner of a hook still finishes after it was switched off goes by the checks it began with. */
-  define<H extends HookDecl>(owner: Contributor, hook: H): HookHandle<H> {
+  define<H extends HookDecl>(owner: Contributor, hook: H): OwnHook<H> {
     this.definitions.add(owner, hook);
     const key = declaredAs(hook);
     let last: HookSlot | undefined;
@@ -165,7 +159,7 @@ export class HookRegistry {
     this.#watchOutside.answered?.(owner, name);
   }
 
-  #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Contributor | undefined): KernelHook<H> {
+  #handle<H extends HookDecl>(hook: H, slot: () => HookSlot | undefined, caller: Contributor | undefined): OwnHook<H> {
     const isValidated = caller !== undefined && this.#validator.isNeeded(caller);
     const atOnce = (subject: unknown, context: unknown): unknown => {
       // Looked up at each call: an owner's reload makes a new one.
@@ -179,10 +173,13 @@ export class HookRegistry {
     return {
       // The slot was made from a declaration of this name and major version, which fixes what it takes and gives.
       call: ((subject: unknown, context: unknown) => Promise.resolve(atOnce(subject, context))) as CallOf<H>,
-      atOnce: atOnce as KernelHook<H>['atOnce'],
+      atOnce: atOnce as OwnHook<H>['atOnce'],
       isEmpty: () => slot()?.isEmpty ?? true,
     };
   }
+
+  /** Names of the hooks there are now that code in another process cannot tap. */
+  readonly closedToOthers = (): ReadonlySet<string> => new Set([...this.#slots.values()].flatMap(({ hook }) => (hook.remote === true ? [] : [hook.name])));
 
   /** While the owner of a hook is off nobody knows; its taps sleep then. */
   #mayTap(owner: Contributor, hook: HookDecl): boolean {

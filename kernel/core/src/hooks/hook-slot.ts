@@ -10,11 +10,11 @@
  * H6  Nobody waits again and again for a tap that does not answer: when a few seconds are lost it is left out, or what it
  *     checks is refused at once.
  */
-import { type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError, isThenable } from '@svc/api';
+import { type AtOnce, type Gathered, type HookDecl, type SvcError, type TapControl, type Verdict, isSvcError, isThenable } from '@svc/api';
 import { type ActorRegistry, createActorRegistry } from '../contracts/actor-registry.js';
 import { type ContractValidator, noValidator } from '../contracts/contract-validator.js';
 import { plainCopy } from '../contracts/crossing.js';
-import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
+import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { Contributor } from '../owner.js';
 import { runAs } from '../owner.js';
 
@@ -43,12 +43,13 @@ export interface HookWatch {
 }
 
 type Invoke = (args: readonly unknown[]) => unknown;
-type GatherRow = { owner: string; value?: unknown; error?: string };
+type GatherRow = Gathered<unknown> & { readonly cause?: unknown };
 
 /** How long one that was cut off is waited for when it is tried again. */
 const TRIAL_MS = 1_000;
 
 const SKIPPED = Symbol('skipped');
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const unlessSkipped = (answer: unknown): unknown => (answer === SKIPPED ? undefined : answer);
 
 /** The one status by which an area says that the fault is its own. */
@@ -83,7 +84,7 @@ export class HookSlot {
     this.#invoke = undefined;
   }
 
-  /** Without a promise where one tap answers at once, or nobody taps. Never throws: what fails rejects. */
+  /** Without a promise where one tap answers at once, all of a gather do, or nobody taps. Never throws: what fails rejects. */
   call(...args: readonly unknown[]): unknown {
     if (this.#taps.length === 0) return this.#answerOfNobody(args);
     this.#invoke ??= this.#compile();
@@ -209,24 +210,44 @@ export class HookSlot {
     return this.#held(([question]) => hook.promise(question));
   }
 
+  /** In the order of the extensions' ids. At once where every tap answers at once: lists are decorated by this. */
   #gather(): Invoke {
-    const hook = new AsyncParallelHook<[unknown, GatherRow[]]>(['question', 'rows']);
-    for (const tap of this.#taps) {
-      hook.tapPromise(tap.name, async (question, rows) => {
-        const row: GatherRow = { owner: tap.owner.id };
-        const value = await this.#guarded(tap, [question], (error) => {
-          row.error = error instanceof Error ? error.message : String(error);
-          return SKIPPED;
-        });
-        if (value !== SKIPPED) row.value = value;
-        if ('value' in row || 'error' in row) rows.push(row);
-      });
-    }
-    return this.#held(async ([question]) => {
-      const rows: GatherRow[] = [];
-      await hook.promise(question, rows);
-      return rows.sort((a, b) => (a.owner < b.owner ? -1 : a.owner > b.owner ? 1 : 0));
+    const taps = [...this.#taps].sort((a, b) => byText(a.owner.id, b.owner.id));
+    const label = `hook ${this.hook.name}`;
+    return ([question]) => {
+      const held = taps.map((tap) => tap.owner.lifetime).filter((lifetime) => lifetime.countIn(label));
+      const leave = (): void => {
+        for (const lifetime of held) lifetime.leave(label);
+      };
+      const rows = taps.map((tap) => this.#row(tap, question));
+      if (!rows.some(isThenable)) {
+        leave();
+        return this.#gathered(rows as Array<GatherRow | undefined>); // none of them is a promise
+      }
+      return Promise.all(rows)
+        .finally(leave)
+        .then((all) => this.#gathered(all));
+    };
+  }
+
+  /** What one tap brings. Never throws and never rejects: the others are waited for. */
+  #row(tap: Tap, question: unknown): AtOnce<GatherRow | undefined> {
+    const owner = tap.owner.id;
+    let failure: GatherRow | undefined;
+    const value = this.#guarded(tap, [question], (cause) => {
+      failure = { owner, error: cause instanceof Error ? cause.message : String(cause), cause };
+      return SKIPPED;
     });
+    const rowOf = (answer: unknown): GatherRow | undefined => failure ?? (answer === SKIPPED ? undefined : { owner, value: answer });
+    return isThenable(value) ? Promise.resolve(value).then(rowOf) : rowOf(value);
+  }
+
+  /** Of a closed hook no answer may be missing: the first that failed is what the caller gets. */
+  #gathered(rows: ReadonlyArray<GatherRow | undefined>): AtOnce<Gathered<unknown>[]> {
+    const found = rows.filter((row) => row !== undefined);
+    const failed = this.hook.policy === 'closed' ? found.find((row) => 'cause' in row) : undefined;
+    if (failed) return Promise.reject(failed.cause);
+    return found.map(({ cause: _cause, ...row }) => row);
   }
 
   #held(invoke: (args: readonly unknown[]) => Promise<unknown>): Invoke {
@@ -302,7 +323,7 @@ export class HookSlot {
   #taken(tap: Tap, result: unknown, failed: (error: unknown) => unknown, started: number): unknown {
     try {
       if (result === null) throw new Error(`${tap.owner.id} returned null from ${this.hook.name}; undefined means "no change"`);
-      if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with something that neither denies nor suspends`);
+      if (this.hook.kind === 'veto' && result !== undefined && !isVerdict(result)) throw new Error(`${tap.owner.id} answered ${this.hook.name} with neither a denial nor a suspension`);
       if (result === undefined || !this.#validator.isNeeded(tap.owner)) return result;
       const answer = this.#validator.isForeign(tap.owner) ? plainCopy(result, `What ${tap.owner.id} answered ${this.hook.name}`) : result;
       this.#validateAnswer(tap, answer);

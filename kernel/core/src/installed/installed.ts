@@ -1,5 +1,5 @@
 /** An extension as it lies in the store: validated from data, loaded on demand. */
-import type { ExtensionDefinition } from '@svc/api';
+import type { ExtensionDefinition, PanelView } from '@svc/api';
 import type { Contributions, ExtensionOrigin, Manifest } from '@svc/api/internal';
 
 export interface Installed {
@@ -18,3 +18,18 @@ export interface Installed {
   /** Evaluates the code anew, so that two generations share nothing. */
   load(): Promise<ExtensionDefinition>;
 }
+
+/** With the files that it was installed as. */
+export interface InstalledFiles extends Installed {
+  /** Absolute path of each worker function's bundle. */
+  readonly workers: Readonly<Record<string, string>>;
+  /** Of an extension from elsewhere: the names of its migrations, known before its code runs. */
+  readonly migrations?: readonly string[];
+  /** Absolute path of the folder of its static files, which need not be there. */
+  readonly assets?: string;
+  /** What its panels are made of: the folder, and in it the files of each by its id. */
+  readonly panels?: { readonly folder: string; readonly files: PanelFiles };
+}
+
+/** By the id of a panel. */
+export type PanelFiles = Readonly<Record<string, Pick<PanelView, 'script' | 'style'>>>;

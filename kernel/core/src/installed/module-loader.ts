@@ -39,7 +39,7 @@ export async function loadDefinition(file: string, options: LoaderOptions): Prom
     if (name.startsWith('@svc/')) throw new Error(`${dirname(file)} asks for "${name}"; of svc's own packages extensions use @svc/api alone`);
     if (name.startsWith('node:') || Module.isBuiltin(name)) return hostRequire(name);
     if (options.hostDependencies.some((allowed) => name === allowed || name.startsWith(`${allowed}/`))) return hostRequire(name);
-    throw new Error(`${dirname(file)} asks for "${name}", which is neither in its bundle nor in its hostDependencies`);
+    throw new Error(`${dirname(file)} requires "${name}", which is neither in its bundle nor in its hostDependencies`);
   };
   if (options.code) options.code.compile(file)(module.exports, module.require, module, file, dirname(file));
   else module._compile(readFileSync(file, 'utf8'), file);

@@ -2,6 +2,7 @@
  * In which order extensions start, who waits for whom, and what cannot be.
  * Validated from manifests alone, before any code runs.
  */
+import type { ExtensionPlan } from '@svc/api';
 import type { Manifest } from '@svc/api/internal';
 import { type KernelNames, NO_KERNEL_NAMES, rivalClaim } from './claims.js';
 import satisfies from 'semver/functions/satisfies.js';
@@ -160,4 +161,11 @@ function wavesOf(nodes: readonly Node[]): string[][] {
     waves.push(wave.sort());
   }
   return waves;
+}
+
+/** What stops when `id` does, of what is `active`. */
+export function planStop(action: ExtensionPlan['action'], id: string, active: readonly Manifest[], essential: boolean): ExtensionPlan {
+  const on = active.some((manifest) => manifest.id === id);
+  const warning = essential ? `${id} is essential: without it the daemon refuses most work and answers 503.` : null;
+  return { id, action, starts: [], stops: on ? [id, ...dependentsOf(id, active)] : [], degrades: on ? usersOf(id, active) : [], warning, back: `svc ext enable ${id}` };
 }

@@ -37,9 +37,9 @@ export const tried = async <T>(
     };
     if (!isTrial) return { made };
     const facts = { extension: candidate.id, version: candidate.version };
-    log.error('a new version did not start; what was before is put back', { ...facts, phase: error instanceof PhaseError ? error.phase : null, cause: error });
+    log.error('a new version did not start; the earlier version is restored', { ...facts, phase: error instanceof PhaseError ? error.phase : null, cause: error });
     const before = await trials.undo(candidate, error instanceof Error ? error.message : String(error)).catch((cause: unknown) => {
-      log.error('what was before could not be put back now; the next start does it', { ...facts, cause });
+      log.error('the earlier version could not be restored now; the next start restores it', { ...facts, cause });
       return undefined;
     });
     return { before, made };

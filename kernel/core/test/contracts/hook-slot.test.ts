@@ -240,6 +240,33 @@ describe('a hook slot', () => {
       const { slot } = slotOf('gather', 'observe', [() => latch.then(() => 'waited'), () => open()], 5_000);
       expect(((await slot.call('x')) as unknown[]).length).to.equal(2);
     });
+
+    it('answers without a promise where every tap does', () => {
+      const { slot } = slotOf('gather', 'closed', [() => 'one', () => 'two']);
+      expect(slot.call('x')).to.deep.equal([
+        { owner: 'tap-0', value: 'one' },
+        { owner: 'tap-1', value: 'two' },
+      ]);
+    });
+
+    for (const [name, fail] of [
+      [
+        'at once',
+        () => {
+          throw new SvcError('storage_locked', 'locked', { status: 503 });
+        },
+      ],
+      ['later', () => Promise.reject(new SvcError('storage_locked', 'locked', { status: 503 }))],
+    ] as const) {
+      it(`fails with the error of a tap that fails ${name}, where it is closed, and lets go of all`, async () => {
+        const owners = ['one', 'two', 'three'].map(ownerOf);
+        const taps = [() => 'one', fail, async () => 'three'].map((fn, index) => tapOf(owners[index] ?? 'none', fn));
+        const { slot } = slotOf('gather', 'closed', taps);
+        const error = await Promise.resolve(slot.call('x')).catch((cause: unknown) => cause);
+        expect(error).to.include({ code: 'storage_locked', status: 503 });
+        expect(owners.flatMap(({ lifetime }) => lifetime.holds())).to.deep.equal([]);
+      });
+    }
   });
 
   describe('gives a tap', () => {

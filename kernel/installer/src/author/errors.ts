@@ -10,7 +10,12 @@ export const authorErrors = defineErrors('author', {
     message: (id: string) => `"${id}" cannot be the id of an extension.`,
     hint: 'Use publisher-name: lowercase letters and digits, words joined by single hyphens, at most 41 characters, such as acme-weather.',
   },
-  no_extension: { status: 404, retry: false, message: (dir: string, file: string) => `${dir} holds no extension: there is no ${file}.`, hint: 'Give the folder, or create one: svc ext create NAME.' },
+  no_extension: {
+    status: 404,
+    retry: false,
+    message: (dir: string, file: string) => `${dir} contains no extension: there is no ${file}.`,
+    hint: 'Give the folder, or create one: svc ext create NAME.',
+  },
   no_bundler: { status: 500, retry: false, message: (dir: string) => `${dir} has no esbuild to build with.`, hint: 'npm install --save-dev @svc/testing, which brings it.' },
   no_testing: { status: 500, retry: false, message: (dir: string) => `${dir} has no @svc/testing to test with.`, hint: 'npm install --save-dev @svc/testing' },
   bundle: {

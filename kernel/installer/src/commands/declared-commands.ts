@@ -45,7 +45,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 const faultOf = (command: CommandDecl, words: readonly string[], routes: readonly Json[]): string | undefined => {
   const [word = '', verb = '', ...more] = String(command.command).split(' ');
-  if (!WORD.test(word) || !WORD.test(verb) || more.length > 0) return 'is not two words of lower-case letters, such as "goals list"';
+  if (!WORD.test(word) || !WORD.test(verb) || more.length > 0) return 'must be two words of lower-case letters, such as "goals list"';
   if (verb === 'help') return 'ends in "help", which shows the help';
   if (!words.includes(word)) return `begins with "${word}", which is neither the id of the extension nor one of its commandWords`;
   if (!isText(command.summary)) return 'has no summary';

@@ -5,7 +5,7 @@ import type { Isolation } from '../signing/trust.js';
 
 export interface AskedGrant {
   readonly grant: string;
-  /** What it lets the extension do, in words. */
+  /** What the grant allows, in words. */
   readonly what: string;
   /** The author's reason. */
   readonly why: string;
@@ -42,7 +42,7 @@ const declared = (
   ...hooks
     .filter(({ name }) => !QUIET_HOOKS.has(name))
     .map(({ name, why = '' }) => ({ grant: `hook:${name}`, what: 'is asked there each time: it sees what passes, and may change or refuse it as the hook lets it', why })),
-  ...(events?.listens ?? []).filter((name) => !events?.publishes?.includes(name)).map((name) => ({ grant: `event:${name}`, what: 'hears each time that it happens, and to whom', why: '' })),
+  ...(events?.listens ?? []).filter((name) => !events?.publishes?.includes(name)).map((name) => ({ grant: `event:${name}`, what: 'receives each occurrence, with the people it concerns', why: '' })),
   ...Object.keys({ ...requires, ...optional })
     .filter((name) => !(name in provides))
     .map((name) => ({ grant: `service:${name}`, what: whatOf(services(name)), why: '' })),
@@ -51,7 +51,7 @@ const declared = (
 
 const whatOf = (words: readonly string[] | undefined): string => {
   if (words === undefined) return 'calls this service, which nothing here provides now';
-  return words.length === 0 ? 'knows whether this service is there, and can call nothing of it' : `for whoever calls the extension, while the call lasts: ${words.join('; ')}`;
+  return words.length === 0 ? 'can see whether this service exists, but cannot call it' : `for the extension's caller, during the call: ${words.join('; ')}`;
 };
 
 /** The grants that hold from now on, and those that it cannot do without and that nobody agreed to. */
@@ -64,11 +64,10 @@ export const agreedGrants = (asked: readonly AskedGrant[], consent: readonly str
 };
 
 const NETWORK =
-  'the network: without bubblewrap this extension can open network connections of its own, to other programs on this machine too (Docker, the session bus). The daemon asks for a key from the moment it starts, so it cannot act as you there. What it fetches through the daemon is held to its grants. isolation = "walled" in [extensions] takes the network away; it needs bubblewrap on Linux.';
+  'the network: without bubblewrap this extension can open network connections of its own, to other programs on this machine too (Docker, the session bus). The daemon requires a key once the extension starts, so it cannot act as you there. Requests through the daemon are limited to its grants. isolation = "walled" in [extensions] blocks the network; it needs bubblewrap on Linux.';
 
 /** What isolation can't block, as sentences for whoever agrees. */
 export const notKept = (isolation: Isolation): readonly string[] => {
   if (isolation === 'walled') return [];
-  if (isolation === 'isolated') return [NETWORK];
-  return ['anything: it runs inside the daemon. Its grants hold what it asks the daemon for; nothing stops it from reading files, the environment and the memory of the daemon.'];
+  return [NETWORK];
 };

@@ -15,12 +15,12 @@ export interface InstallerOptions {
   installed(): readonly Neighbour[];
   policy(): Policy;
   readonly clock: { iso(): string };
-  /** What of it cannot be had under this isolation, one sentence each. */
-  isolationFaults?(candidate: Candidate, isolation: 'isolated' | 'walled'): readonly string[];
+  /** What of it cannot be had in a process of its own, one sentence each. */
+  isolationFaults?(candidate: Candidate): readonly string[];
 }
 
 export interface StageOptions {
-  /** The folder is used where it lies, for whoever works on it. */
+  /** Uses the folder in place, for development. */
   readonly link?: boolean;
   /** `new`: it must not be installed yet; an id: it must be that one. */
   readonly expect?: 'new' | { readonly id: string };

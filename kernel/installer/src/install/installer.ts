@@ -15,7 +15,13 @@ import { createStaging } from './staging.js';
 /** Only one may be open for a store. Ends what was cut off and empties staging. Rejects with `install_store_broken`. */
 export const createInstaller = async (options: InstallerOptions): Promise<Installer> => {
   const store = await openStore(options.dir);
-  const boot = (): BootContext => ({ store: store.packages, keys: store.keys, policy: options.policy(), installed: options.installed() });
+  const boot = (): BootContext => ({
+    store: store.packages,
+    keys: store.keys,
+    policy: options.policy(),
+    installed: options.installed(),
+    ...(options.isolationFaults ? { isolationFaults: options.isolationFaults } : {}),
+  });
   return {
     ...createStaging(options, store),
     ...createChanges(options, store),

@@ -37,7 +37,7 @@ export const createStaging = (options: InstallerOptions, store: OpenStore): Pick
     if (expect === 'new' && replaces) throw installErrors.installed(id, replaces.version);
     if (typeof expect === 'object' && expect.id !== id) throw installErrors.other_id(expect.id, id);
     const { isolation, why } = isolationFor(found.key?.keyId ?? null, found.key ? store.keys() : [], options.policy());
-    const faults = isolation === 'in-process' ? [] : (options.isolationFaults?.(found, isolation) ?? []);
+    const faults = options.isolationFaults?.(found) ?? [];
     if (faults.length > 0) throw installErrors.cannot_isolate(id, faults);
     validateNeighbours(found, installed, options.apiVersion);
     const trust = isLinked ? 'linked' : found.key ? 'signed' : 'unsigned';

@@ -8,7 +8,7 @@ import type { TrustedKey } from '../signing/trust.js';
 import { intactFiles, type PackageStore } from '../store/package-store.js';
 import type { InstalledRecord, PackageRecord } from '../store/records.js';
 import { isolationFor, type Policy, verifiedSignature } from './validate-package.js';
-import { validateId, type Neighbour } from './validate-place.js';
+import { type Candidate, validateId, type Neighbour } from './validate-place.js';
 import { validateOwnRoutes } from './own-routes.js';
 
 export interface StoredPackage {
@@ -35,6 +35,7 @@ export interface BootContext {
   keys(): readonly TrustedKey[];
   readonly policy: Policy;
   readonly installed: readonly Neighbour[];
+  isolationFaults?(candidate: Candidate): readonly string[];
 }
 
 /** Never rejects for one of them: that one is refused, and the others are not. */
@@ -56,6 +57,9 @@ export const storedPackage = async (record: InstalledRecord, context: BootContex
   validateId(record.id, context.installed);
   const dir = context.store.dirOf(record);
   const content = await validateStored(record.id, record, dir, context);
+  // One that ran inside the daemon of before may ask for what no process of its own can have.
+  const faults = context.isolationFaults?.(content) ?? [];
+  if (faults.length > 0) throw installErrors.cannot_isolate(record.id, faults);
   const { isolation, why } = isolationFor(record.keyId, context.keys(), context.policy);
   return { record: { ...record, isolation }, isolationWhy: why, dir, ...content };
 };

@@ -61,17 +61,19 @@ export interface IsolationChoice {
   readonly why: string;
 }
 
-/** How it runs: as its key says, else as the settings say. Settings that ask for walls have them for all but code that runs in the daemon. */
+/** How it runs: as its key says, else as the settings say. Settings that ask for walls have them for all. */
 export const isolationFor = (keyId: string | null, keys: readonly TrustedKey[], policy: Pick<Policy, 'isolation' | 'wallFault'>): IsolationChoice => {
-  const asked = keys.find((key) => key.id === keyId && key.revoked === undefined)?.isolation;
-  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml says so for the key ${keyId}` });
-  if (asked === 'in-process') return byKey(asked);
-  if (policy.isolation === 'walled') return { isolation: 'walled', why: SETTING };
+  const key = keys.find((one) => one.id === keyId && one.revoked === undefined);
+  const asked = key?.isolation;
+  const gone = key?.wasInProcess ? `. ${IN_PROCESS_IS_GONE}` : '';
+  const byKey = (isolation: Isolation): IsolationChoice => ({ isolation, why: `trust.toml sets it for the key ${keyId}` });
+  if (policy.isolation === 'walled') return { isolation: 'walled', why: `${SETTING}${gone}` };
   if (asked !== undefined) return byKey(asked);
-  if (policy.isolation === 'isolated') return { isolation: 'isolated', why: SETTING };
+  if (policy.isolation === 'isolated') return { isolation: 'isolated', why: `${SETTING}${gone}` };
   return policy.wallFault === undefined
-    ? { isolation: 'walled', why: 'bubblewrap works on this machine' }
-    : { isolation: 'isolated', why: `bubblewrap does not work on this machine: ${policy.wallFault}` };
+    ? { isolation: 'walled', why: `bubblewrap works on this machine${gone}` }
+    : { isolation: 'isolated', why: `bubblewrap does not work on this machine: ${policy.wallFault}${gone}` };
 };
 
-const SETTING = 'the setting isolation of [extensions] says so';
+const IN_PROCESS_IS_GONE = 'trust.toml says "in-process" for its key, which svc no longer has';
+const SETTING = '[extensions] isolation sets it';

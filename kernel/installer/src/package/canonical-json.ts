@@ -15,8 +15,8 @@ export const canonicalJson = (value: unknown, at = '$'): string => {
 };
 
 const text = (value: string, at: string): string => {
-  if (value.normalize('NFC') !== value) throw new TypeError(`${at} holds text that is not in the form NFC`);
-  if (/\p{Cs}/u.test(value)) throw new TypeError(`${at} holds half a character`);
+  if (value.normalize('NFC') !== value) throw new TypeError(`${at} contains text that is not in NFC form`);
+  if (/\p{Cs}/u.test(value)) throw new TypeError(`${at} contains half a character`);
   return JSON.stringify(value);
 };
 

@@ -70,7 +70,7 @@ const validatedManifest = (value: unknown): Manifest => {
   // Validated by the schema that the type comes from.
   const manifest = value as Manifest;
   if (!manifest.id.includes('-')) throw installErrors.manifest('extension.json', [`/id is "${manifest.id}"; the id of an extension that does not come with svc is publisher-name`]);
-  if (validRange(manifest.api) === null) throw installErrors.manifest('extension.json', [`/api is "${manifest.api}", which is no range of versions`]);
+  if (validRange(manifest.api) === null) throw installErrors.manifest('extension.json', [`/api is "${manifest.api}", which is not a version range`]);
   const outside = Object.values(manifest.workers ?? {}).find(({ entry }) => !/^dist\/[\w./-]+$/.test(entry) || entry.split('/').includes('..'));
   if (outside) throw installErrors.manifest('extension.json', [`/workers: the entry "${outside.entry}" is not a file in dist/`]);
   return manifest;

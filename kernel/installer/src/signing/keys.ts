@@ -44,11 +44,11 @@ export const writeKey = async (file: string, key: SigningKey): Promise<void> => 
 /** Rejects with `install_key_file`, and with `install_key_exposed` when others may read it or it lies in `packageDir`. */
 export const readKey = async (file: string, packageDir?: string): Promise<SigningKey> => {
   const about = await lstat(file).catch(() => undefined);
-  if (!about?.isFile()) throw installErrors.key_file(file, 'there is no such file');
+  if (!about?.isFile()) throw installErrors.key_file(file, 'the file does not exist');
   if (process.platform !== 'win32' && (about.mode & 0o077) !== 0) throw installErrors.key_exposed(file, 'others than its owner may read it');
-  if (packageDir !== undefined && (await isInside(file, packageDir))) throw installErrors.key_exposed(file, 'it lies in the folder of the package');
+  if (packageDir !== undefined && (await isInside(file, packageDir))) throw installErrors.key_exposed(file, 'it is in the folder of the package');
   const secret = secretOf(await readFile(file, 'utf8'));
-  if (secret === undefined) throw installErrors.key_file(file, 'it holds no private key');
+  if (secret === undefined) throw installErrors.key_file(file, 'it contains no private key');
   return keyOf(secret);
 };
 

@@ -111,7 +111,7 @@ const parsed = (text: string): Signature => {
   if (unclaimed !== undefined) throw installErrors.signature(`${SIGNATURE_FILE} has the unknown member "${unclaimed}"`);
   const { createdAt, files, id, keyId, apiRange, manifestSha256, publicKey, signature, version } = found;
   const texts = { createdAt, id, keyId, apiRange, manifestSha256, publicKey, signature, version };
-  if (!isTextTable(texts) || !isTextTable(files)) throw installErrors.signature(`${SIGNATURE_FILE} lacks a member or has one of another kind`);
+  if (!isTextTable(texts) || !isTextTable(files)) throw installErrors.signature(`${SIGNATURE_FILE} has missing or invalid members`);
   // The members were looked at one by one.
   return { format: 1, ...texts, files } as Signature;
 };
@@ -124,7 +124,7 @@ const checkSigned = async (whole: Signature): Promise<void> => {
   for (const [prefix, what] of Object.entries(OTHER_PREFIXES)) {
     if (await isSignedBy(prefix, text, signature, unsigned.publicKey)) throw installErrors.replayed(`its key signed this as ${what}`);
   }
-  throw installErrors.signature(`the key ${unsigned.keyId} did not sign what stands in ${SIGNATURE_FILE}`);
+  throw installErrors.signature(`the key ${unsigned.keyId} did not sign ${SIGNATURE_FILE}`);
 };
 
 const canonical = (unsigned: Unsigned): string => {

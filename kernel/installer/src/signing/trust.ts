@@ -6,20 +6,21 @@
  *   name = "Acme"
  *   public = "…64 hex digits…"
  *   allow = ["acme-weather"]        # ids of extensions, or patterns with * at the end
- *   isolation = "isolated"          # or "walled", or "in-process" for code that you trust as your own
+ *   isolation = "isolated"          # or "walled"
  *   since = "2026-01-01T00:00:00Z"
  *   revoked = "2026-02-01T00:00:00Z"
  *
  * T1  An extension that a key is allowed for is signed by such a key, or by one that it was handed on to.
  * T2  What a revoked key signed is refused, however long ago.
  * T3  A file that cannot be read as this is an error, never an empty list.
+ * T4  `isolation = "in-process"` of an older svc reads as if nothing was said, stays in the file, and is pointed out (decision 0082).
  */
 import { isTable } from '@svc/api';
 import { parse, stringify } from '@iarna/toml';
 import { installErrors } from '../errors.js';
 import { isPublicKey, keyIdOf } from './keys.js';
 
-export type Isolation = 'isolated' | 'walled' | 'in-process';
+export type Isolation = 'isolated' | 'walled';
 
 export interface TrustedKey {
   /** The key id. */
@@ -30,15 +31,18 @@ export interface TrustedKey {
   readonly public: string;
   /** Ids of extensions that it may sign, or beginnings of ids with `*`. */
   readonly allow: readonly string[];
-  /** How what it signs runs; undefined: as the settings say. */
+  /** How what it signs runs; undefined: as configured. */
   readonly isolation?: Isolation;
+  /** The file still says `in-process`. */
+  readonly wasInProcess?: true;
   /** ISO 8601. */
   readonly since?: string;
   /** ISO 8601: when it was revoked. */
   readonly revoked?: string;
 }
 
-const ISOLATIONS: readonly string[] = ['isolated', 'walled', 'in-process'];
+const ISOLATIONS: readonly string[] = ['isolated', 'walled'];
+const RETIRED = 'in-process';
 const MEMBERS = ['id', 'name', 'public', 'allow', 'isolation', 'since', 'revoked'];
 const ALLOWED = /^(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:-\*)?|\*)$/;
 
@@ -54,7 +58,7 @@ export const parseTrust = (text: string): readonly TrustedKey[] => {
   if (!isTable(found) || !Array.isArray(keys) || Object.keys(found).some((name) => name !== 'key')) throw installErrors.trust_file('it has something else than [[key]]');
   const read = keys.map(readKey);
   const doubled = read.find(({ id }, index) => read.findIndex((other) => other.id === id) !== index);
-  if (doubled) throw installErrors.trust_file(`the key ${doubled.id} stands in it twice`);
+  if (doubled) throw installErrors.trust_file(`the key ${doubled.id} is listed twice`);
   return read;
 };
 
@@ -63,7 +67,9 @@ const readKey = (key: unknown, index: number): TrustedKey => {
   if (!isTable(key)) throw fault('is not a table');
   const unclaimed = Object.keys(key).find((name) => !MEMBERS.includes(name));
   if (unclaimed !== undefined) throw fault(`has the unknown member "${unclaimed}"`);
-  const { allow, id, isolation, name = '', public: publicKey } = key;
+  const { allow, id, name = '', public: publicKey } = key;
+  const wasInProcess = key.isolation === RETIRED;
+  const isolation = wasInProcess ? undefined : key.isolation;
   if (!isPublicKey(publicKey)) throw fault('has no public key of 64 hex digits');
   if (id !== keyIdOf(publicKey)) throw fault(`has the id ${JSON.stringify(id ?? null)}; that of its public key is ${keyIdOf(publicKey)}`);
   if (typeof name !== 'string') throw fault('has a name that is not a text');
@@ -71,7 +77,16 @@ const readKey = (key: unknown, index: number): TrustedKey => {
   if (!isIsolation(isolation)) throw fault(`has the isolation ${JSON.stringify(isolation)}; there are ${ISOLATIONS.join(', ')}`);
   const [since, revoked] = [timeOf(key.since), timeOf(key.revoked)];
   if (since === null || revoked === null) throw fault('has a since or revoked that is not a time such as 2026-01-31T12:00:00Z');
-  return { id, name, public: publicKey, allow, ...(isolation === undefined ? {} : { isolation }), ...(since === undefined ? {} : { since }), ...(revoked === undefined ? {} : { revoked }) };
+  return {
+    id,
+    name,
+    public: publicKey,
+    allow,
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(wasInProcess ? { wasInProcess } : {}),
+    ...(since === undefined ? {} : { since }),
+    ...(revoked === undefined ? {} : { revoked }),
+  };
 };
 
 const isIsolation = (value: unknown): value is Isolation | undefined => value === undefined || (typeof value === 'string' && ISOLATIONS.includes(value));
@@ -84,7 +99,9 @@ const timeOf = (value: unknown): string | undefined | null => {
 };
 
 export const trustText = (keys: readonly TrustedKey[]): string =>
-  `# Trusted signing keys. svc ext trust writes this file; your comments are not kept.\n${keys.length === 0 ? '' : `\n${stringify({ key: keys.map((key) => ({ ...key, allow: [...key.allow] })) })}\n`}`;
+  `# Trusted signing keys. svc ext trust writes this file; your comments are not kept.\n${keys.length === 0 ? '' : `\n${stringify({ key: keys.map(rowOf) })}\n`}`;
+
+const rowOf = ({ wasInProcess, ...key }: TrustedKey) => ({ ...key, allow: [...key.allow], ...(wasInProcess ? { isolation: RETIRED } : {}) });
 
 /** Whether the key may sign this extension. */
 export const allows = ({ allow }: TrustedKey, extension: string): boolean => allow.some((one) => (one.endsWith('*') ? extension.startsWith(one.slice(0, -1)) : one === extension));

@@ -114,8 +114,8 @@ const fetchCommit = async (git: Git, work: string, url: string, ref: string | un
 const reasonOf = (words: string): string => {
   if (/ENOENT/.test(words)) return 'git is not installed on this machine';
   if (/could not read Username|Authentication failed|Permission denied/.test(words)) return 'it asks for a login';
-  if (/returned error: 3\d\d/.test(words)) return 'it leads elsewhere, and redirects are not followed; write the address that it leads to (some servers want .git at its end)';
-  if (/not found|does not exist|does not appear to be a git repository/i.test(words)) return 'there is no such repository';
+  if (/returned error: 3\d\d/.test(words)) return 'it redirects, and redirects are not followed; use the final address (some servers need .git at the end)';
+  if (/not found|does not exist|does not appear to be a git repository/i.test(words)) return 'the repository does not exist';
   if (/resolve host|Connection refused|unable to access|Failed to connect/.test(words)) return 'nobody answered';
   return 'git could not fetch it';
 };

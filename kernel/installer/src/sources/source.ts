@@ -98,6 +98,6 @@ const npmSource = (text: string): Source => {
   const [name, range] = at < 0 ? [text, 'latest'] : [text.slice(0, at), text.slice(at + 1).trim()];
   if (!NPM_NAME.test(name) || name.length > 214) throw installErrors.source(`${JSON.stringify(name)} is not a name of npm`);
   // Another source in place of a range would go round what is validated here.
-  if (range === '' || range.length > 200 || /[:/\\]/.test(range)) throw installErrors.source(`${JSON.stringify(range)} is no range of versions`);
+  if (range === '' || range.length > 200 || /[:/\\]/.test(range)) throw installErrors.source(`${JSON.stringify(range)} is not a version range`);
   return { kind: 'npm', name, range };
 };

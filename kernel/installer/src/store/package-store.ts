@@ -77,9 +77,9 @@ export const intactFiles = async (id: string, dir: string, digest: string): Prom
   const hashes = await allFilesIn(dir)
     .then((files) => hashFiles(dir, files))
     .catch((cause: unknown) => {
-      throw installErrors.modified(id, 'its folder', 'is not there or holds what it may not').with({ cause });
+      throw installErrors.modified(id, 'its folder', 'is missing or contains forbidden files').with({ cause });
     });
-  if (digestOf(hashes) !== digest) throw installErrors.modified(id, 'its folder', 'holds other files than those that were installed');
+  if (digestOf(hashes) !== digest) throw installErrors.modified(id, 'its folder', 'contains files that were not installed, or lacks some');
   return hashes;
 };
 

@@ -21,7 +21,7 @@ const packageMembers = {
   folder: Type.String({ minLength: 1 }),
   /** What somebody agreed to. */
   grants: Texts,
-  isolation: Type.Union([Type.Literal('isolated'), Type.Literal('walled'), Type.Literal('in-process')]),
+  isolation: Type.Union([Type.Literal('isolated'), Type.Literal('walled')]),
   trust: Type.Union([Type.Literal('signed'), Type.Literal('unsigned'), Type.Literal('linked')]),
   keyId: Type.Union([Type.String(), Type.Null()]),
   /** ISO 8601. */
@@ -89,7 +89,7 @@ const keysOf = (text: string): StoreFiles['keys'] => {
   }
 };
 
-/** From here on both say this. Keys that are left out stay as they are. */
+/** From here on both say this. Keys that are left out are unchanged. */
 export const writeStoreFiles = async (dir: string, { records, keys }: { readonly records: readonly InstalledRecord[]; readonly keys?: readonly TrustedKey[] }): Promise<void> => {
   const installed = `${JSON.stringify({ format: 1, extensions: records }, null, 2)}\n`;
   if (keys === undefined) return atomicWrite(fileOf(dir), installed, { mode: 0o600 });
@@ -139,7 +139,7 @@ const textOf = async (file: string): Promise<string | undefined> => {
 let installedCheck: ReturnType<Ajv['compile']> | undefined;
 
 const parseInstalled = (text: string): readonly InstalledRecord[] => {
-  const found = jsonOf(text);
+  const found = jsonOf(text, withoutInProcess);
   installedCheck ??= new Ajv({ strict: false }).compile(InstalledFile);
   if (!installedCheck(found)) {
     const [error] = installedCheck.errors ?? [];
@@ -149,9 +149,12 @@ const parseInstalled = (text: string): readonly InstalledRecord[] => {
   return (found as Static<typeof InstalledFile>).extensions;
 };
 
-const jsonOf = (text: string): unknown => {
+/** An older svc ran some inside the daemon. How one runs is decided anew at each start. */
+const withoutInProcess = (key: string, value: unknown): unknown => (key === 'isolation' && value === 'in-process' ? 'isolated' : value);
+
+const jsonOf = (text: string, reviver?: (key: string, value: unknown) => unknown): unknown => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, reviver);
   } catch {
     throw installErrors.store_broken('a file of the store is not JSON');
   }

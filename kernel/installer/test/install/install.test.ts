@@ -87,7 +87,7 @@ describe('installing an extension', () => {
   it('refuses without consent to what it cannot do without, and says to what', async () => {
     const staged = await installer.stage(await rig.pack(ASKS));
     const error = await refusal(installer.commit(staged, { grants: ['env:WEATHER_KEY'] }));
-    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather asks for egress:tool, which was not granted.']);
+    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather requests egress:tool, which was not granted.']);
     expect(error.details).to.deep.include({ id: 'acme-weather', digest: staged.digest, isolation: 'isolated' });
     expect(JSON.stringify(error.details)).to.include('the network: without bubblewrap this extension can open network connections');
     expect(installer.records()).to.deep.equal([]);
@@ -236,9 +236,9 @@ describe('installing an extension', () => {
     });
 
     it('what cannot be isolated', async () => {
-      installer = await rig.open({ isolationFaults: ({ manifest }, isolation) => (manifest.replace === 'stop-first' ? [`it listens on a port, which ${isolation} has not`] : []) });
+      installer = await rig.open({ isolationFaults: ({ manifest }) => (manifest.replace === 'stop-first' ? ['it listens on a port'] : []) });
       const error = await refused({ manifest: { replace: 'stop-first' } });
-      expect([error.code, error.message]).to.deep.equal(['install_cannot_isolate', 'acme-weather cannot run apart from the daemon: it listens on a port, which isolated has not.']);
+      expect([error.code, error.message]).to.deep.equal(['install_cannot_isolate', 'acme-weather cannot run apart from the daemon: it listens on a port.']);
     });
 
     it('what is there already, and another one than was to be upgraded', async () => {
@@ -267,13 +267,32 @@ describe('installing an extension', () => {
   });
 
   describe('runs a package', () => {
-    const isolationOf = async (isolation?: 'isolated' | 'walled' | 'in-process') => {
-      await installer.trust(() => [{ id: key.keyId, name: 'Acme', public: key.publicKey, allow: ['acme-*'], ...(isolation ? { isolation } : {}) }]);
+    const trusted = () => ({ id: key.keyId, name: 'Acme', public: key.publicKey, allow: ['acme-*'] });
+    const isolationOf = async (isolation?: 'isolated' | 'walled') => {
+      await installer.trust(() => [{ ...trusted(), ...(isolation ? { isolation } : {}) }]);
       return (await installer.stage(await rig.pack({ key }))).isolation;
     };
 
-    it('as its key says, in the daemon only where the key says that', async () => {
-      expect([await isolationOf(), await isolationOf('walled'), await isolationOf('in-process')]).to.deep.equal(['isolated', 'walled', 'in-process']);
+    it('as its key says', async () => {
+      expect([await isolationOf(), await isolationOf('walled')]).to.deep.equal(['isolated', 'walled']);
+    });
+
+    it('in a process of its own where files of an older svc say in-process, unless it asks for what no such process can have', async () => {
+      await isolationOf();
+      await rig.install(installer, { key });
+      for (const [file, from, to] of [
+        ['installed.json', '"isolation": "isolated"', '"isolation": "in-process"'],
+        ['trust.toml', 'id = ', 'isolation = "in-process"\nid = '],
+      ] as const) {
+        const text = (await readFile(join(rig.ext, file), 'utf8')).replace(from, to);
+        expect(text, file).to.contain('in-process');
+        await writeFile(join(rig.ext, file), text);
+      }
+      const [usable] = (await (await rig.open()).validateAtBoot()).usable;
+      expect(usable?.record.isolation).to.equal('isolated');
+      expect(usable?.isolationWhy).to.contain('"in-process" for its key, which svc no longer has');
+      const { refused } = await (await rig.open({ isolationFaults: () => ['it has sockets'] })).validateAtBoot();
+      expect(refused).to.deep.include({ id: 'acme-weather', code: 'install_cannot_isolate', message: 'acme-weather cannot run apart from the daemon: it has sockets.' });
     });
 
     it('behind walls where the settings ask for them', async () => {
@@ -282,9 +301,9 @@ describe('installing an extension', () => {
     });
 
     it('as trust.toml says now, not as it said when it was installed', async () => {
-      await isolationOf('in-process');
+      await isolationOf('walled');
       await rig.install(installer, { key });
-      expect(installer.records()[0]?.isolation).to.equal('in-process');
+      expect(installer.records()[0]?.isolation).to.equal('walled');
       await installer.trust((keys) => keys.map(({ isolation: _gone, ...one }) => one));
       expect((await installer.validateAtBoot()).usable[0]?.record.isolation).to.equal('isolated');
     });

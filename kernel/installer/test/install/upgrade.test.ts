@@ -67,7 +67,7 @@ describe('upgrading an extension', () => {
     const former = record();
     const staged = await installer.stage(await rig.pack({ version: '2.0.0', ...asking('egress:tool', 'exec') }));
     const error = await refusal(installer.commit(staged, { grants: [] }));
-    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather asks for exec, which was not granted.']);
+    expect([error.code, error.message]).to.deep.equal(['install_needs_consent', 'acme-weather requests exec, which was not granted.']);
     const { pending, ...rest } = record() ?? {};
     expect(rest).to.deep.equal(former);
     expect(pending).to.deep.include({ version: '2.0.0', newGrants: ['exec'] });

@@ -86,7 +86,7 @@ describe('packing an extension', () => {
     ['another version of manifests', { manifest: { manifest: 7 } }, 'must be 1'],
     ['a grant that there is not', { manifest: { grants: [{ grant: 'egress:tools', why: 'x' }] } }, 'did you mean egress:'],
     ['an id without a publisher', { id: 'weather' }, 'publisher-name'],
-    ['an API range that is none', { manifest: { api: 'new please' } }, 'no range'],
+    ['an API range that is none', { manifest: { api: 'new please' } }, 'not a version range'],
     ['a worker outside of dist', { manifest: { workers: { w: { entry: 'dist/../../x.js', lane: 'quick', timeoutMs: 1 } } } }, 'not a file in dist/'],
     ['a version that is none', { identity: { version: 'latest' } }, '/version'],
     ['contributions without routes', { contributions: { routes: undefined } }, '/routes is not a list'],

@@ -68,7 +68,7 @@ describe('signing an extension', () => {
     await writeFile(join(dir, 'dist/index.js'), 'evil()');
     await rewrite({ files: {} }, await generateKey());
     const error = await refusal(verifyFolder(dir));
-    expect([error.code, error.message]).to.deep.equal(['install_signature', `The signature of the package is not valid: the key ${key.keyId} did not sign what stands in SIGNATURE.json.`]);
+    expect([error.code, error.message]).to.deep.equal(['install_signature', `The signature of the package is not valid: the key ${key.keyId} did not sign SIGNATURE.json.`]);
   });
 
   it('refuses a key id that is not that of the key', async () => {
@@ -180,13 +180,15 @@ describe('trusting keys', () => {
   });
 
   it('is written as text that reads back the same', () => {
-    const keys = [
-      trusted(old, { isolation: 'in-process', since: '2026-03-01T10:00:00.000Z' }),
-      trusted(young, { name: 'a "quoted" name\n', allow: ['a-b', 'c-*'], revoked: '2026-03-01T10:00:00.000Z' }),
-    ];
+    const keys = [trusted(old, { isolation: 'walled', since: '2026-03-01T10:00:00.000Z' }), trusted(young, { name: 'a "quoted" name\n', allow: ['a-b', 'c-*'], revoked: '2026-03-01T10:00:00.000Z' })];
     expect(parseTrust(trustText(keys))).to.deep.equal(keys);
     expect(parseTrust(trustText([]))).to.deep.equal([]);
     expect(parseTrust('')).to.deep.equal([]);
+    // Of an older svc: it is read as if nothing was said, and stays where a person wrote it.
+    const before = parseTrust(trustText([trusted(old)]).concat('isolation = "in-process"\n'));
+    expect(before).to.deep.equal([{ ...trusted(old), wasInProcess: true }]);
+    expect(parseTrust(trustText(before))).to.deep.equal(before);
+    expect(trustText(before)).to.contain('isolation = "in-process"');
     expect(parseTrust(trustText([trusted(old)]).concat('revoked = 2026-03-01T10:00:00Z\n'))[0]?.revoked).to.equal('2026-03-01T10:00:00.000Z');
   });
 

@@ -99,7 +99,7 @@ describe('a source of an extension', () => {
       const other = await archive({ version: '1.0.0', files: { 'dist/index.js': 'evil()' } });
       await publish({ '1.0.0': { dist: { integrity: `sha512-${createHash('sha512').update(other).digest('base64')}` } } });
       const error = await refusal(installer.stage('npm:@acme/weather'));
-      expect([error.code, error.message]).to.deep.equal(['install_checksum', '@acme/weather@1.0.0 is not what was announced: its checksum is another.']);
+      expect([error.code, error.message]).to.deep.equal(['install_checksum', '@acme/weather@1.0.0 is not what the source announced: its checksum is another.']);
       await nothingLeft();
     });
 

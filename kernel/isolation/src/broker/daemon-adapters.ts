@@ -80,7 +80,7 @@ export class DaemonAdapters {
     let answer: unknown;
     if (adapter === 'db') answer = await this.#db(name, args);
     else if (adapter === 'files') answer = await this.#files(name, args);
-    else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list'] as const, name)) answer = await call(ctx.secrets, name, args);
+    else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list', 'sign', 'hmac'] as const, name)) answer = await call(ctx.secrets, name, args);
     else if (adapter === 'schemas' && isOneOf(['check', 'places'] as const, name)) answer = await call(ctx.schemas, name, args);
     else if (to === 'fetch') return this.#fetch(String(args[0]), args[1], control);
     else if (to === 'service') answer = await this.#service(args, control);
@@ -104,7 +104,7 @@ export class DaemonAdapters {
       else if (to === 'env') ctx.env(String(args[0]));
     } catch (error) {
       // Nobody waits for an answer: what was refused is told where people look.
-      if (this.#mayLog()) ctx.log.warn('what the extension asked for was refused', { asked: to.slice(0, 100), cause: error });
+      if (this.#mayLog()) ctx.log.warn('a request of the extension was refused', { asked: to.slice(0, 100), cause: error });
     }
   }
 
@@ -137,14 +137,15 @@ export class DaemonAdapters {
     // What the process says is looked at here, and whatever is none of these is refused.
     const write = value as WireWrite;
     if (write.make === 'event') return [ctx.events.event(this.#eventOf(write.event), dataOf(write.data) as never)];
-    if (write.make === 'receipt') return this.#receipt(requests.get(String(write.request)), write.answer);
+    if (write.make === 'receipt') return this.#receipt(requests.get(String(write.request)), write.answer, write.about);
     if (isOneOf(['insert', 'update', 'upsert', 'remove', 'sql'] as const, write.make)) return [call(ctx.db, write.make, listOf(write.args)) as Write];
     throw isolationErrors.unknown_target('db.commit');
   }
 
-  #receipt(req: Req | undefined, answer: unknown): readonly Write[] {
+  #receipt(req: Req | undefined, answer: unknown, about: unknown): readonly Write[] {
     if (!req) throw isolationErrors.unknown_target('a request that is over');
-    return req.receipt(jsonReply(answer));
+    const { subject, session } = about === undefined ? {} : objectOf(about);
+    return req.receipt(jsonReply(answer), { ...(typeof subject === 'string' ? { subject } : {}), ...(typeof session === 'string' ? { session } : {}) });
   }
 
   /** As contributions.json declares it: what the process says of it counts for nothing. */
@@ -165,7 +166,7 @@ export class DaemonAdapters {
   #dir(root: string, under: string): Dir | ExtensionContext['files']['assets'] {
     const { files } = this.#inputs.ctx;
     if (root === 'assets') return files.assets;
-    const dir = root === 'data' || root === 'cache' ? files[root] : isOneOf(['workspaces', 'uploads', 'templates'] as const, root) ? files.root(root) : undefined;
+    const dir = root === 'data' || root === 'cache' ? files[root] : isOneOf(['workspaces', 'uploads', 'templates', 'checkpoints'] as const, root) ? files.root(root) : undefined;
     if (!dir) throw isolationErrors.unknown_target(`files of ${root}`);
     return under === '' ? dir : dir.dir(under);
   }

@@ -16,7 +16,6 @@ import {
 } from '@svc/api';
 import { type AnyMethodDecl, isCapability, majorOf } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
-import { numbered } from './numbered.js';
 
 export interface DeclaredTap {
   readonly hook: HookDecl;
@@ -79,3 +78,14 @@ export const declaredMigrations = ({ migrations }: AllContributions): Migration[
       }
     },
   }));
+
+/** Each with how many of the same key stand before it; from 0. */
+export const numbered = <T>(list: readonly T[], keyOf: (one: T) => string): Array<{ readonly nth: number; readonly of: T }> => {
+  const counts = new Map<string, number>();
+  return list.map((of) => {
+    const key = keyOf(of);
+    const nth = counts.get(key) ?? 0;
+    counts.set(key, nth + 1);
+    return { nth, of };
+  });
+};

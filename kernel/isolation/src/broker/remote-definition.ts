@@ -25,13 +25,8 @@ import {
 import { declaredAs, type Manifest } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 import { holdsBytes, isAsyncIterable } from '../channel/packed.js';
-import { numbered } from './numbered.js';
-import { isolationErrors } from '../errors.js';
-import type { Init, Registered, WireRequest } from '../protocol.js';
-import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';
-import { HandedActors } from './actors.js';
-import { DaemonAdapters } from './daemon-adapters.js';
 import {
+  numbered,
   declaredCapabilities,
   declaredConfig,
   declaredEvents,
@@ -43,6 +38,11 @@ import {
   declaredTaps,
   declaredTools,
 } from './declared.js';
+import { isolationErrors } from '../errors.js';
+import type { Init, Registered, WireRequest } from '../protocol.js';
+import { Supervisor, type SupervisorDeps } from '../supervisor/supervisor.js';
+import { HandedActors } from './actors.js';
+import { DaemonAdapters } from './daemon-adapters.js';
 import { replyOf, withoutCredentials } from './replies.js';
 
 export interface RemoteExtension {

@@ -76,7 +76,7 @@ const decoded = (frame: Buffer): Framed => {
   const head = parsed(frame.toString('utf8', LENGTH_BYTES, end));
   if (end === frame.byteLength) return { head, parts: [] };
   const sizes: unknown = head.at(-1);
-  if (!Array.isArray(sizes)) throw isolationErrors.frame_broken('bytes stand behind it that it does not name');
+  if (!Array.isArray(sizes)) throw isolationErrors.frame_broken('it is followed by unexpected bytes');
   const parts: Uint8Array[] = [];
   let at = end;
   for (const size of sizes) {
@@ -85,7 +85,7 @@ const decoded = (frame: Buffer): Framed => {
     parts.push(Uint8Array.prototype.slice.call(frame, at, at + size));
     at += size;
   }
-  if (at !== frame.byteLength) throw isolationErrors.frame_broken('bytes stand behind it that it does not name');
+  if (at !== frame.byteLength) throw isolationErrors.frame_broken('it is followed by unexpected bytes');
   return { head: head.slice(0, -1), parts };
 };
 

@@ -88,5 +88,5 @@ const marked = (mark: string, value: unknown, unpacking: Unpacking, depth: numbe
       }),
     );
   }
-  throw new Error('it holds a mark that means nothing');
+  throw new Error('it contains an unknown flag');
 };

@@ -282,7 +282,7 @@ export class Peer {
       share.full = share.spentMs >= SHARE.atMostMs ? share.full + 1 : 0;
       share.since = now;
       share.spentMs = 0;
-      if (share.full >= FULL_SHARES) throw isolationErrors.flood(`it kept the daemon busy for ${(FULL_SHARES * SHARE.everyMs) / 1_000} s without a pause`);
+      if (share.full >= FULL_SHARES) throw isolationErrors.flood(`it blocked the daemon for ${(FULL_SHARES * SHARE.everyMs) / 1_000} s without a pause`);
     }
     if (share.spentMs < SHARE.atMostMs) return false;
     this.#isPaused = true;
@@ -316,7 +316,7 @@ export class Peer {
 
   #answered(id: number, value: unknown, isError: boolean): void {
     const asked = this.#asked.get(id);
-    // Of a call that was given up meanwhile.
+    // Of a call that was abandoned meanwhile.
     if (!asked) return;
     asked.end();
     if (isError) asked.reject(value);
@@ -324,14 +324,14 @@ export class Peer {
   }
 
   async #serve(id: number, to: string, args: readonly unknown[]): Promise<void> {
-    if (this.#options.isBounded !== false && this.#serving >= MAX_IN_FLIGHT) return this.end(isolationErrors.flood(`more than ${MAX_IN_FLIGHT} calls at once`));
+    if (this.#options.isBounded !== false && this.#serving >= MAX_IN_FLIGHT) return this.end(isolationErrors.flood(`more than ${MAX_IN_FLIGHT} calls at the same time`));
     this.#serving += 1;
     await this.#settle(id, (control) => this.#options.serve(to, args, control));
     this.#serving -= 1;
   }
 
   async #pulled(id: number, number: number): Promise<void> {
-    if (this.#options.isBounded !== false && this.#pulls >= MAX_SOURCES) return this.end(isolationErrors.flood(`more than ${MAX_SOURCES} streams are pulled at once`));
+    if (this.#options.isBounded !== false && this.#pulls >= MAX_SOURCES) return this.end(isolationErrors.flood(`more than ${MAX_SOURCES} streams are read at the same time`));
     const lent = this.#lent.get(number);
     this.#pulls += 1;
     await this.#settle(id, async () => {

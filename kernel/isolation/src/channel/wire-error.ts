@@ -31,7 +31,7 @@ const CODE = /^[\w.:-]{1,100}$/;
 /** Whatever came is an error: what does not look like one is told as such, and what no answer may hold is left out. */
 export const fromWire = (value: unknown): Error => {
   const { name, message, code, status, retry, hint, details, headers } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Record<keyof WireError, unknown>>;
-  const text = typeof message === 'string' ? message.slice(0, MAX_TEXT) : 'It failed and did not say why.';
+  const text = typeof message === 'string' ? message.slice(0, MAX_TEXT) : 'It failed without a reason.';
   if (typeof code !== 'string' || !CODE.test(code) || typeof status !== 'number' || !Number.isInteger(status) || status < STATUS.least || status > STATUS.most) {
     const plain = new Error(text);
     if (typeof name === 'string') plain.name = name.slice(0, 100);

@@ -16,7 +16,7 @@ export const sealed = (id: string, what: string, write: WireWrite): Write => {
 
 const wireOf = (write: Write): WireWrite => {
   const wire = asked.get(write);
-  if (!wire) throw isolationErrors.not_plain('a write that this extension did not make: writes of others do not cross');
+  if (!wire) throw isolationErrors.not_plain('a write that this extension did not create; it cannot pass on writes of others');
   return wire;
 };
 
@@ -82,7 +82,7 @@ export const childEgress = (peer: Peer): Egress => {
   let next = 1;
   return {
     allow: (baseUrl) => {
-      if (!URL.canParse(baseUrl)) throw isolationErrors.not_plain(`"${baseUrl}", which is no URL`);
+      if (!URL.canParse(baseUrl)) throw isolationErrors.not_plain(`"${baseUrl}", which is not a URL`);
       const entry = next++;
       // Messages keep their order: a request that follows finds it allowed.
       peer.notify('egress.allow', [entry, baseUrl]);
@@ -98,10 +98,12 @@ export const childSecrets = (peer: Peer): Secrets => {
     put: (name, value) => ask('put', name, value),
     delete: (name) => ask('delete', name),
     list: (prefix) => ask('list', prefix),
+    sign: (name, data) => ask('sign', name, data),
+    hmac: (name, data, options) => ask('hmac', name, data, options),
   };
 };
 
-type Root = 'data' | 'cache' | 'assets' | 'workspaces' | 'uploads' | 'templates';
+type Root = 'data' | 'cache' | 'assets' | 'workspaces' | 'uploads' | 'templates' | 'checkpoints';
 
 export const childFiles = (peer: Peer, folders: Readonly<Record<'data' | 'cache', string>>): Files => ({
   data: dirOf(peer, 'data', '', folders.data),

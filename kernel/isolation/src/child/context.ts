@@ -156,7 +156,7 @@ const refusedMember = (name: string): object =>
     },
   });
 
-const notDeclared = (id: string, name: string, field: string): Error => new Error(`${id} asks for the setting "${name}", which "${field}" of its extension.json does not name`);
+const notDeclared = (id: string, name: string, field: string): Error => new Error(`${id} reads the setting "${name}", which "${field}" of its extension.json does not name`);
 
 export const childLog = (peer: Peer, fields: Readonly<Record<string, unknown>> = {}): Logger => {
   const at = (level: string) => (message: string, more?: Record<string, unknown>) => peer.notify('log', [level, String(message), { ...fields, ...more }]);

@@ -107,7 +107,7 @@ function requestOf({ route: _route, stream, ...facts }: WireRequest, { signal }:
     stream: stream ?? nothing(),
     signal,
     log: childLog(peer, { request: facts.id }),
-    receipt: (reply) => [sealed('receipt', facts.id, { make: 'receipt', request: facts.id, answer: reply } satisfies WireWrite)],
+    receipt: (reply, about) => [sealed('receipt', facts.id, { make: 'receipt', request: facts.id, answer: reply, ...(about ? { about } : {}) } satisfies WireWrite)],
   };
   // What params, query and body hold the daemon has validated by the schemas of the route.
   return req as Req<never, never, never>;

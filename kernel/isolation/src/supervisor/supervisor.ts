@@ -281,7 +281,7 @@ export class Supervisor {
     try {
       await live.peer.call('stop', [why], { deadlineMs: STOP_DEADLINE_MS });
     } catch (error) {
-      this.#deps.ctx.log.warn('the process of the extension did not stop as it was asked to', { cause: error });
+      this.#deps.ctx.log.warn('the process of the extension did not stop when requested', { cause: error });
     }
     this.#kill(live);
   }

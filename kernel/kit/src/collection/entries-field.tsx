@@ -1,11 +1,21 @@
 /** A list of tables, such as the providers to fall back to: each entry with a field for each of its names. */
-import { Button, IconButton } from '@svc/kit';
+import { Button, type ComponentChildren, IconButton } from '@svc/kit';
 import { kindOf, type Schema, titled } from './schema.js';
-import { SchemaField } from './schema-field.js';
 import type { Typed, TypedRow } from './typed.js';
 import { t } from './part-words.js';
 
+/** The field for one name of an entry. */
+export interface EntryPart {
+  readonly schema: Schema;
+  readonly label: string;
+  readonly hint: string | undefined;
+  readonly typed: Typed;
+  readonly isOpen: boolean;
+  readonly onType: (typed: Typed) => void;
+}
+
 export const EntriesField = ({
+  Field,
   label,
   hint,
   error,
@@ -15,6 +25,8 @@ export const EntriesField = ({
   hides,
   onRows,
 }: {
+  /** Draws one: an entry may hold a list itself. */
+  Field: (part: EntryPart) => ComponentChildren;
   label: string;
   hint?: string | undefined;
   error?: string | undefined;
@@ -41,7 +53,7 @@ export const EntriesField = ({
             {isOpen && <IconButton small kind="danger" icon="trash-2" label={t('remove_entry', { number: index + 1 })} onPress={() => onRows(rows.filter((_, at) => at !== index))} />}
           </div>
           {fields.map(([name, part]) => (
-            <SchemaField
+            <Field
               key={name}
               schema={part}
               label={titled(name)}

@@ -2,11 +2,10 @@
 import { confirmed, daemon, notify, SvcError, useRef } from '@svc/kit';
 import type { CollectionView } from '@svc/api/collection-view';
 import { newKey } from '@svc/client/request';
-import type { CollectionSlots } from './collection-table.js';
 import { said } from './field-words.js';
 import { idOf, type Item, nameOf } from './list-page.js';
 import type { Schema } from './schema.js';
-import { SchemaFormDialog } from './schema-form.js';
+import { SchemaFormDialog, type SchemaFormSpec } from './schema-form.js';
 import { t } from './part-words.js';
 
 const itemAddress = (view: CollectionView, item: Item): string => `${view.path}/${encodeURIComponent(idOf(view, item))}`;
@@ -28,7 +27,8 @@ export const removed = async (view: CollectionView, item: Item): Promise<boolean
 
 interface FormProps {
   readonly view: CollectionView;
-  readonly slots: CollectionSlots;
+  /** Fields that are drawn by hand, by path. */
+  readonly slots: { readonly fields?: NonNullable<SchemaFormSpec['slots']> };
   readonly onClose: () => void;
   readonly reload: () => void;
 }

@@ -33,7 +33,8 @@ export const SchemaField = ({ schema, label, hint, typed, usual = '', error, isO
   const { kind, isNullable, choices, schema: own } = shapeOf(schema);
   const common = { label, error, isNeeded, disabled: !isOpen, ...(hint === undefined ? {} : { hint }), ...(autofocus ? { autofocus } : {}) };
   if (kind === 'switch') return <SwitchField label={label} hint={hint} error={error} isOn={held === true} isOpen={isOpen} onType={onType} />;
-  if (kind === 'entries') return <EntriesField label={label} hint={hint} error={error} schema={own} rows={isRows(held) ? held : []} isOpen={isOpen} hides={hides} onRows={onType} />;
+  if (kind === 'entries')
+    return <EntriesField Field={SchemaField} label={label} hint={hint} error={error} schema={own} rows={isRows(held) ? held : []} isOpen={isOpen} hides={hides} onRows={onType} />;
   const text = String(held ?? '');
   if (kind === 'choice') {
     const options = choices.map((one) => ({ value: String(one), label: choiceLabel(one) }));

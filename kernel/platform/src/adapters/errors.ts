@@ -160,6 +160,12 @@ export const secretErrors = defineErrors('secret', {
     message: (name: string, variable: string | undefined) => `The secret "${name}" has no value${variable === undefined ? '' : `, and ${variable} is not set`}.`,
     hint: 'Store it, or set the environment variable.',
   },
+  not_a_key: {
+    status: 500,
+    retry: false,
+    message: (name: string) => `The secret "${name}" holds no Ed25519 key.`,
+    hint: 'Delete it, and a new key is made. What the old one signed can still be verified with its public key.',
+  },
   not_granted: {
     status: 403,
     retry: false,

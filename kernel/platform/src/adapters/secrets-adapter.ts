@@ -2,9 +2,11 @@
  * Secrets by name. Values are kept by whoever answers the `secret.*` hooks; here they pass
  * through on their way into a request, after the log has learnt to hide them.
  */
+import { createHmac } from 'node:crypto';
 import type { SecretRef, Secrets } from '@svc/api';
 import type { Log } from '../log/log.js';
 import { secretErrors } from './errors.js';
+import { createSigningKeys } from './signing-keys.js';
 
 const NAME = /^[A-Za-z0-9._:/-]{1,200}$/;
 const GRANT = 'secrets:';
@@ -34,12 +36,18 @@ export interface SecretsAdapter extends Secrets {
 }
 
 export const createSecrets = (deps: SecretsDeps): SecretsAdapter => {
+  const sign = createSigningKeys({ resolve: async (name) => (await find(deps, { secret: name }))?.value, put: (name, value) => put(deps, name, value) });
   const adapter: Omit<SecretsAdapter, 'limited'> = {
     resolve: async (ref) => (await find(deps, ref))?.value,
     where: async (ref) => (await find(deps, ref))?.where,
     put: (name, value) => put(deps, name, value),
     delete: async (name) => (await change(deps, { op: 'delete', name: checked(name) })).changed,
     list: async (prefix) => [...((await change(deps, { op: 'list', name: prefix })).names ?? [])].filter((name) => name.startsWith(prefix)).sort(),
+    sign,
+    hmac: async (name, data, { algorithm, key }) => {
+      const found = await find(deps, { secret: name });
+      return found && new Uint8Array(createHmac(algorithm, Buffer.from(found.value, key)).update(data).digest());
+    },
   };
   return { ...adapter, limited: (grants) => limited(adapter, grants) };
 };
@@ -95,6 +103,8 @@ const limited = (adapter: Omit<SecretsAdapter, 'limited'>, grants: readonly stri
       put: (name, value) => granted(name).then(() => adapter.put(name, value)),
       delete: (name) => granted(name).then(() => adapter.delete(name)),
       list: async (prefix) => (await adapter.list(prefix)).filter(isGranted),
+      sign: (name, data) => granted(name).then(() => adapter.sign(name, data)),
+      hmac: (name, data, options) => granted(name).then(() => adapter.hmac(name, data, options)),
     },
   };
 };

@@ -22,18 +22,19 @@ const Api = Type.Object(
     listen_addr: Type.String({ default: '127.0.0.1:4545', pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):\\d{1,5}$', description: 'Address and port', 'x-restart': true, 'x-alias': ['api_listen'] }),
     cors_origins: strings([], {
       'x-alias': ['cors_origin'],
-      description: 'Origins whose pages may call this daemon from a browser, as https://chat.example or tauri://localhost; * names all, with an api_key alone. Without one, such a page is the owner',
+      description:
+        'Origins whose pages may call this daemon from a browser, such as https://chat.example or tauri://localhost; without an api_key, such a page has the rights of the owner. * allows all origins and needs an api_key',
     }),
-    max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Open connections in all; beyond it only this machine may still ask about health' }),
+    max_connections: Type.Integer({ default: 10_000, minimum: 1, maximum: 1_000_000, description: 'Maximum number of open connections; above it, only this machine can still call the health routes' }),
     max_connections_per_ip: Type.Integer({
       default: 512,
       minimum: 1,
       maximum: 1_000_000,
-      description: 'Open connections of one address (IPv6: of one /64); programs of this machine and trusted proxies have no such limit',
+      description: 'Maximum number of open connections per address (IPv6: per /64); does not apply to this machine and trusted proxies',
     }),
-    headers_timeout_secs: Type.Integer({ default: 15, minimum: 1, maximum: 300, description: 'How long a client has to send the head of a request', 'x-restart': true }),
-    keep_alive_secs: Type.Integer({ default: 70, minimum: 1, maximum: 3_600, description: 'How long an idle connection is kept for the next request', 'x-restart': true }),
-    min_body_bytes_per_second: Type.Integer({ default: 1_024, minimum: 1, maximum: 1_073_741_824, description: 'What a body has to bring, after its first ten seconds' }),
+    headers_timeout_secs: Type.Integer({ default: 15, minimum: 1, maximum: 300, description: 'Time limit for sending the headers of a request', 'x-restart': true }),
+    keep_alive_secs: Type.Integer({ default: 70, minimum: 1, maximum: 3_600, description: 'How long an idle connection stays open for the next request', 'x-restart': true }),
+    min_body_bytes_per_second: Type.Integer({ default: 1_024, minimum: 1, maximum: 1_073_741_824, description: 'Minimum transfer rate of a body after its first ten seconds' }),
   },
   closed,
 );
@@ -44,26 +45,26 @@ const TRUSTED = 'it says whose code runs here, and how far it is kept apart';
 
 const Extensions = Type.Object(
   {
-    preset: OneOf(['minimal', 'standard', 'full'], { default: 'standard', 'x-restart': true, description: 'Which areas are on, where nobody said otherwise' }),
-    enable: strings([], { 'x-by-hand': SWITCHED, description: 'Areas that are on, whatever the preset says' }),
-    disable: strings([], { 'x-by-hand': SWITCHED, description: 'Areas that are off, whatever the preset says' }),
+    preset: OneOf(['minimal', 'standard', 'full'], { default: 'standard', 'x-restart': true, description: 'The extensions that are on by default' }),
+    enable: strings([], { 'x-by-hand': SWITCHED, description: 'Extensions that are on in addition to the preset' }),
+    disable: strings([], { 'x-by-hand': SWITCHED, description: 'Extensions of the preset that are off' }),
     third_party: OneOf(['signed', 'any', 'none'], {
       default: 'signed',
       'x-by-hand': TRUSTED,
-      description: 'Which extensions of others may be installed and run: those signed by a key that is trusted, any, or none',
+      description: 'Which third-party extensions may be installed and run: those signed with a trusted key, any, or none',
     }),
     isolation: OneOf(['auto', 'isolated', 'walled'], {
       default: 'auto',
       'x-by-hand': TRUSTED,
       description:
-        'How extensions of others are kept apart. isolated: by Node.js alone, which does not stop them from opening network connections. walled: by the operating system as well (bubblewrap), without a network. auto: walled where bubblewrap works, otherwise isolated',
+        'How third-party extensions are isolated. isolated: by Node.js alone, which does not stop them from opening network connections. walled: by the operating system too (bubblewrap), without a network. auto: walled if bubblewrap works, otherwise isolated',
     }),
-    memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: 'What the process of one extension may use; more ends it' }),
-    rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: 'After how long without a call the process of an extension is ended until the next one' }),
-    statement_seconds: seconds(2, 60, 'How long a read or a commit of a third-party extension may take; more interrupts it'),
-    migration_seconds: seconds(10, 3_600, 'How long a migration of a third-party extension may take; more undoes it'),
-    quota_files_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: 'What each extension of others may keep in its data and cache folders' }),
-    quota_rows_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: 'What each extension of others may keep in its tables' }),
+    memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: "Memory limit of an extension's process; it is stopped above the limit" }),
+    rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: "An extension's process stops after this idle time and starts again at the next call" }),
+    statement_seconds: seconds(2, 60, 'Deadline of a read or a commit of a third-party extension'),
+    migration_seconds: seconds(10, 3_600, 'Deadline of a migration of a third-party extension; a longer one is rolled back'),
+    quota_files_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: "Limit of each third-party extension's data and cache folders" }),
+    quota_rows_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: "Limit of each third-party extension's tables" }),
     quotas: Type.Record(
       Type.String(),
       Type.Object(
@@ -73,20 +74,18 @@ const Extensions = Type.Object(
         },
         closed,
       ),
-      { default: {}, description: 'Limits of single extensions, by their id' },
+      { default: {}, description: 'Limits per extension, by id' },
     ),
-    registry: Type.Optional(
-      Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'The npm registry from which extensions are installed, in place of the usual one' }),
-    ),
+    registry: Type.Optional(Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: "The npm registry to install extensions from; by default npm's" })),
     index: Type.Optional(
-      Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'Where names of extensions without a source are looked up: a JSON document of sources by id' }),
+      Type.String({ pattern: '^https?://', maxLength: 1_000, 'x-by-hand': TRUSTED, description: 'URL of an index to look up extension names without a source: a JSON document of sources by id' }),
     ),
   },
   closed,
 );
 
 const Security = Type.Object(
-  { required: strings([], { description: 'Areas without which nobody is served, in place of those that the preset names' }) },
+  { required: strings([], { description: 'Extensions that must be active before the daemon serves requests, instead of those that the preset names' }) },
   { ...closed, 'x-security': true, 'x-by-hand': 'it says without which areas nobody may be served' },
 );
 
@@ -98,10 +97,10 @@ const Web = Type.Object(
       {
         ssrf_allowed_hosts: strings([], {
           'x-by-hand': 'it says which hosts of this machine and its networks all agents may reach',
-          description: 'Hosts and blocks on private networks that may be reached; addresses that serve cloud credentials stay shut',
+          description: 'Allowed hosts and address blocks on private networks; addresses that serve cloud credentials stay blocked',
         }),
-        max_response_bytes: bytes(10_485_760, 'What a tool reads of one answer'),
-        timeout_secs: seconds(30, 3_600, 'How long a tool waits for one answer'),
+        max_response_bytes: bytes(10_485_760, 'Maximum size of a response that a tool reads'),
+        timeout_secs: seconds(30, 3_600, "Time limit of a tool's request"),
       },
       closed,
     ),
@@ -111,21 +110,28 @@ const Web = Type.Object(
 
 const ExecPolicy = Type.Object(
   {
-    mode: OneOf(['deny', 'allowlist'], { default: 'allowlist', description: "allowlist: the agent's [capabilities] shell list decides; deny: nobody starts a process" }),
+    mode: OneOf(['deny', 'allowlist'], { default: 'allowlist', description: "allowlist: the agent's [capabilities] shell list decides; deny: no agent can start a process" }),
     allowed_env_vars: strings([], {
       'x-by-hand': 'it says which variables of the daemon, secrets among them, commands of agents may read',
-      description: 'Variables that a process of an agent may see, beside the basic ones; `X_*` takes all of that name that do not look like secrets',
+      description: "Environment variables that an agent's process can read, in addition to the basic ones; `X_*` allows all with this prefix that do not look like secrets",
     }),
-    timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: 'No process runs longer; unset, each caller sets its own limit (30 s where it sets none)' })),
+    timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: 'Maximum run time of a process; by default, each caller sets its own limit (30 s if it sets none)' })),
     max_output_bytes: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_073_741_824, description: 'No more of an output is kept; unset, each caller sets its own limit (100 KiB where it sets none)' }),
+      Type.Integer({ minimum: 1, maximum: 1_073_741_824, description: 'Maximum output that is kept; by default, each caller sets its own limit (100 KiB if it sets none)' }),
     ),
   },
   { ...closed, 'x-security': true },
 );
 
 const Journal = Type.Object(
-  { keep_days: Type.Integer({ default: 30, minimum: 1, maximum: 3_650, description: 'Runs that ended longer ago lose their rows; what was said stays in the sessions' }) },
+  {
+    keep_days: Type.Integer({
+      default: 30,
+      minimum: 1,
+      maximum: 3_650,
+      description: 'Records of ended runs are deleted after this many days; messages stay in the sessions. Runs of a deleted conversation, agent or person are deleted with it',
+    }),
+  },
   closed,
 );
 
@@ -140,11 +146,11 @@ const Storage = Type.Object(
         // What stands in for it where it may not be kept is no address, so that a start without the file's own text is refused.
         'x-hash-serves': true,
         'x-restart': true,
-        description: 'A PostgreSQL server to use, as postgres://user:password@host:5432/name; unset, the file svc.db in the data folder',
+        description: 'A PostgreSQL database, as postgres://user:password@host:5432/name; by default, the file svc.db in the data folder',
       }),
     ),
-    statement_seconds: seconds(60, 3_600, 'How long a read or a commit of the daemon and its areas may take; more interrupts it'),
-    migration_seconds: seconds(3_600, 86_400, 'How long a migration of the daemon and its areas may take; more undoes it'),
+    statement_seconds: seconds(60, 3_600, 'Deadline of a read or a commit of the daemon and its built-in extensions'),
+    migration_seconds: seconds(3_600, 86_400, 'Deadline of a migration of the daemon and its built-in extensions; a longer one is rolled back'),
   },
   { ...closed, 'x-security': true },
 );
@@ -154,7 +160,7 @@ const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 const sections = {
   api: Api,
   extensions: Extensions,
-  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'], description: 'What is written down: this level and those above it' }) }, closed),
+  log: Type.Object({ level: OneOf(LEVELS, { default: 'info', 'x-alias': ['log_level'], description: 'Minimum level of log lines' }) }, closed),
   security: Security,
   web: Web,
   exec_policy: ExecPolicy,
@@ -173,7 +179,7 @@ export const kernelSections: SectionClaims = {
     Type.Array(Type.String({ format: 'ip-range' }), {
       default: [],
       maxItems: 1_000,
-      description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed',
+      description: 'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted',
       'x-by-hand': 'it says whose word about callers is believed',
     }),
   ),

@@ -1,6 +1,6 @@
 /** What can be read off a request before anybody has validated it. */
 import type { IncomingMessage } from 'node:http';
-import type { Admission } from '@svc/api';
+import type { Actor, Admission } from '@svc/api';
 import type { SendingPage } from '@svc/api/internal';
 import { networkOf } from '../adapters/ip-range.js';
 import { type Access, sendingPage } from './callers/access.js';
@@ -18,6 +18,10 @@ export interface Call {
   readonly page: SendingPage;
   /** Whether the rate limit has been asked for it. */
   isCharged: boolean;
+  /** Once somebody has said who it is. */
+  actor: Actor | undefined;
+  /** Whether the audit trail has its outcome. */
+  isAudited: boolean;
 }
 
 /** HEAD is answered as GET. */
@@ -34,6 +38,8 @@ export const callOf = (req: IncomingMessage, access: Access, headers: Call['head
     isSecure,
     page: sendingPage(access, req.headers, isSecure),
     isCharged: false,
+    actor: undefined,
+    isAudited: false,
   };
 };
 

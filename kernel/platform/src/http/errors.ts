@@ -2,7 +2,7 @@
 import { defineErrors } from '@svc/api';
 
 export const httpErrors = defineErrors('', {
-  bad_idempotency_key: { status: 400, retry: false, message: () => 'The Idempotency-Key must have 1 to 255 printable ASCII characters.', hint: 'A UUID does well.' },
+  bad_idempotency_key: { status: 400, retry: false, message: () => 'The Idempotency-Key must have 1 to 255 printable ASCII characters.', hint: 'For example, use a UUID.' },
   starting: { status: 503, retry: true, message: () => 'The service is starting.', hint: 'Try again in a second.' },
   stopping: { status: 503, retry: true, message: () => 'The service is stopping.', hint: 'Try again when it is back.' },
   reloading: { status: 503, retry: true, message: (path: string) => `The extension that answers ${path} is being reloaded.`, hint: 'Try again in a moment.' },
@@ -22,6 +22,12 @@ export const httpErrors = defineErrors('', {
   forbidden: { status: 403, retry: false, message: (why: string) => why },
   check_failed: { status: 503, retry: true, message: () => 'The permission check failed, so the call was refused.', hint: 'See the log for this request id.' },
   rate_limited: { status: 429, retry: true, message: (why: string) => why, hint: 'Wait for the number of seconds in Retry-After.' },
+  audit_unavailable: {
+    status: 503,
+    retry: true,
+    message: () => 'The audit trail cannot be written, so this was not done.',
+    hint: 'See `svc doctor`; often the disk is full. `[audit] required` lists what is refused without an audit entry.',
+  },
   forbidden_host: {
     status: 403,
     retry: false,
@@ -41,7 +47,7 @@ export const httpErrors = defineErrors('', {
   body_aborted: { status: 400, retry: true, message: () => 'The body is shorter than its Content-Length.' },
   invalid_json: { status: 400, retry: false, message: (where: string) => `The body is not valid JSON: ${where}.` },
   json_too_deep: { status: 400, retry: false, message: (max: number) => `The body nests deeper than ${max} levels.` },
-  json_too_many_values: { status: 413, retry: false, message: (max: number) => `The body holds more than ${max} values.`, hint: 'Send it in parts.' },
+  json_too_many_values: { status: 413, retry: false, message: (max: number) => `The body contains more than ${max} values.`, hint: 'Send it in parts.' },
   request_timeout: { status: 408, retry: true, message: () => 'The request was not complete in time.' },
   too_many_frames: { status: 429, retry: true, message: () => 'This socket sends frames too fast.', hint: 'Reconnect and send less.' },
   too_many_refused_frames: { status: 429, retry: true, message: () => 'Too many frames of this socket were invalid.', hint: 'The error frames before this one say why. Reconnect and send less.' },

@@ -5,6 +5,7 @@
 import type { OffExtension } from './not-served.js';
 import type { Clock, Connection, Histogram, HookHandle, Ids, Logger, RouteDecl, SocketDecl, SocketUpgrade } from '@svc/api';
 import { ContributionRegistry } from '@svc/core';
+import type { HttpAudit } from './audited.js';
 import type { Once } from './idempotency.js';
 import type { Projections } from '../streams/projections.js';
 import type { StreamsAdmin } from '../streams/streams.js';
@@ -74,6 +75,8 @@ export interface Http {
   connections(socketId: string): readonly Connection[];
   /** From now on routes that are `idempotent` keep their answers. */
   keepAnswers(once: Once): void;
+  /** From now on calls are entered in the audit trail. */
+  keepAudit(audit: HttpAudit): void;
   /** Validates who stays again, streams, waits and sockets: keys, people or roles have changed. */
   recheckCallers(): Promise<void>;
   /** Closes the sockets that an area opened. */
@@ -91,6 +94,7 @@ interface Parts {
   readonly followers: ReturnType<typeof createFollowers>;
   readonly standing: Standing;
   once: Once | undefined;
+  audit: HttpAudit | undefined;
   routes: RouteTable<RouteDecl>;
   sockets: RouteTable<SocketDecl>;
   application: Application | undefined;
@@ -109,6 +113,7 @@ export const createHttp = (options: HttpOptions): Http => {
     followers: createFollowers(options.streams, options.keepAliveMs ?? KEEP_ALIVE_MS),
     standing: createStanding(options.hooks),
     once: undefined,
+    audit: undefined,
     routes: emptyTable(),
     sockets: emptyTable(),
     application: undefined,
@@ -142,6 +147,9 @@ export const createHttp = (options: HttpOptions): Http => {
     openSockets: () => parts.application?.sockets.count() ?? 0,
     keepAnswers: (once) => {
       parts.once = once;
+    },
+    keepAudit: (audit) => {
+      parts.audit = audit;
     },
     recheckCallers: async () => void (await Promise.all([parts.standing.recheck(), parts.application?.sockets.recheck()])),
     closeSockets: (ownerId, code) => parts.application?.sockets.closeOf(ownerId, code),
@@ -203,6 +211,7 @@ async function attach(parts: Parts): Promise<void> {
     followers: parts.followers,
     standing: parts.standing,
     once: () => parts.once,
+    audit: () => parts.audit,
     wrongKeys: createWrongKeys(options.clock),
     validators: createValidators(),
   });

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Actor, type AtOnce, type Ids, isThenable, type Logger, type Reply, type RouteDecl, type SocketDecl, whenKnown } from '@svc/api';
 import { runAs } from '@svc/core';
 import type { Context } from 'koa';
+import { audited, auditRefusal, type HttpAudit } from './audited.js';
 import { type Access, admitOrigin } from './callers/access.js';
 import { describeError, type Head, sendBytes, sendJson } from './replies/answer.js';
 import { assertJsonType, type BodyRule, DEFAULT_MAX_BODY_BYTES, hasBody, parseJson, readBytes } from './bodies/body.js';
@@ -37,6 +38,8 @@ export interface PipelineDeps extends SendingDeps {
   /** Keeps answers of routes that are `idempotent`; there once the journal is. */
   readonly once: () => Once | undefined;
   readonly wrongKeys: WrongKeys;
+  /** Enters calls in the audit trail; there once the database is. */
+  readonly audit: () => HttpAudit | undefined;
   readonly validators: Validators;
   /** Replies are held to their declared schemas: for test kernels, where a wrong shape must not pass. */
   readonly checkReplies: boolean;
@@ -74,6 +77,7 @@ export const pipeline =
 async function answerRefusal(deps: PipelineDeps, ctx: Context, { req, res, head, call, row }: Passage, refusal: unknown): Promise<void> {
   const error = await chargedRefusal(deps.hooks, call, req, refusal);
   const answer = describeError(error, head.id);
+  if (row) auditRefusal(deps.audit(), row.decl, call, head.id, answer.status);
   if (answer.status >= 500) report(deps.log, ctx, head.id, error, answer.isExpected);
   if (res.headersSent) res.destroy();
   else if (!res.destroyed) {
@@ -208,7 +212,7 @@ function handled(deps: PipelineDeps, { decl, owner }: Row<RouteDecl>, request: H
     return whenKnown<unknown, Reply>(body, (read) => {
       if (body !== undefined) request.body = read;
       // The row's schemas made params, query and body what its handler declares.
-      const reply = answerOnce(deps.once(), decl, request, deps.checkReplies, () => runAs(owner, () => decl.handler(request as never)));
+      const reply = audited(deps.audit(), decl, request, () => answerOnce(deps.once(), decl, request, deps.checkReplies, () => runAs(owner, () => decl.handler(request as never))));
       return deps.checkReplies ? whenKnown(reply, (made) => checkedReply(checks, made)) : reply;
     });
   });

@@ -1,6 +1,6 @@
 /** What a handler sees of a request. The abort signal is made when somebody asks for it: most handlers never do. */
 import type { ServerResponse } from 'node:http';
-import type { Actor, Logger, Method, Reply, Req, Write } from '@svc/api';
+import type { Actor, Logger, Method, Reply, Req, Write, RunSubject } from '@svc/api';
 import type { SendingPage } from '@svc/api/internal';
 import type { Call } from './call.js';
 
@@ -24,7 +24,7 @@ export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Re
   readonly log: Logger;
   readonly call: Call;
   /** Set where the caller brought a key and the route keeps answers. */
-  receipts: ((answer: Reply) => readonly Write[]) | undefined;
+  receipts: ((answer: Reply, about?: RunSubject) => readonly Write[]) | undefined;
   readonly #res: ServerResponse | undefined;
   #abort: AbortController | undefined;
 
@@ -45,8 +45,8 @@ export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Re
     this.#res = res;
   }
 
-  receipt(answer: Reply): readonly Write[] {
-    return this.receipts?.(answer) ?? [];
+  receipt(answer: Reply, about?: RunSubject): readonly Write[] {
+    return this.receipts?.(answer, about) ?? [];
   }
 
   get signal(): AbortSignal {

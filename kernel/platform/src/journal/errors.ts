@@ -25,6 +25,12 @@ export const journalErrors = defineErrors('journal', {
     message: (kind: string) => `Whether the step "${kind}" took effect before the interruption is unknown, and it must not be repeated.`,
     hint: 'Check what it acts on, then decide.',
   },
+  erased: {
+    status: 409,
+    retry: false,
+    message: (runId: string) => `Run ${runId} was stopped because its data is being deleted.`,
+    hint: 'Nothing is left to do. Its owner, agent or conversation was deleted.',
+  },
   bad_time: { status: 500, retry: false, message: (text: string) => `"${text}" is not a time.`, hint: 'Give ISO 8601 in UTC.' },
   bad_row: {
     status: 500,

@@ -125,8 +125,8 @@ export const createParts = (options: JournalOptions): JournalParts => {
 };
 
 /** Gives the newest position in any lane: a clock that was set back must not let a newcomer in first. */
-/** Why runs are read with no actor: the text filters by the actor itself, so that it decides which index answers. */
-export const BY_INDEX = 'runs by an index, filtered by the actor in the text';
+/** Why runs are read with no actor: under `as` SQLite, which has counted nothing, takes the index of the owner and reads all that a person ever ran. The text filters by the actor itself. */
+export const BY_INDEX = 'runs by the index of their list or key, not by that of their owner; the text filters by the actor';
 
 export const loadLanes = async (db: Db, tables: Tables, lanes: LaneRegistry): Promise<number> => {
   const known = lanes.members();

@@ -2,10 +2,11 @@
  * The run journal on the database: what it promises stands in the contract (J1 to J5).
  * Here is how: each promise is a condition inside one commit, validated by the database.
  */
-import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, type RunError, type StepSpec, type Write } from '@svc/api';
+import { type Actor, isSvcError, type Advance, type Journal, type LeasedRun, type PurgeSubject, type RunError, type StepSpec, type Write } from '@svc/api';
 import { ownerScope } from '@svc/api/internal';
 import { conflictOf } from '../storage/contract/errors.js';
 import { claimRuns } from './leases/claims.js';
+import { eraseRuns } from './erasing.js';
 import { journalErrors } from './errors.js';
 import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { listenForSignals, interrupt } from './interrupts.js';
@@ -22,6 +23,11 @@ export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
   stepsOf(actor: Actor, runIds: readonly string[], kinds?: readonly string[]): ReturnType<Journal['stepsOf']>;
   /** Removes up to `limit` (500 at most) runs that ended before the ISO time. Resolves with how many. */
   prune(beforeIso: string, limit: number): Promise<number>;
+  /**
+   * Deletes what is held of a person, an agent or a conversation: runs, steps, stored answers. Resolves with how many runs
+   * somebody still works on: they are interrupted, and go with a later call.
+   */
+  erase(subject: PurgeSubject): Promise<number>;
   /** Stops timers; leases stay until they run out or another process takes them. */
   close(): Promise<void>;
 }
@@ -50,6 +56,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     list: (filter) => listRuns(parts, filter),
     summary: (filter) => summaryOf(parts, filter),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
+    erase: (subject) => eraseRuns(parts, subject),
     async close() {
       stopHeartbeat();
       listening.dispose();

@@ -4,6 +4,7 @@ import type { OpenedRun, OpenRun } from '@svc/api/internal';
 import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
+import type { Place } from './rows/opening-writes.js';
 import { runByKey } from './rows/run-reads.js';
 
 /** Why the database refused: another run has the key, or the lane is not free. */
@@ -17,13 +18,13 @@ type FindFirst = (run: LeasedRun) => Promise<FirstStep | undefined>;
 export const openRun = async (parts: JournalParts, request: OpenRun, also: readonly Write[], first?: FindFirst): Promise<OpenedRun> => {
   if (request.lane !== undefined) await parts.ready();
   const run = draftOf(parts, request);
-  const position = parts.nextPosition();
+  const place: Place = { position: parts.nextPosition(), session: request.session ?? null };
   if (run.lane === null || parts.lanes.isEmpty(run.lane)) {
-    const opened = await openHeld(parts, run, position, also, first);
+    const opened = await openHeld(parts, run, place, also, first);
     if ('leased' in opened) return { run, replayed: false, ...opened };
     if (opened.by === 'key') return replayOf(parts, run, opened.error);
   }
-  const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, position), ...also]);
+  const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, place), ...also]);
   if (refusal !== undefined) return replayOf(parts, run, refusal.error);
   parts.lanes.put(run.lane, run.id, run.kind, false);
   return { run: { ...run, status: 'queued' }, replayed: false };
@@ -54,12 +55,12 @@ const draftOf = (parts: JournalParts, request: OpenRun): JournalRun => {
 type Held = Required<Pick<OpenedRun, 'leased' | 'hasBegun'>>;
 
 /** Tries to have the run from its first commit. */
-const openHeld = async (parts: JournalParts, run: JournalRun, position: number, also: readonly Write[], first: FindFirst | undefined): Promise<Held | Refusal> => {
+const openHeld = async (parts: JournalParts, run: JournalRun, place: Place, also: readonly Write[], first: FindFirst | undefined): Promise<Held | Refusal> => {
   // Known before it is committed, so that whoever comes in the same turn queues behind it.
   parts.lanes.put(run.lane, run.id, run.kind, true);
   const leased: LeasedRun = { ...run, token: 1, signal: parts.held.hold({ id: run.id, token: 1 }), steps: [] };
   const commit = ({ input = run.input, intents = [], also: more = [] }: FirstStep): Promise<Refusal | undefined> =>
-    tryCommit(parts, run, [parts.writes.openRunning({ ...run, input }, position, parts.newLease()), ...also, ...parts.writes.progress(leased, { intents }, run.createdAt), ...more]);
+    tryCommit(parts, run, [parts.writes.openRunning({ ...run, input }, place, parts.newLease()), ...also, ...parts.writes.progress(leased, { intents }, run.createdAt), ...more]);
   let isOpen = false;
   try {
     const step = await first?.(leased).catch(() => undefined); // it is found again where the run is driven, and fails there if it must

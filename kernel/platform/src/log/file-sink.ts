@@ -119,7 +119,7 @@ const append = async (deps: FileSinkDeps, state: State, day: string, text: strin
   await state.file.handle.appendFile(text);
 };
 
-/** At daemon start: files of more than seven days ago go (interface.md, Limits). */
+/** At daemon start: files of more than seven days ago are deleted. */
 const prune = async (dir: string, startedAt: number): Promise<void> => {
   const oldest = new Date(startedAt - KEEP_DAYS * DAY_MS).toISOString().slice(0, 10);
   for (const name of await readdir(dir)) {

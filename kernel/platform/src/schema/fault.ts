@@ -13,7 +13,7 @@ export interface FaultWords {
 /** `limit in the query must be <= 500, got 900.` */
 export const describeFault = (fault: ErrorObject | undefined, words: FaultWords): string => {
   const { part } = words;
-  if (!fault) return `The ${part} is not what is taken here.`;
+  if (!fault) return `The ${part} is invalid.`;
   const path = pathOf(fault.instancePath).join('.');
   // ajv types params per keyword; each branch reads those of its own.
   const params: Record<string, unknown> = fault.params;

@@ -2,6 +2,7 @@
 import type { Frame } from '@svc/api';
 import type { Follower, Topic } from './topic.js';
 import type { Place } from './topic-signals.js';
+import { streamErrors } from './errors.js';
 
 export type CursorState =
   /** More may come. */
@@ -104,4 +105,10 @@ const isBehind = (seen: Place | undefined, reached: Place | null): boolean =>
 export const placeOf = (topic: Pick<Topic, 'name'>, id: string): Place | undefined => {
   const match = /^(.+)\.(\d{1,9})\.(\d{1,15})$/.exec(id);
   return match && match[1] === topic.name ? { attempt: Number(match[2]), seq: Number(match[3]) } : undefined;
+};
+
+/** Has the id of the frame that was read last, so that a client which comes back with it misses nothing. */
+export const lastWords = (place: Pick<Cursor, 'lastRead'>): Frame => {
+  const { message, code, status, hint } = streamErrors.stopping();
+  return { ...place.lastRead(), type: 'error', data: { error: message, code, status, hint }, final: true };
 };

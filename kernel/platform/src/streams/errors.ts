@@ -20,7 +20,7 @@ export const streamErrors = defineErrors('stream', {
   not_writer: {
     status: 403,
     retry: false,
-    message: (extension: string, topic: string) => `${extension} may not write the stream "${topic}": another extension opened it, or nobody did here.`,
+    message: (extension: string, topic: string) => `${extension} may not write the stream "${topic}": it is not open, or another extension opened it.`,
     hint: 'Open your own topic, or have the extension that opened it add you to its `writers`.',
   },
   stopping: { status: 503, retry: true, message: () => 'The service is stopping.', hint: 'Reconnect in a moment; the stream continues from the last frame.' },

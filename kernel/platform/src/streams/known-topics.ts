@@ -1,6 +1,6 @@
 /** The topics that this process knows, and when they go. */
 import type { Clock, Frame } from '@svc/api';
-import type { FrameEncoder } from './encoder.js';
+import type { FrameEncoder } from './projections.js';
 import type { Bus } from '../bus/bus.js';
 import type { Elsewhere } from './elsewhere.js';
 import type { Flusher } from './flusher.js';

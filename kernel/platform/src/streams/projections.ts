@@ -1,7 +1,6 @@
 /** Finds the code behind the projection that a reply names, and puts the reply's arguments in place. */
 import type { Frame, FramesDecl, ProjectionDecl, Reply, TSchema } from '@svc/api';
 import type { AnswerCode, StreamCode } from '@svc/api/internal';
-import type { FrameEncoder } from './encoder.js';
 import { streamErrors } from './errors.js';
 
 /** What an extension registered: its declaration and the code of its kind. */
@@ -55,3 +54,13 @@ const encoderOf = (code: AnyStreamCode, contentType: string, args: unknown): Fra
   encode: (frame) => code.encode(frame, args),
   epilogue: code.epilogue?.(args),
 });
+
+export interface FrameEncoder {
+  readonly contentType: string;
+  /** Sent before the first frame. */
+  readonly preamble?: string | undefined;
+  /** The text of one frame, or undefined to leave it out. */
+  encode(frame: Frame): string | undefined;
+  /** Sent after the final frame. */
+  readonly epilogue?: string | undefined;
+}

@@ -14,7 +14,7 @@ import type { Bus } from '../bus/bus.js';
 import { busOfOne } from '../bus/local-bus.js';
 import { Cursor } from './cursor.js';
 import { createElsewhere } from './elsewhere.js';
-import type { FrameEncoder } from './encoder.js';
+import type { FrameEncoder } from './projections.js';
 import { streamErrors } from './errors.js';
 import { Flusher } from './flusher.js';
 import { drop, end, find, type KnownTopics, sweep } from './known-topics.js';

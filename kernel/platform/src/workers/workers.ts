@@ -2,7 +2,7 @@
  * CPU work off the event loop, in two lanes: snapshots in `bulk` never keep hashing in `quick` waiting.
  *
  * W1  No thread before the first task, none after a minute without one.
- * W2  A full queue, a deadline and a cancelled caller are typed errors; a task that was given up is ended, not left running.
+ * W2  A full queue, a deadline and a cancelled caller are typed errors; a task that was abandoned is ended, not left running.
  * W3  A task's time is its own: it counts from when a thread takes it, however long others held the threads before.
  * W4  After `rotate(file)` no thread that has seen the old code takes another task of it.
  */

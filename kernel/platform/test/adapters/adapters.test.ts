@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock/clock.js';
 import { execErrors, fetchErrors, filesErrors, secretErrors } from '../../src/adapters/errors.js';
@@ -44,6 +45,17 @@ describe('adapters: secrets', () => {
     for (const attempt of refused) expect(await codeOf(attempt)).to.equal('secret_not_granted');
   });
 
+  it('signs with a key that it makes once, and gives out the public half alone', async () => {
+    const [one, two] = await Promise.all([secrets.sign('audit.key', Buffer.from('a')), secrets.sign('audit.key', Buffer.from('a'))]);
+    expect(Buffer.from(one.signature)).to.deep.equal(Buffer.from(two.signature));
+    const key = createPublicKey({ key: Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), one.publicKey]), format: 'der', type: 'spki' });
+    expect([verify(null, Buffer.from('a'), key, one.signature), verify(null, Buffer.from('b'), key, one.signature)]).to.deep.equal([true, false]);
+    expect(log.scrub(vault.get('audit.key') ?? '')).to.equal('•••');
+    vault.set('audit.key', 'no key');
+    expect(await codeOf(secrets.sign('audit.key', Buffer.from('a')))).to.equal('secret_not_a_key');
+    expect(await codeOf(secrets.limited(['secrets:provider.*']).secrets.sign('audit.key', Buffer.from('a')))).to.equal('secret_not_granted');
+  });
+
   it('passes on that the store is broken, instead of taking it for empty, where the environment has no value', async () => {
     const broken = createSecrets({ env: { A_KEY: 'x' }, ask: () => Promise.reject(new Error('sealed')), change: async () => undefined, log });
     expect(await codeOf(broken.resolve({ secret: 'a', env: 'B_KEY' }))).to.equal('sealed');
@@ -51,6 +63,16 @@ describe('adapters: secrets', () => {
     expect([await broken.where({ secret: 'a', env: 'A_KEY' }), await broken.resolve({ secret: 'a', env: 'A_KEY' })]).to.deep.equal(['environment', 'x']);
     expect(await codeOf(broken.put('a', 'v'))).to.equal('secret_no_store');
     expect(await codeOf(broken.resolve({ secret: 'a b' }))).to.equal('secret_bad_name');
+  });
+
+  it('makes an HMAC under a secret of the extension, and gives away no other', async () => {
+    await secrets.put('totp.a', Buffer.from('12345678901234567890').toString('hex'));
+    const mine = secrets.limited(['secrets:totp.*']).secrets;
+    // RFC 4226, appendix D: the counter 1.
+    const mac = await mine.hmac('totp.a', new Uint8Array([0, 0, 0, 0, 0, 0, 0, 1]), { algorithm: 'sha1', key: 'hex' });
+    expect(Buffer.from(mac ?? []).toString('hex')).to.equal('75a48a19d4cbe100644e8ac1397eea747a2d33ab');
+    expect(await mine.hmac('totp.none', new Uint8Array(), { algorithm: 'sha256', key: 'utf8' })).to.equal(undefined);
+    expect(await codeOf(mine.hmac('provider.a', new Uint8Array(), { algorithm: 'sha256', key: 'utf8' }))).to.equal('secret_not_granted');
   });
 
   it('hides every value it has seen from the log', async () => {

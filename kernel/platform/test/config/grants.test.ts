@@ -19,6 +19,7 @@ const GOOD = [
   'exec:g++',
   'survivors',
   'kernel:panels',
+  'kernel:audit',
   'files:workspaces',
   'files:uploads',
   'files:templates',
@@ -85,10 +86,10 @@ describe('grants', () => {
   });
 
   it('G1 are refused by name, with the form that is meant', () => {
-    expect(grantFaults({ grants: [{ grant: 'kernle' }] })).to.deep.equal(['there is no grant "kernle"; did you mean kernel?']);
+    expect(grantFaults({ grants: [{ grant: 'kernle' }] })).to.deep.equal(['unknown grant "kernle"; did you mean kernel?']);
     expect(grantFaults({ grants: [{ grant: 'exec:/bin/sh' }] })[0]).to.contain('"exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>');
-    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:panels, actors');
-    expect(() => grantsOf({ grants: [{ grant: 'kernel' }, { grant: 'x' }] })).to.throw('there is no grant "x"');
+    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:panels, kernel:audit, actors');
+    expect(() => grantsOf({ grants: [{ grant: 'kernel' }, { grant: 'x' }] })).to.throw('unknown grant "x"');
   });
 
   it('a port that is listened on needs an area that stops before its successor starts', () => {

@@ -16,6 +16,7 @@ import {
   defineAnswerProjection,
   defineFrames,
   defineStreamProjection,
+  actorFrom,
 } from '@svc/api';
 import { type AnswerCode, type StreamCode, declaredAs } from '@svc/api/internal';
 import { Lifetime, type Contributor } from '@svc/core';
@@ -33,7 +34,7 @@ export interface Answer {
   readonly json: any;
 }
 
-export const owner: Actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
+export const owner: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 export const clock: Clock = {
   now: () => Date.now(),

@@ -1,4 +1,4 @@
-import { reply, Type, Uuid, waitFor } from '@svc/api';
+import { reply, Type, Uuid, waitFor, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import { type Bench, raw, route, startBench, TestAnswer, TestFrames, until } from './http-fixture.js';
 
@@ -283,7 +283,7 @@ describe('pipeline', () => {
     bench.authenticate = async () => {
       // The swap happens after the match, while the caller is being identified.
       if (bench.http.routes.active()[0]?.owner === old) bench.area('a', { routes: [route({ path: '/api/x', responses: { 200: Type.Unknown() }, handler: async () => reply(200, 'new') })] }, old);
-      return { id: 'owner', role: 'owner', ownerId: 'owner' };
+      return actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
     };
     expect((await bench.get('/api/x')).json).to.equal('new');
   });

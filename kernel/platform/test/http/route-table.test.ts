@@ -101,8 +101,8 @@ describe('route-table', () => {
     if (!given) throw new Error('no row');
     // What a careless author could write; the types would refuse it.
     const careless = (extra: object) => ({ owner: given.owner, value: { ...given.value, ...extra } as unknown as Decl });
-    expect(() => checkRow(careless({ auth: undefined }), [])).to.throw('says no auth');
-    expect(() => checkRow(careless({ cost: undefined }), [])).to.throw('says no cost');
+    expect(() => checkRow(careless({ auth: undefined }), [])).to.throw('has no auth');
+    expect(() => checkRow(careless({ cost: undefined }), [])).to.throw('has no cost');
     expect(() => checkRow(careless({ path: '/api/other' }), [given])).to.throw('same id');
     for (const path of ['api/m', '/api//m', '/api/m/', '/api/{id}x', '/api/{*rest}/x']) expect(() => checkRow(careless({ path, id: path }), []), path).to.throw();
   });

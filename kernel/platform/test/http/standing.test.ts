@@ -1,11 +1,11 @@
 /** Callers that stay while keys are revoked and roles change. */
-import { type Actor, type Connection, defineErrors, defineSocket, follow, reply, type SocketDecl, SvcError, waitFor } from '@svc/api';
+import { type Actor, type Connection, defineErrors, defineSocket, follow, reply, type SocketDecl, SvcError, waitFor, actorFrom } from '@svc/api';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { type Bench, route, startBench, TestAnswer, TestFrames, TestStream, until } from './http-fixture.js';
 
 const errors = defineErrors('test', { gone: { status: 404, retry: false, message: () => 'not yours' } });
-const alice: Actor = { id: 'user:alice', role: 'user', ownerId: 'user:alice' };
+const alice: Actor = actorFrom({ id: 'user:alice', role: 'user', ownerId: 'user:alice' });
 const asAdmin: Actor = { ...alice, role: 'admin' };
 const revoked = () => {
   throw new SvcError('auth_key_invalid', 'The API key is not valid.', { status: 401 });
@@ -127,7 +127,7 @@ describe('callers that stay', () => {
 
   it('lose a socket whose key is somebody else’s by now', async () => {
     const client = await open();
-    bench.authenticate = () => ({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
+    bench.authenticate = () => actorFrom({ id: 'user:bob', role: 'user', ownerId: 'user:bob' });
     client.ws.send('whose?');
     expect(await client.closed).to.equal(4401);
     expect(handled).to.deep.equal([]);

@@ -209,7 +209,7 @@ describeOnEngines('journal claims', (engine) => {
       expect(received.calls).to.equal(before + 2);
     });
 
-    it('calls at once for a wait that is over when it is made', async () => {
+    it('calls at the same time for a wait that is over when it is made', async () => {
       const received = counted();
       await rig.settled();
       const before = received.calls;

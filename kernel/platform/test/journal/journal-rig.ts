@@ -1,5 +1,5 @@
 /** A journal on a real SQLite file under a clock that the test moves. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db, LeasedRun, Logger, Write } from '@svc/api';
@@ -37,6 +37,8 @@ export interface JournalRig {
   settled(): Promise<void>;
   /** Moves the clock in steps, so that what one wait begins is there before the next. */
   pass(ms: number, stepMs?: number): Promise<void>;
+  /** Ends everything and gives what stands in all files of the home. */
+  closedFiles(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -96,6 +98,14 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
       await real.commit([real.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
     }
   };
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ended ??= (async () => {
+      for (const one of journals) await one.close();
+      await storage.close();
+    })();
+    return ended;
+  };
   return {
     clock,
     db,
@@ -123,9 +133,15 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
         await settled();
       }
     },
+    closedFiles: async () => {
+      await end();
+      return readdirSync(home, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name, parentPath }) => readFileSync(join(parentPath, name), 'latin1'))
+        .join('');
+    },
     close: async () => {
-      for (const one of journals) await one.close();
-      await storage.close();
+      await end();
       rmSync(home, { recursive: true, force: true });
     },
   };

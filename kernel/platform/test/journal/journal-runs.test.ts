@@ -180,7 +180,7 @@ describeOnEngines('journal runs', (engine) => {
       expect(await rig.journal.steps(alice, 'other')).to.deep.equal([]);
     });
 
-    it('keep what an effect says as its outcome, its value when it says nothing, and the code of an error with one', async () => {
+    it('keep what an effect says as its outcome, its value when it is empty, and the code of an error with one', async () => {
       const run = await rig.held({ id: 'r' });
       await rig.journal.step(run, intent(1), async () => ({ value: 'plain' }));
       await rig.journal.step(run, intent(2), async () => ({ value: 'big', outcome: null }));

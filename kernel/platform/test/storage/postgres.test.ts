@@ -127,9 +127,9 @@ describe('storage on a PostgreSQL server', function () {
       const reported = (version: string, encoding: string) =>
         failure(checkServer({ query: async () => [{ command: 'SELECT', rowCount: 1, rows: [{ version, encoding }] }] }, 'h:1/db')).then(({ message }) => message);
       expect(await reported('120017', 'UTF8')).to.contain('it is PostgreSQL 12, and 13 is the oldest that will do');
-      expect(await reported('150018', 'SQL_ASCII')).to.contain('it keeps text as SQL_ASCII, and only UTF8 will do');
+      expect(await reported('150018', 'SQL_ASCII')).to.contain('its encoding is SQL_ASCII, but UTF8 is required');
       await cluster.admin("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
-      expect(await messages(cluster.urlOf('latin'))).to.contain('it keeps text as LATIN1');
+      expect(await messages(cluster.urlOf('latin'))).to.contain('its encoding is LATIN1');
     });
   });
 

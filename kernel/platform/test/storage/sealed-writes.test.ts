@@ -144,7 +144,7 @@ describeOnEngines('sealed writes', (engine) => {
     const shifty = { toString: () => (asked++ === 0 ? 'id' : 'n` = 1; --') } as unknown as string;
     expect(() => own.update('rows', [shifty], [{ id: 'a', n: 1 }])).to.throw('a column is named by a text');
     expect(() => own.upsert('rows', [shifty], [{ id: 'a' }])).to.throw('a column is named by a text');
-    expect(() => own.sql(shifty, [])).to.throw('it is no text');
+    expect(() => own.sql(shifty, [])).to.throw('it is not text');
   });
 
   describe('that remove', () => {
@@ -172,7 +172,7 @@ describeOnEngines('sealed writes', (engine) => {
       expect(() => own.remove('rows', {})).to.throw('names no condition');
       expect(() => own.remove('rows', { id: undefined as unknown as string })).to.throw('has no value');
       expect(() => own.remove('rows', { id: {} })).to.throw('the bounds of id are empty');
-      expect(() => own.remove('rows', { id: 'r1' }, { expect: -1 })).to.throw('is no number of rows');
+      expect(() => own.remove('rows', { id: 'r1' }, { expect: -1 })).to.throw('is not a valid number');
     });
   });
 });

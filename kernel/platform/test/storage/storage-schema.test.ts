@@ -86,7 +86,7 @@ describeOnEngines('tables in storage', (engine) => {
     const failure = await storage.migrate(owner, [one('0001_init', (m) => m.createTable('others', { id: { kind: 'text' } }))]).catch((error: Error) => error.message);
     expect(failure).to.equal('note-book has no table "others".');
     expect(await codeOf(storage.migrate(owner, [one('0001_init', (m) => m.sql('DELETE FROM {others}'))]))).to.equal('storage_unknown_table');
-    expect(() => storage.dbFor({ id: 'x', tables: ['migrations'] })).to.throw('kept for bookkeeping');
+    expect(() => storage.dbFor({ id: 'x', tables: ['migrations'] })).to.throw('the name is reserved');
   });
 
   it('refuse a migration that comes before one that was applied', async () => {

@@ -111,7 +111,7 @@ describeOnEngines('a column of words', (engine) => {
     for (const has of [[], [[]], [['two words']], [["it's"]], [['a', 'b*']], [['NEAR']], [['a:b']], [['']]]) expect(await refusal(found(has)), JSON.stringify(has)).to.equal('storage_bad_query');
     expect(await refusal(db.system('a test').select({ from: 'notes', where: { words: 'a' } }))).to.equal('storage_bad_query');
     expect(() => db.remove('notes', { words: { has: [['a']] } })).to.throw('cannot be compared by "has"');
-    expect(() => wordList(["it's"])).to.throw('is no word');
+    expect(() => wordList(["it's"])).to.throw('is not a word');
     expect(wordList([])).to.equal(null);
   });
 

@@ -11,10 +11,10 @@ const quiet = () => undefined;
 export const log = { debug: quiet, info: quiet, warn: complain('warn'), error: complain('error'), child: () => log };
 
 /** `url`: a server's database instead of the file. */
-export const openBenchStorage = async ({ url } = {}) => {
+export const openBenchStorage = async ({ url, storeEvent, onEvents = quiet } = {}) => {
   const dir = await mkdtemp(path.join(tmpdir(), 'svc-bench-db-'));
   const clock = systemClock();
-  const storage = await openStorage({ file: path.join(dir, 'bench.db'), url, clock, log, onEvents: quiet });
+  const storage = await openStorage({ file: path.join(dir, 'bench.db'), url, clock, log, onEvents, ...(storeEvent ? { storeEvent } : {}) });
   return {
     storage,
     clock,

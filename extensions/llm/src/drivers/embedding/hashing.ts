@@ -5,7 +5,7 @@
 import type { EmbedBatch, Embedded } from '../driver.js';
 
 const USUAL_DIMENSIONS = 256;
-const WHAT_THEY_ARE = 'These vectors are hashes of words and parts of words, made without a model: they find the same words, not the same meaning.';
+const WHAT_THEY_ARE = 'These vectors are hashes of words and parts of words, made without a model. They find equal words, not similar meanings.';
 /** A part of a word weighs less than the word: it is there for its endings. */
 const PART_WEIGHT = 0.3;
 const PART_LETTERS = 3;

@@ -14,7 +14,7 @@ export const openaiEmbed = async (deps: ExchangeDeps, target: DriverTarget, { te
     body: JSON.stringify({ model: target.model, input: texts, ...(dimensions === undefined ? {} : { dimensions }) }),
   };
   const { data, usage } = await exchangeJson(deps, target, outgoing, signal);
-  if (!Array.isArray(data)) throw new ModelFailure('garbage', 'the answer holds no embeddings', { httpStatus: 200 });
+  if (!Array.isArray(data)) throw new ModelFailure('garbage', 'the answer contains no embeddings', { httpStatus: 200 });
   const vectors: unknown[] = Array.from({ length: data.length });
   for (const [place, one] of data.entries()) {
     if (!isTable(one)) continue;

@@ -11,6 +11,6 @@ export const resourceOf = (model: string): string => (model.includes('/') ? mode
 export const modelUrl = ({ baseUrl, model }: Pick<DriverTarget, 'baseUrl' | 'model'>): string => {
   const base = /\/v\d+\w*$/.test(baseUrl) ? baseUrl : `${baseUrl}/v1beta`;
   const path = resourceOf(model).split('/');
-  if (path.some((step) => /^\.{0,2}$/.test(step))) throw new ModelFailure('model_not_found', `${model} is no name of a model`);
+  if (path.some((step) => /^\.{0,2}$/.test(step))) throw new ModelFailure('model_not_found', `${model} is not a model name`);
   return `${base}/${path.map(encodeURIComponent).join('/')}`;
 };

@@ -17,7 +17,7 @@ export const geminiEmbed = async (deps: ExchangeDeps, target: DriverTarget, { te
   const requests = texts.map((text) => ({ ...each, content: { parts: [{ text }] } }));
   const outgoing = { url: `${modelUrl(target)}:batchEmbedContents`, headers: { 'content-type': 'application/json' }, keyHeader: KEY_HEADER, body: JSON.stringify({ requests }) };
   const { embeddings, usageMetadata } = await exchangeJson(deps, target, outgoing, signal);
-  if (!Array.isArray(embeddings)) throw new ModelFailure('garbage', 'the answer holds no embeddings', { httpStatus: 200 });
+  if (!Array.isArray(embeddings)) throw new ModelFailure('garbage', 'the answer contains no embeddings', { httpStatus: 200 });
   const tokens = isTable(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
   return { vectors: embeddings.map((one: unknown) => (isTable(one) ? one.values : undefined)), ...(typeof tokens === 'number' ? { inputTokens: tokens } : {}) };
 };

@@ -2,7 +2,7 @@
 import type { Template } from './template.js';
 
 export const channelTemplate: Template = ({ id, snake, pascal }) => ({
-  description: 'Takes messages from another service, and gives back what an agent answers.',
+  description: "Accepts messages from another service and returns an agent's answers.",
   manifest: { requires: { runs: '^1' }, config: [{ section: snake }] },
   about: `The other service sends each message with a key of the person whose agent answers, and asks for the answer:
 

@@ -2,7 +2,7 @@
 import type { Template } from './template.js';
 
 export const hookTemplate: Template = ({ snake }) => ({
-  description: 'Tells every agent what day it is.',
+  description: "Adds the current date to every agent's prompt.",
   manifest: { hooks: [{ name: 'run.context' }], config: [{ section: snake }] },
   about: `It adds a line to the system prompt of each run. In which language the date is written is a setting:
 

@@ -97,7 +97,7 @@ const endOne = async (file: string, record: ChildRecord, graceMs: number, clock:
   }
   // What it started may have outlived it, and left its group. After another boot nothing is left.
   const orphans = record.bootId === (await currentBoot()) ? await endTree(record, clock) : 0;
-  if (orphans > 0) log.warn('What a child of an earlier life of the daemon had started still ran and was ended.', { processes: orphans, command: record.command, owner: record.ownerKey });
+  if (orphans > 0) log.warn('A process left over from an earlier daemon was stopped.', { processes: orphans, command: record.command, owner: record.ownerKey });
   await rm(file, { force: true });
   return isAlive || orphans > 0;
 };

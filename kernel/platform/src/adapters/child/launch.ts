@@ -37,7 +37,7 @@ export const launch = async (host: ChildHost, policy: ChildPolicy, { command, ar
   const { deps } = host;
   const tree = createChildTree(await host.cgroup(), outerMark(deps.env));
   const env = { ...childEnvironment(deps.env, policy.allowed_env_vars ?? [], options.env, options.envNames), ...tree.env };
-  if ([command, ...args].some((part) => part.includes('\0'))) throw execErrors.bad_command('it holds a NUL');
+  if ([command, ...args].some((part) => part.includes('\0'))) throw execErrors.bad_command('it contains a NUL character');
   const cwd = await stat(options.cwd).catch(() => undefined);
   if (!cwd?.isDirectory()) throw execErrors.bad_cwd();
   const own = options.guardsOwnFiles && deps.home !== undefined ? await ownFileNamed([command, ...args], options.cwd, deps.home) : undefined;

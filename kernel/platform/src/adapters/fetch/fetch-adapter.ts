@@ -112,7 +112,7 @@ const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, 
       isLast = false;
       incoming.stop(fetchErrors.cancelled(url.host)); // nobody reads what stands beside a redirect
       hop = followed(hop, head.status, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
-      if (isStreamed(hop.body)) throw fetchErrors.bad_request(url.host, 'it is to be sent again elsewhere, and its body came piece by piece');
+      if (isStreamed(hop.body)) throw fetchErrors.bad_request(url.host, 'it was redirected, and a streamed body cannot be sent again');
       url = next;
     }
   } catch (error) {
@@ -174,7 +174,7 @@ const parseUrl = (text: string): URL => {
   if (!URL.canParse(text)) throw fetchErrors.bad_url('it is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
-  if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it holds a user name or password');
+  if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it contains a user name or password');
   return url;
 };
 

@@ -46,6 +46,6 @@ const parse = (baseUrl: string): { origin: string; path: string } => {
   if (!URL.canParse(baseUrl)) throw fetchErrors.bad_url('it is not a URL');
   const url = new URL(baseUrl);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
-  if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it holds a user name or password');
+  if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it contains a user name or password');
   return { origin: url.origin, path: url.pathname.replace(/(?<!\/)\/+$/, '') };
 };

@@ -1,4 +1,4 @@
-/** A file is either the old one or the new one, whatever happens in between (principles P2). */
+/** A file is either the old one or the new one, whatever happens in between. */
 import { errnoOf } from '../../config/errno.js';
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';

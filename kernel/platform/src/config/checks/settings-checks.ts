@@ -16,7 +16,7 @@ type Problem = Pick<ConfigProblem, 'file' | 'line' | 'key' | 'message' | 'severi
 /** Whether there is a file, and whether it is TOML. `problems`: of the same look. */
 export const configFileFinding = (file: string, { exists, isRead, problems }: { exists: boolean; isRead: boolean; problems: readonly Problem[] }): DoctorFinding => {
   const check = 'config_file';
-  if (!exists) return { check, result: 'pass', message: `${file} does not exist; the defaults hold.` };
+  if (!exists) return { check, result: 'pass', message: `${file} does not exist; the defaults apply.` };
   if (isRead) return { check, result: 'pass', message: `${file} is valid TOML.` };
   const why = problems.find(({ key, severity }) => key === '' && severity === 'error')?.message ?? `${basename(file)} cannot be read.`;
   return { check, result: 'fail', message: why, fix: why.includes('not valid TOML') ? FIX_FILE : `put a readable text file in the place of ${file} (chmod u+r)` };

@@ -38,7 +38,7 @@ const asProblem = (error: unknown): TomlProblem => {
 };
 
 const normal = (value: unknown, path: readonly string[]): unknown => {
-  if (typeof value === 'bigint') throw new TomlProblem(`${path.join('.')} is a whole number too large to be kept exactly`, null);
+  if (typeof value === 'bigint') throw new TomlProblem(`${path.join('.')} is an integer that is too large to be stored exactly`, null);
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map((item, index) => normal(item, [...path, String(index)]));
   if (!isTable(value)) return value;

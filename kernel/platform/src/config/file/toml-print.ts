@@ -6,7 +6,7 @@ export const printKey = (path: readonly string[]): string => path.map((name) => 
 
 export const printValue = (value: unknown, path: readonly string[]): string => {
   if (typeof value === 'string') {
-    if (/\p{Surrogate}/u.test(value)) throw configErrors.value_unwritable(path.join('.'), 'it holds half a character, which is no text');
+    if (/\p{Surrogate}/u.test(value)) throw configErrors.value_unwritable(path.join('.'), 'it contains half a character, which is no text');
     return printString(value);
   }
   if (typeof value === 'boolean') return String(value);

@@ -5,8 +5,20 @@
  * I2  Every call is charged once, and before it is answered: with its row's cost, or with REFUSAL_COST where it came to no row.
  */
 import type { IncomingMessage } from 'node:http';
-import { type Actor, type Admission, type AtOnce, type HookDecl, type HttpAdmit, type HttpAuthenticate, type HttpAuthorize, SvcError, type Verdict, whenKnown } from '@svc/api';
-import type { KernelHook } from '@svc/core';
+import {
+  type Actor,
+  type Admission,
+  type AtOnce,
+  type HookDecl,
+  type HttpAdmit,
+  type HttpAuthenticate,
+  type HttpAuthorize,
+  type OwnHook,
+  SvcError,
+  type Verdict,
+  whenKnown,
+  actorFrom,
+} from '@svc/api';
 import type { Call } from '../call.js';
 import { isLoopbackCaller } from './client-address.js';
 import { httpErrors } from '../errors.js';
@@ -17,7 +29,7 @@ export const REFUSAL_COST = 1;
 const NO_ROUTE = 'none';
 
 /** What the adapters ask: most of its answers are there at once. */
-export type CallerHook<H extends HookDecl> = Pick<KernelHook<H>, 'isEmpty' | 'atOnce'>;
+export type CallerHook<H extends HookDecl> = Pick<OwnHook<H>, 'isEmpty' | 'atOnce'>;
 
 export interface CallerHooks {
   readonly admit: CallerHook<typeof HttpAdmit>;
@@ -29,7 +41,7 @@ export interface CallerHooks {
 export type Guarded = Row<Addressed & { permission: string }>;
 
 /** One for all of them, so nobody may change it. */
-const PUBLIC: Actor = Object.freeze({ id: 'public', role: 'public', ownerId: 'public' });
+const PUBLIC: Actor = actorFrom({ id: 'public', role: 'public', ownerId: 'public' });
 
 /** Whose call this is. Throws the refusal, or rejects with it where somebody had to wait. */
 export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> =>
@@ -38,14 +50,15 @@ export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: Inco
 /** The same for a caller that stays, and was charged before. */
 export const identifyAgain = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> => {
   if (row.decl.auth === 'public') return PUBLIC;
-  if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can tell who calls.');
+  if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can identify callers.');
   return whenKnown(hooks.authenticate.atOnce(admissionOf(call, req, row.decl.id, 0)), (actor) => authorized(hooks, row, call, actor));
 };
 
-const authorized = (hooks: CallerHooks, { decl }: Guarded, { method }: Call, actor: Actor | undefined): AtOnce<Actor> => {
+const authorized = (hooks: CallerHooks, { decl }: Guarded, call: Call, actor: Actor | undefined): AtOnce<Actor> => {
   if (!actor) throw httpErrors.unauthorized().with({ headers: { 'www-authenticate': 'Bearer' } });
+  call.actor = actor;
   if (hooks.authorize.isEmpty()) return actor;
-  return whenKnown(hooks.authorize.atOnce({ actor, method, routeId: decl.id, permission: decl.permission }), (verdict) => {
+  return whenKnown(hooks.authorize.atOnce({ actor, method: call.method, routeId: decl.id, permission: decl.permission }), (verdict) => {
     refuse(verdict);
     return actor;
   });

@@ -11,7 +11,7 @@ import type { WebSocket } from 'ws';
 import type { Projections } from '../../streams/projections.js';
 import type { StreamsAdmin } from '../../streams/streams.js';
 import { streamErrors } from '../../streams/errors.js';
-import { lastWords } from '../../streams/last-words.js';
+import { lastWords } from '../../streams/cursor.js';
 import { httpErrors } from '../errors.js';
 import { createFrameMeter, type FrameMeter } from './frame-meter.js';
 import type { FrameShare } from './frame-shares.js';
@@ -141,7 +141,7 @@ export class SocketConnection implements Connection {
       if (place.state === 'live') return;
       this.#places.delete(place);
       if (place.state === 'lost') this.#dropSlow();
-      if (place.state === 'moved') this.close(CLOSE.restart, 'the run goes on in another process: connect again and resume');
+      if (place.state === 'moved') this.close(CLOSE.restart, 'the run continues in another process: reconnect and resume');
       // Whoever left hears nothing any more; the others are told that the service stops.
       if (place.state === 'closed') this.send(encoder.encode(lastWords(place)) ?? '');
     };

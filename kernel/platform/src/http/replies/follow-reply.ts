@@ -4,10 +4,10 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Headers } from '@svc/api';
-import type { FrameEncoder } from '../../streams/encoder.js';
+import type { FrameEncoder } from '../../streams/projections.js';
 import type { StreamsAdmin } from '../../streams/streams.js';
 import { streamErrors } from '../../streams/errors.js';
-import { lastWords } from '../../streams/last-words.js';
+import { lastWords } from '../../streams/cursor.js';
 import { type Head, headersOf } from './answer.js';
 
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');

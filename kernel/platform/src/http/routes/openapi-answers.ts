@@ -15,20 +15,20 @@ interface Reason {
 }
 
 const REASONS: Readonly<Record<number, Reason>> = {
-  400: { name: 'BadRequest', says: 'The request is not what this call takes' },
+  400: { name: 'BadRequest', says: 'The request is invalid' },
   401: { name: 'Unauthorized', says: 'The API key is missing or wrong' },
   403: { name: 'Forbidden', says: 'The caller may not do this, or not from there' },
   404: { name: 'NotFound', says: 'It does not exist' },
   406: { name: 'NotAcceptable', says: 'The Accept header names a version that there is not' },
   408: { name: 'RequestTimeout', says: 'The body came too slowly' },
-  409: { name: 'Conflict', says: 'It does not go with what is there now' },
-  412: { name: 'PreconditionFailed', says: 'Something has to be set first: the key of a provider, say' },
+  409: { name: 'Conflict', says: 'The request conflicts with the current state' },
+  412: { name: 'PreconditionFailed', says: "Something must be set first, such as a provider's key" },
   413: { name: 'ContentTooLarge', says: 'The body is too large' },
   415: { name: 'UnsupportedMediaType', says: 'The body is not of the type that this call takes' },
   426: { name: 'UpgradeRequired', says: 'This path speaks WebSocket' },
-  429: { name: 'TooManyRequests', says: 'The rate limit is used up; Retry-After says for how long, in seconds' },
+  429: { name: 'TooManyRequests', says: 'The rate limit is exceeded; Retry-After says for how many seconds' },
   500: { name: 'InternalError', says: 'Internal error; the log has the cause under the request id' },
-  503: { name: 'Unavailable', says: 'Not at the moment: the service starts, stops or is closed. Retry-After says when to ask again, in seconds' },
+  503: { name: 'Unavailable', says: 'Unavailable: the daemon is starting, stopping or closed. Retry-After says when to try again, in seconds' },
 };
 
 /** Headers that answers have in common, listed once. */

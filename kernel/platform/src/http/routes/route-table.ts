@@ -73,10 +73,10 @@ export const nextTable = <D extends Addressed>(previous: RouteTable<D>, active: 
 export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others: ReadonlyArray<Contribution<D>>): void => {
   const { owner, value } = candidate;
   const named = `${methodOf(value)} ${value.path} (${owner.id})`;
-  if (value.auth !== 'public' && value.auth !== 'bearer') throw httpErrors.route_refused(`${named} says no auth: it must be "public" or "bearer".`);
-  if (!Number.isFinite(value.cost) || value.cost < 0) throw httpErrors.route_refused(`${named} says no cost: what a call takes from the caller's rate limit.`);
+  if (value.auth !== 'public' && value.auth !== 'bearer') throw httpErrors.route_refused(`${named} has no auth: it must be "public" or "bearer".`);
+  if (!Number.isFinite(value.cost) || value.cost < 0) throw httpErrors.route_refused(`${named} has no cost: the tokens that a call takes from the caller's rate limit.`);
   const { under } = value.errorShape ?? {};
-  if (under !== undefined && !value.path.startsWith(under)) throw httpErrors.route_refused(`${named} speaks for the errors below ${under}, where it does not stand.`);
+  if (under !== undefined && !value.path.startsWith(under)) throw httpErrors.route_refused(`${named} formats the errors below ${under}, but is not below it.`);
   const pattern = patternOf(value);
   for (const other of others) {
     if (other.value === value) continue;
@@ -86,7 +86,7 @@ export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others
     const theirs = patternOf(other.value);
     if (theirs.shape === pattern.shape) throw httpErrors.route_conflict(`${named} and ${standing} answer the same requests.`);
     if (other.owner.id === owner.id) continue;
-    if ((owner.isRemote || other.owner.isRemote) && overlap(theirs, pattern)) throw httpErrors.route_conflict(`${named} and ${standing} overlap: what is meant for one would reach the other.`);
+    if ((owner.isRemote || other.owner.isRemote) && overlap(theirs, pattern)) throw httpErrors.route_conflict(`${named} and ${standing} overlap: a request for one could reach the other.`);
     if (other.value.auth !== value.auth && (shadows(theirs, pattern) || shadows(pattern, theirs))) {
       throw httpErrors.route_conflict(`${named} and ${standing} overlap but differ in auth ("${value.auth}", "${other.value.auth}").`);
     }

@@ -91,4 +91,12 @@ export const journalMigrations: readonly Migration[] = [
       m.createIndex('runs', ['lane', 'position'], { where: 'lane IS NOT NULL' });
     },
   },
+  {
+    name: '0005_sessions',
+    up: (m) => {
+      // The conversation that a run belongs to, for the purge of it.
+      m.addColumn('runs', 'session_id', { kind: 'text' });
+      m.createIndex('runs', ['session_id'], { where: 'session_id IS NOT NULL' });
+    },
+  },
 ];

@@ -1,5 +1,5 @@
 /** The writes by which a run begins: held at once, in the queue, or over already. */
-import type { Db, JournalRun, Scalar, Write } from '@svc/api';
+import type { Db, JournalRun, Scalar, Write, RunSubject } from '@svc/api';
 import { toJson } from './run-rows.js';
 
 export interface Lease {
@@ -8,7 +8,15 @@ export interface Lease {
   readonly ms: number;
 }
 
-const RUN_INSERT = 'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
+const RUN_INSERT =
+  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, session_id, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
+
+/** What its row holds beside the run. */
+export interface Place {
+  readonly position: number;
+  /** Read by purges alone. */
+  readonly session: string | null;
+}
 
 interface Statement {
   readonly sql: string;
@@ -20,22 +28,22 @@ export const sealed = (db: Db, { sql, args, expect }: Statement): Write => db.sq
 
 export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) => ({
   /** Inserts the run as already running; conflicts when somebody stands before it in its lane (the unique index sees to running and waiting ones). */
-  openRunning: (run: JournalRun, position: number, lease: Lease): Write =>
+  openRunning: (run: JournalRun, place: Place, lease: Lease): Write =>
     sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued' AND position < ?)`,
-      args: [...opened(run, position), lease.owner, lease.ms, run.lane, position],
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued' AND position < ?)`,
+      args: [...opened(run, place), lease.owner, lease.ms, run.lane, place.position],
       expect: 1,
     }),
 
-  openQueued: (run: JournalRun, position: number): Write =>
+  openQueued: (run: JournalRun, place: Place): Write =>
     sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
-      args: opened(run, position),
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
+      args: opened(run, place),
       expect: 1,
     }),
 
   /** A run that is over when it begins: it stands for an effect that is in the same commit. */
-  receipt: (run: { id: string; kind: string; ownerId: string; key: string | null; fingerprint: string; at: string }, position: number, result: unknown): Write =>
+  receipt: (run: RunSubject & { id: string; kind: string; ownerId: string; key: string | null; fingerprint: string; at: string }, position: number, result: unknown): Write =>
     db.insert('runs', [
       {
         id: run.id,
@@ -43,6 +51,8 @@ export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) 
         owner_id: run.ownerId,
         request_key: run.key,
         fingerprint: run.fingerprint,
+        subject: run.subject ?? null,
+        session_id: run.session ?? null,
         status: 'done',
         position,
         result: toJson(result),
@@ -55,7 +65,7 @@ export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) 
     ]),
 });
 
-const opened = (run: JournalRun, position: number): Scalar[] => [
+const opened = (run: JournalRun, { position, session }: Place): Scalar[] => [
   run.id,
   run.kind,
   run.ownerId,
@@ -64,6 +74,7 @@ const opened = (run: JournalRun, position: number): Scalar[] => [
   run.lane,
   run.parentId,
   run.subject,
+  session,
   position,
   toJson(run.input),
   run.createdAt,

@@ -5,6 +5,9 @@ import { journalErrors } from '../errors.js';
 import { BY_INDEX, type JournalParts, positionAt } from '../journal-parts.js';
 import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
+/** Why steps are read with no actor. */
+const OF_STEPS = 'steps have no owner column; the text finds whose they are through their runs';
+
 const DEFAULT_LIST = 100;
 const MAX_LIST = 1_000;
 const DEFAULT_SUMMARY = 1_000;
@@ -17,7 +20,9 @@ export const getRun = async (parts: JournalParts, actor: Actor, runId: string): 
 };
 
 export const runByKey = async (parts: JournalParts, ownerId: string, kind: string, key: string): Promise<JournalRun | undefined> => {
-  const row = await parts.db.system('a request that was sent again').first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
+  const row = await parts.db
+    .system('a request that was sent again: a key belongs to one owner, also where the caller sees all')
+    .first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
   return row && runOf(row);
 };
 
@@ -27,7 +32,7 @@ export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runIds
   const mine = `EXISTS (SELECT 1 FROM ${tables.runs} r WHERE r.id = run_id AND (? = 1 OR r.owner_id = ?)${ofKinds})`;
   const reads = idGroups(runIds).map((group) =>
     db
-      .system(BY_INDEX)
+      .system(OF_STEPS)
       .read<StepRow>(`SELECT ${STEP_COLUMNS} FROM ${tables.steps} WHERE run_id IN (${group.map(() => '?').join()}) AND ${mine} ORDER BY run_id, seq`, [
         ...group,
         ...ownerScope(actor),
@@ -59,7 +64,7 @@ export const summaryOf = async (parts: JournalParts, filter: RunFilter): Promise
   const args = [...found.args, Math.min(filter.limit ?? DEFAULT_SUMMARY, MAX_SUMMARY)];
   const [rows, kinds] = await Promise.all([
     parts.db.system(BY_INDEX).read<Pick<RunRow, 'status' | 'created_at' | 'updated_at'>>(newest('status, created_at, updated_at'), args),
-    parts.db.system(BY_INDEX).read<{ kind: string; n: number | string }>(`SELECT kind, COUNT(*) AS n FROM ${steps} WHERE run_id IN (${newest('id')}) GROUP BY kind`, args),
+    parts.db.system(OF_STEPS).read<{ kind: string; n: number | string }>(`SELECT kind, COUNT(*) AS n FROM ${steps} WHERE run_id IN (${newest('id')}) GROUP BY kind`, args),
   ]);
   const byStatus: Partial<Record<RunStatus, number>> = {};
   for (const { status } of rows) byStatus[status] = (byStatus[status] ?? 0) + 1;

@@ -70,7 +70,7 @@ const createSqlText = ({ sealed }: DbParts, names: TableNames, validate: SqlVali
 
 const expected = (expect: number | undefined): { expect?: number } => {
   if (expect === undefined) return {};
-  if (!Number.isSafeInteger(expect) || expect < 0) throw storageErrors.bad_write(`${String(expect)} is no number of rows to expect`);
+  if (!Number.isSafeInteger(expect) || expect < 0) throw storageErrors.bad_write(`${String(expect)} is not a valid number of expected rows`);
   return { expect };
 };
 

@@ -4,7 +4,7 @@
  * R1  A read as an actor gives that actor's rows alone, whatever the query or the SQL text says.
  * R2  An error of a read says who read: `as user:alice`, `system: pruning`.
  */
-import { type Actor, type Db, isSvcError, type Page, type Reader, type Row, type Scalar, type Select, type Where } from '@svc/api';
+import { type Actor, type Db, isSvcError, type Page, type Reader, type Row, type Scalar, type Select, type Where, actorFrom } from '@svc/api';
 import type { TextSearch } from '@svc/api/internal';
 import type { Engine } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
@@ -47,10 +47,10 @@ export const createReaders = ({ engine, shapes, names, validate, quote }: Reader
       // No compiler has checked what a third party hands in. Each member is read once, so that it is the same in every use.
       const { id: name, role, ownerId } = (actor as Actor | undefined) ?? NO_ACTOR;
       if (typeof name !== 'string' || typeof role !== 'string' || typeof ownerId !== 'string') throw storageErrors.bad_query('db.as takes an actor');
-      return readerFor({ id: name, role, ownerId }, `as ${name}`);
+      return readerFor(actorFrom({ id: name, role, ownerId }), `as ${name}`);
     },
     system: (why) => {
-      if (typeof why !== 'string' || why === '' || why.length > MAX_WHY_CHARS) throw storageErrors.bad_query(`a read with no actor gives a reason of 1 to ${MAX_WHY_CHARS} characters`);
+      if (typeof why !== 'string' || why === '' || why.length > MAX_WHY_CHARS) throw storageErrors.bad_query(`a read without an actor needs a reason of 1 to ${MAX_WHY_CHARS} characters`);
       return readerFor(undefined, `system: ${why}`);
     },
   };

@@ -63,7 +63,7 @@ export const createSqlPolicy = (names: TableNames): SqlValidate => {
     if (names.isPlatform) return PLATFORM;
     const known = kept[use].get(sql);
     if (known) return known;
-    if (typeof sql !== 'string') throw storageErrors.sql_refused('it is no text');
+    if (typeof sql !== 'string') throw storageErrors.sql_refused('it is not text');
     checkLength(sql, names.isThirdParty);
     const fresh = validate(tokensOf(sql), use, names);
     // A text built anew for each call would fill the map: start over rather than grow.
@@ -125,7 +125,7 @@ class Walk {
       top.expectsTable = false;
       top.isOpening = false;
     } else if (top.expectsTable || top.with?.expectsName) {
-      throw storageErrors.sql_refused(`"${mark}" stands where a name must stand`);
+      throw storageErrors.sql_refused(`"${mark}" is not a name`);
     } else if (mark === ')') {
       if (top.with) throw storageErrors.sql_refused('WITH leads to no statement');
       this.#frames.pop();
@@ -248,7 +248,7 @@ const checkSearched = (tokens: readonly Token[], at: number): void => {
     if (text !== ',' || depth > 1) continue;
     const [searched, behind] = [tokens[next + 1], tokens[next + 2]];
     const isShort = searched?.kind === 'text' && searched.text.length <= MAX_SEARCHED && behind?.kind === 'mark' && (behind.text === ',' || behind.text === ')');
-    if (!isShort) throw storageErrors.sql_refused(`what ${tokens[at]?.text.toLowerCase()} looks for is a text of at most ${MAX_SEARCHED} characters that stands in the statement`);
+    if (!isShort) throw storageErrors.sql_refused(`the search text of ${tokens[at]?.text.toLowerCase()} must be a constant of at most ${MAX_SEARCHED} characters`);
     return;
   }
 };

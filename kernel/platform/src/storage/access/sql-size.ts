@@ -98,7 +98,7 @@ export const checkSize = (tokens: readonly Token[], isThirdParty: boolean): void
 };
 
 const refuseLarge = (size: number): void => {
-  if (size > MAX_SIZE) throw storageErrors.sql_refused('it is too large, or what its names stand for makes it so: use fewer patterns, functions and queries within queries');
+  if (size > MAX_SIZE) throw storageErrors.sql_refused('it is too large, itself or after its names are expanded: use fewer patterns, functions and subqueries');
 };
 
 const close = ({ level, name }: Bracket, around: Level): void => {

@@ -62,7 +62,7 @@ const among = (column: string, name: string, values: readonly Scalar[]): Conditi
   const last = wanted.at(-1);
   if (last === undefined) return NOTHING;
   const args = wanted.map((value) => {
-    if (value === null) throw storageErrors.bad_query(`the list for ${column} holds null`);
+    if (value === null) throw storageErrors.bad_query(`the list for ${column} contains null`);
     return scalar(column, value);
   });
   while (!isPowerOfTwo(args.length)) args.push(last);

@@ -37,7 +37,7 @@ export const storageErrors = defineErrors('storage', {
     message: (id: string, table: string, why: string) => `The table "${table}" of "${id}" cannot be named: ${why}.`,
     hint: 'Choose another name under "tables" in extension.json.',
   },
-  reserved_owner: { status: 500, retry: false, message: (id: string) => `The id "${id}" belongs to the platform.`, hint: 'Give the extension another id.' },
+  reserved_owner: { status: 500, retry: false, message: (id: string) => `The id "${id}" belongs to the platform.`, hint: 'Choose another id for the extension.' },
   write_unsealed: {
     status: 500,
     retry: false,
@@ -61,7 +61,7 @@ export const storageErrors = defineErrors('storage', {
     status: 500,
     retry: false,
     message: (owner: string, table: string) => `The table ${table} of ${owner} has no column owner_id, so it cannot be read as an actor.`,
-    hint: "Add owner_id in a migration. Where the rows belong to nobody, read them with ctx.db.system('why').",
+    hint: "Add owner_id in a migration. Read rows without an owner with ctx.db.system('why').",
   },
   no_owned_table: {
     status: 500,
@@ -74,12 +74,12 @@ export const storageErrors = defineErrors('storage', {
     status: 500,
     retry: false,
     message: (table: string, limit: number) => `A select from ${table} without a limit found more than ${limit} rows.`,
-    hint: 'Give it a limit, or read in pages.',
+    hint: 'Set a limit, or read in pages.',
   },
   bad_cursor: { status: 400, retry: false, message: () => 'The cursor is not one that this list gave.', hint: 'Start again without a cursor. Pass "next" of a page unchanged, with the same order.' },
   full: { status: 507, retry: true, message: () => 'The disk is full: nothing was written.', hint: 'Free some space on the disk that holds the database, then try again.' },
   io: { status: 500, retry: false, message: () => 'The disk reported an error while writing.', hint: 'Check the disk and the log. A restart shows whether the last change was saved.' },
-  busy: { status: 503, retry: true, message: () => 'Another program holds the database.', hint: 'Close the other program, then try again.' },
+  busy: { status: 503, retry: true, message: () => 'Another program has locked the database.', hint: 'Close the other program, then try again.' },
   overloaded: { status: 503, retry: true, message: (waiting: number) => `${waiting} commits already wait for the disk.`, hint: 'Try again in a moment.' },
   too_slow: {
     status: 503,
@@ -112,7 +112,7 @@ export const storageErrors = defineErrors('storage', {
     hint: 'Split it into several rows, or store it as a file.',
   },
   closed: { status: 503, retry: true, message: () => 'The database is closed.', hint: 'The daemon is stopping.' },
-  failed: { status: 500, retry: false, message: () => 'The database refused a statement.', hint: 'The log holds the cause.' },
+  failed: { status: 500, retry: false, message: () => 'The database refused a statement.', hint: 'The log has the cause.' },
   unavailable: {
     status: 503,
     retry: false,
@@ -141,7 +141,7 @@ export const storageErrors = defineErrors('storage', {
   number_read: {
     status: 500,
     retry: false,
-    message: (value: string) => `The database holds the number ${value}, which is beyond 2^53 and cannot be read exactly.`,
+    message: (value: string) => `The database contains the number ${value}, which is beyond 2^53 and cannot be read exactly.`,
     hint: 'This is a bug in the extension that wrote it.',
   },
   migration_changed: {

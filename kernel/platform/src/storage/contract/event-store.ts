@@ -32,7 +32,7 @@ export const createEventStore = (options: EventStoreOptions): { sqlOf(event: Eve
     sqlOf({ event, data }) {
       if (!options.isStored(event)) return undefined;
       const text = JSON.stringify(data);
-      if (text === undefined) throw storageErrors.bad_write(`the event ${event} carries nothing that JSON can hold`);
+      if (text === undefined) throw storageErrors.bad_write(`the event ${event} has no data that JSON can represent`);
       sincePrune += 1;
       if (sincePrune >= PRUNE_EVERY) {
         sincePrune = 0;
@@ -48,6 +48,6 @@ const prune = async ({ queue, log }: EventStoreOptions): Promise<void> => {
   try {
     await queue.commit(unit);
   } catch (error) {
-    log.warn('Old events could not be removed; the next round tries again.', { error });
+    log.warn('Old events could not be deleted; the next round tries again.', { error });
   }
 };

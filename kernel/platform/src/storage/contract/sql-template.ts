@@ -33,7 +33,7 @@ const parse = (sql: string): Template => {
   const pieces: string[] = [];
   let from = 0;
   for (const match of sql.matchAll(TOKEN)) {
-    if (match[0] === ';' && sql.slice(match.index + 1).trim() !== '') throw storageErrors.bad_write('it holds more than one statement');
+    if (match[0] === ';' && sql.slice(match.index + 1).trim() !== '') throw storageErrors.bad_write('it contains more than one statement');
     if (match[0] !== '?') continue;
     pieces.push(sql.slice(from, match.index));
     from = match.index + 1;

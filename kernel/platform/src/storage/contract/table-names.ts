@@ -48,7 +48,7 @@ export const physicalName = (id: string, table: string): string => {
 export const tableNames = (owner: TableOwner): TableNames => {
   const { id, tables, isPlatform = false, isThirdParty = false } = owner;
   if (!isPlatform && RESERVED.test(id)) throw storageErrors.reserved_owner(id);
-  if (tables.includes('migrations')) throw storageErrors.bad_name(id, 'migrations', 'the name is kept for bookkeeping');
+  if (tables.includes('migrations')) throw storageErrors.bad_name(id, 'migrations', 'the name is reserved');
   const own = new Map(tables.map((table) => [table, physicalName(id, table)]));
   const physical = new Set(own.values());
   return {

@@ -60,7 +60,7 @@ export const createTending = (deps: TendingDeps): Tending => {
       await work();
       isTroubled = false;
     } catch (error) {
-      if (!isTroubled) deps.log.warn('The database could not be tended; it is tried again every second.', { error });
+      if (!isTroubled) deps.log.warn('Database maintenance failed; svc tries again every second.', { error });
       isTroubled = true;
     }
   };

@@ -28,7 +28,7 @@ export const checkGroups = (column: string, groups: readonly (readonly string[])
   // A list of its own: one that reads otherwise the second time would be validated as one and used as another.
   const own = Array.from(groups, (group) => Array.from(group));
   if (own.length === 0 || own.some((group) => group.length === 0)) throw storageErrors.bad_query(`no word is asked of ${column}`);
-  if (own.length > MAX_GROUPS || own.flat().length > MAX_WORDS) throw storageErrors.bad_query(`more words are asked of ${column} than an index is asked at once`);
-  for (const word of own.flat()) if (!isWord(word)) throw storageErrors.bad_query(`${JSON.stringify(word)} is no word that ${column} could hold`);
+  if (own.length > MAX_GROUPS || own.flat().length > MAX_WORDS) throw storageErrors.bad_query(`more search words for ${column} than allowed`);
+  for (const word of own.flat()) if (!isWord(word)) throw storageErrors.bad_query(`${JSON.stringify(word)} is not a word that ${column} could hold`);
   return own;
 };

@@ -57,11 +57,11 @@ const REASONS: Readonly<Record<string, string>> = {
   '57P03': 'it is starting or stopping',
   '57P01': 'it was stopped',
   ECONNREFUSED: 'nothing answers at this address',
-  ENOENT: 'there is no such socket',
+  ENOENT: 'the socket does not exist',
   ENOTFOUND: 'the name of the host is not known',
   EAI_AGAIN: 'the name of the host cannot be looked up now',
   ETIMEDOUT: 'it does not answer in time',
-  EHOSTUNREACH: 'there is no way to the host',
+  EHOSTUNREACH: 'the host is unreachable',
 };
 
 /** Why there is no connection, in words; never the driver's, which may name the user. */
@@ -72,7 +72,7 @@ export const reasonOf = (error: unknown): string => {
   if (known !== undefined) return known;
   if (/timeout/i.test(first.message)) return 'it does not answer in time';
   if (/SSL|certificate|self.signed/i.test(first.message)) return 'the encrypted connection was refused; see sslmode in the URL';
-  if (/password must be a string|SASL|SCRAM/.test(first.message)) return 'it asks for a password, and the URL has none that fits';
+  if (/password must be a string|SASL|SCRAM/.test(first.message)) return 'it requires a password, and the URL has none that is correct';
   return 'the connection was closed';
 };
 

@@ -17,10 +17,10 @@ export const addressOf = (text: string): PostgresAddress => {
   } catch {
     throw storageErrors.bad_url('it cannot be read as a URL (write special characters of a password as %40 and the like)');
   }
-  if (url.protocol === 'sha256:') throw storageErrors.bad_url('config.toml cannot be read, and what it said before is not kept elsewhere because it may hold a password');
+  if (url.protocol === 'sha256:') throw storageErrors.bad_url('config.toml cannot be read, and its earlier value is not stored elsewhere because it may contain a password');
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw storageErrors.bad_url('it does not begin with postgres://');
   const name = decoded(url.pathname.slice(1));
-  if (name === '' || name.includes('/')) throw storageErrors.bad_url('it names no database; its name stands behind the host: postgres://host/name');
+  if (name === '' || name.includes('/')) throw storageErrors.bad_url('it names no database; put the name after the host: postgres://host/name');
   const host = url.searchParams.get('host') ?? url.hostname;
   if (host === '') throw storageErrors.bad_url('it names no host');
   const password = url.searchParams.get('password') ?? decoded(url.password);

@@ -98,7 +98,7 @@ const reopen = async ({ address, log, patienceMs = PATIENCE_MS, session }: Pick<
       return connection;
     } catch (error) {
       const why = reasonOf(error);
-      if (!reported) log.warn('The connection to the database was lost; it is opened again.', { database: address.place, why });
+      if (!reported) log.warn('The connection to the database was lost; svc reconnects.', { database: address.place, why });
       if (closing.aborted || !isPassing(error) || performance.now() > deadline) throw storageErrors.unreachable(address.place, why);
       await new Promise<void>((resolve) => setTimeout(resolve, TRY_EVERY_MS));
     }

@@ -10,5 +10,5 @@ export const checkServer = async (connection: Pick<PostgresConnection, 'query'>,
   const row = result?.rows[0];
   const version = Number(row?.version);
   if (!(version >= OLDEST)) throw storageErrors.server_unavailable(place, `it is PostgreSQL ${Math.floor(version / 10_000)}, and 13 is the oldest that will do`);
-  if (row?.encoding !== 'UTF8') throw storageErrors.server_unavailable(place, `it keeps text as ${row?.encoding}, and only UTF8 will do`);
+  if (row?.encoding !== 'UTF8') throw storageErrors.server_unavailable(place, `its encoding is ${row?.encoding}, but UTF8 is required`);
 };

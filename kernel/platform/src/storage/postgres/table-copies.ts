@@ -1,4 +1,4 @@
-/** Copies of an owner's tables in the same database (K1 to K3 of contract/kept-tables.ts), under the lock of all commits. */
+/** Copies of an owner's tables in the same database (K1 to K3 of contract/table-copies.ts), under the lock of all commits. */
 import type { Clock } from '@svc/api';
 import type { AppliedMigrations, DriverRow } from '../contract/engine.js';
 import { copyName, COPY_TABLE, type TableCopies } from '../contract/table-copies.js';

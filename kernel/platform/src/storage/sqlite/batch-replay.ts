@@ -3,13 +3,13 @@
  * transaction along: then the others begin anew without the one that was late.
  */
 import type { SvcError } from '@svc/api';
-import type { Waiting } from '../contract/batch-end.js';
+import type { Waiting, BatchEndDeps } from '../contract/batch-end.js';
 import { LateCommit, lateRefusal, limitsOfPart, partsOf, refusalOf } from '../contract/late-commits.js';
 import type { Unit } from '../contract/write-compiler.js';
-import type { BatchDeps } from './batch-deps.js';
 import { OWN_BOUNDS, THIRD_PARTY_BOUNDS } from './sqlite-bounds.js';
 import { CHANGES_TABLE } from './sqlite-dialect.js';
 import { mapSqliteError } from './sqlite-errors.js';
+import type { SqliteConnection } from './sqlite-connection.js';
 
 export interface Replayed {
   readonly kept: Waiting[];
@@ -84,3 +84,7 @@ const runUnit = async (deps: BatchDeps, unit: Unit): Promise<void> => {
     });
   }
 };
+
+export interface BatchDeps extends BatchEndDeps {
+  readonly connection: SqliteConnection;
+}

@@ -7,8 +7,7 @@ import { isOneCommitsFault, refuse, settle, timed, type Waiting } from '../contr
 import type { Deadline } from '../contract/deadlines.js';
 import { storageErrors } from '../contract/errors.js';
 import { LateCommit, lateRefusal, limitOfBatch, makersOf, refusalOf } from '../contract/late-commits.js';
-import type { BatchDeps } from './batch-deps.js';
-import { replay } from './batch-replay.js';
+import { type BatchDeps, replay } from './batch-replay.js';
 import { OWN_BOUNDS, THIRD_PARTY_BOUNDS } from './sqlite-bounds.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE } from './sqlite-dialect.js';

@@ -128,7 +128,7 @@ const allOrNothing = ({ connection, queue, log }: MigrationDeps, statements: rea
     try {
       await run(() => connection.exec(`BEGIN IMMEDIATE;${statements.join('\n;')}\n;COMMIT;`));
     } catch (error) {
-      await connection.exec('ROLLBACK;').catch((failure: unknown) => log.debug('Nothing was left to undo.', { error: failure }));
+      await connection.exec('ROLLBACK;').catch((failure: unknown) => log.debug('There was nothing to undo.', { error: failure }));
       throw error;
     }
   });

@@ -4,12 +4,11 @@ import { createDeadlines } from '../contract/deadlines.js';
 import { createCommit } from '../contract/commit-ops.js';
 import type { AppliedMigrations, Engine } from '../contract/engine.js';
 import { createEvents, createEventStore } from '../contract/event-store.js';
-import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity } from '../contract/migrations/identity.js';
+import { CREATE_IDENTITY, type DatabaseIdentity, openIdentity, IDENTITY_TABLE, identityIn, type IdentityRow } from '../contract/migrations/identity.js';
 import { createStatementRules, KERNEL } from '../contract/statement-limits.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
-import { identityRow } from './identity-row.js';
 import { sqliteTableCopies } from './table-copies.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
@@ -71,6 +70,8 @@ const SET_UP = [
   'PRAGMA synchronous=FULL',
   'PRAGMA foreign_keys=ON',
   'PRAGMA temp_store=MEMORY',
+  // What is deleted is overwritten in the file: a purge leaves nothing to whoever reads its bytes (decision 0081).
+  'PRAGMA secure_delete=ON',
   // The WAL file shrinks back to this after a checkpoint.
   'PRAGMA journal_size_limit=67108864',
   `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,
@@ -95,3 +96,8 @@ const checkpoint = async (connection: SqliteConnection): Promise<boolean> => {
   const [row] = await connection.all('PRAGMA wal_checkpoint(PASSIVE)', []);
   return row !== undefined && row.log === row.checkpointed;
 };
+
+export const identityRow = (connection: SqliteConnection): IdentityRow => ({
+  read: async () => identityIn(await connection.all(`SELECT id, mark FROM ${IDENTITY_TABLE}`, [])),
+  advance: () => connection.exec(`INSERT INTO ${IDENTITY_TABLE} VALUES(1, lower(hex(randomblob(16))), 1) ON CONFLICT (one) DO UPDATE SET mark = mark + 1;`),
+});

@@ -47,10 +47,10 @@ export const openFailure = (file: string, error: unknown): SvcError => {
     SQLITE_READONLY: 'the file or its folder is read-only',
     SQLITE_PERM: 'this user may not open it',
     SQLITE_NOTADB: 'the file is not a database (or is encrypted)',
-    SQLITE_CORRUPT: 'the file is damaged; restore a backup or one of the copies beside it',
+    SQLITE_CORRUPT: 'the file is damaged; restore a backup or one of the copies next to it',
     SQLITE_FULL: 'the disk is full',
     SQLITE_IOERR: 'the disk reported an error',
-    SQLITE_BUSY: 'another program holds it',
+    SQLITE_BUSY: 'another program has locked it',
   };
   return storageErrors.unavailable(file, why[errnoOf(error) ?? ''] ?? 'the database engine refused').with({ cause: error });
 };

@@ -3,7 +3,7 @@ import { newCounters } from '../contract/batch-end.js';
 import { createDeadlines } from '../contract/deadlines.js';
 import { createStatementRules } from '../contract/statement-limits.js';
 import { createWriteQueue, type WriteQueue } from '../contract/write-queue.js';
-import type { BatchDeps } from './batch-deps.js';
+import type { BatchDeps } from './batch-replay.js';
 import { runBatch } from './batch-run.js';
 
 export type SqliteQueueOptions = Omit<BatchDeps, 'counters' | 'deadlines' | 'rules'> & Partial<Pick<BatchDeps, 'deadlines' | 'rules'>>;

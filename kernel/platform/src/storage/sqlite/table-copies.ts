@@ -1,4 +1,4 @@
-/** Copies of an owner's tables in the same SQLite file (K1 to K3 of contract/kept-tables.ts). */
+/** Copies of an owner's tables in the same SQLite file (K1 to K3 of contract/table-copies.ts). */
 import type { Clock } from '@svc/api';
 import { copyName, COPY_TABLE, type TableCopies } from '../contract/table-copies.js';
 import type { AppliedMigrations } from '../contract/engine.js';

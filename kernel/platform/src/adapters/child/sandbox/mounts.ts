@@ -27,7 +27,7 @@ export const checkedMounts = (mounts: readonly SandboxMount[], home: string | un
 /** `path` is real. */
 const whyNever = (path: string, home: string | undefined): string | undefined => {
   if (COVERED.includes(path)) return 'it would cover a folder of the sandbox itself';
-  if (home !== undefined && touches(realOf(home), path)) return "it is, holds or lies in the daemon's home";
+  if (home !== undefined && touches(realOf(home), path)) return "it is, contains or is inside the daemon's home folder";
   const never = NEVER.find((folder) => touches(realOf(folder), path));
   return never === undefined ? undefined : `${never} is never mounted`;
 };

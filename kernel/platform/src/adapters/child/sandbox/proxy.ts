@@ -96,7 +96,7 @@ const whyNot = ({ terms }: Lines, host: string, error: unknown): string => {
 const tunnel = async (lines: Lines, where: string, socket: Socket, head: Buffer): Promise<void> => {
   const url = /^[^/?#@\s]+:\d{1,5}$/.test(where) && URL.canParse(`http://${where}`) ? new URL(`http://${where}`) : undefined;
   try {
-    if (!url) throw new Error(`"${where.slice(0, 200)}" is no host with a port`);
+    if (!url) throw new Error(`"${where.slice(0, 200)}" is not a host with a port`);
     const port = url.port || '80';
     const { address } = await checked(lines, url.hostname, port);
     const upstream = keep(lines, connect({ host: address, port: Number(port), timeout: CONNECT_MS }));
@@ -120,7 +120,7 @@ const tunnel = async (lines: Lines, where: string, socket: Socket, head: Buffer)
 const pass = async (lines: Lines, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
   const url = URL.canParse(incoming.url ?? '') ? new URL(incoming.url ?? '') : undefined;
   try {
-    if (url?.protocol !== 'http:' || url.username !== '') throw new Error('only plain http addresses are asked for like this; use CONNECT for others');
+    if (url?.protocol !== 'http:' || url.username !== '') throw new Error('only plain http addresses are supported here; use CONNECT for others');
     const port = url.port || '80';
     const { address } = await checked(lines, url.hostname, port);
     const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.includes(name)));

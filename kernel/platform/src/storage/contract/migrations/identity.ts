@@ -64,7 +64,7 @@ export const openIdentity = async ({ file, place, row }: OpenIdentity): Promise<
   };
 };
 
-/** Undefined when there is no such file: a new home, or a person has accepted what is there. */
+/** Undefined when the file does not exist: a new home, or a person has accepted what is there. */
 const readNoted = async (file: string): Promise<Identity | 'unreadable' | undefined> => {
   let text: string;
   try {
@@ -83,9 +83,9 @@ const readNoted = async (file: string): Promise<Identity | 'unreadable' | undefi
 
 const compare = ({ file, place }: Pick<OpenIdentity, 'file' | 'place'>, inside: Identity | undefined, noted: Identity | 'unreadable' | undefined): string | undefined => {
   if (noted === undefined) return undefined;
-  if (noted === 'unreadable') return `${file}, which says which database was here last, cannot be read: whether ${place} is that one is not known.`;
-  if (inside === undefined) return `${place} is empty or new, but another database was here before: what that one held is missing.`;
+  if (noted === 'unreadable') return `${file}, which records the last database, cannot be read: it is unknown whether ${place} is that one.`;
+  if (inside === undefined) return `${place} is empty or new, but another database was used before: its data is missing.`;
   if (inside.id !== noted.id) return `${place} is another database than the one that was here last.`;
-  if (inside.mark < noted.mark) return `${place} is older than what was here last (${inside.mark} of ${noted.mark}): what was accepted since is missing, and what was done since may be done again.`;
+  if (inside.mark < noted.mark) return `${place} is older than the last one (${inside.mark} of ${noted.mark}): messages accepted since are missing, and actions since then may be repeated.`;
   return undefined;
 };

@@ -1,0 +1,72 @@
+/** What a call would do, as a person reads it before they decide. */
+import type { OutputOf } from '@svc/kit';
+import { t } from './words.js';
+
+export type Approval = OutputOf<'getApproval'>;
+
+const KINDS: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'folded' };
+
+const Changes = ({ diff, label }: { diff: string; label: string }) => (
+  <div class="diff" role="region" aria-label={label} tabIndex={0}>
+    {diff
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line, index) => (
+        <div key={index} class={`diff-line ${KINDS[line.charAt(0)] ?? 'same'}`}>
+          <span>{line}</span>
+        </div>
+      ))}
+  </div>
+);
+
+export const Preview = ({ preview }: { preview: Approval['preview'] }) => {
+  if (preview.kind === 'command')
+    return (
+      <>
+        <pre tabIndex={0}>{preview.argv === null ? preview.line : preview.argv.map(quoted).join(' ')}</pre>
+        {preview.argv === null && <p class="approval-warning">{t('shell_line')}</p>}
+        {preview.truncated && <p class="approval-warning">{t('truncated')}</p>}
+      </>
+    );
+  if (preview.kind === 'diff')
+    return (
+      <>
+        {preview.files.map(({ path, change, diff, added, removed, truncated }) => (
+          <div key={path}>
+            <p class="row wrap">
+              <code class="approval-path">
+                <bdi>{path}</bdi>
+              </code>
+              <span class="muted numbers">
+                {t(change)} +{added} −{removed}
+              </span>
+            </p>
+            {diff !== '' && <Changes diff={diff} label={path} />}
+            {truncated && <p class="approval-warning">{t('truncated')}</p>}
+          </div>
+        ))}
+      </>
+    );
+  if (preview.kind === 'request')
+    return (
+      <>
+        <p class="row wrap">
+          <span>{preview.method}</span>
+          <strong>
+            <bdi>{preview.host}</bdi>
+          </strong>
+        </p>
+        <pre tabIndex={0}>{preview.url}</pre>
+      </>
+    );
+  return (
+    <>
+      <pre tabIndex={0}>{preview.text}</pre>
+      {preview.problem !== undefined && <p class="approval-warning">{preview.problem}</p>}
+      {preview.truncated && <p class="approval-warning">{t('truncated')}</p>}
+    </>
+  );
+};
+
+/** Each word by itself, so that nobody takes two for one. */
+const quoted = (word: string): string => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

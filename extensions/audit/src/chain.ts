@@ -1,0 +1,81 @@
+/**
+ * The one writer of the chain.
+ *
+ * C1  Facts become entries in the order in which the relay hands them on; a fact that comes again is entered once.
+ * C2  One daemon of those on a database is given facts. Two that write at once anyway cannot fork the chain: ids and
+ *     previous hashes are unique, so one of them fails and goes on behind the other.
+ * C3  Personal details are beside the chain, which holds a salted hash of them.
+ */
+import { type AuditFact, type ExtensionContext, isSvcError, type Write } from '@svc/api';
+import { commitmentOf, hashOf, NO_AGENT, sortedJson, textOf } from './format/entry.js';
+import { TILE } from './format/merkle.js';
+import type { AuditStore, NewEntry, Tip } from './store.js';
+
+export interface ChainDeps {
+  readonly store: AuditStore;
+  readonly ids: Pick<ExtensionContext['ids'], 'hex'>;
+  /** Commits with the entries that they were made. */
+  readonly entered: () => readonly Write[];
+}
+
+export interface Chain {
+  enter(facts: readonly AuditFact[]): Promise<void>;
+  /** As far as this daemon has written or seen it; undefined before. */
+  seen(): Tip | undefined;
+}
+
+const SALT_BYTES = 16;
+const MAX_RACES = 8;
+
+export const createChain = (deps: ChainDeps): Chain => {
+  const { store } = deps;
+  let tip: Tip | undefined;
+  const append = async (facts: readonly AuditFact[]): Promise<void> => {
+    if (facts.length === 0) return;
+    const before = tip ?? (await store.tip());
+    const entries = chained(deps, before, facts);
+    await store.append(entries, deps.entered());
+    const last = entries.at(-1) ?? before;
+    tip = { id: last.id, hash: last.hash };
+    if (Math.floor(before.id / TILE) !== Math.floor(tip.id / TILE)) await store.seal(tip);
+  };
+  return {
+    seen: () => tip,
+    enter: async (facts) => {
+      for (let races = 0; ; races += 1) {
+        try {
+          // After a failure nobody knows how much of it was written.
+          const known = races === 0 && tip ? new Set<string>() : await store.known(facts.map(({ id }) => id));
+          return await append(facts.filter(({ id }) => !known.has(id)));
+        } catch (error) {
+          tip = undefined;
+          if (races >= MAX_RACES || !isSvcError(error) || error.code !== 'storage_conflict') throw error;
+        }
+      }
+    },
+  };
+};
+
+const chained = ({ ids }: ChainDeps, tip: Tip, facts: readonly AuditFact[]): NewEntry[] => {
+  let { id, hash: prev } = tip;
+  return facts.map((fact) => {
+    const detail = sortedJson(fact.personal);
+    const salt = ids.hex(SALT_BYTES);
+    id += 1;
+    const fields = {
+      id,
+      prev_hash: prev,
+      timestamp: line(fact.at),
+      event_type: line(fact.type),
+      agent_id: fact.agentId === '' ? NO_AGENT : line(fact.agentId),
+      details: sortedJson({ ...fact.details, outcome: fact.outcome, personal: commitmentOf(salt, detail) }),
+    };
+    const body = textOf(fields);
+    prev = hashOf(body);
+    return { ...fields, source: fact.id, body, hash: prev, personal: { owner_id: fact.ownerId, salt, detail } };
+  });
+};
+
+/** Texts of entries are joined by line breaks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it takes out
+const line = (value: string): string => value.replaceAll(/[\u0000-\u001f\u2028\u2029]/g, ' ');

@@ -1,0 +1,79 @@
+/** What a person sees of a call that they have to approve: made from its arguments and the files as they are. */
+import { type Dir, type FileChange, isSvcError, parseCommandLine, type ToolPreview } from '@svc/api';
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff';
+import { toolErrors } from '../errors.js';
+import type { Change } from './patch-plan.js';
+import { readText } from './workspace.js';
+
+const MAX_LINE_CHARS = 16_000;
+const MAX_DIFF_CHARS = 48_000;
+const MAX_FILES = 50;
+/** A comparison that takes longer is given up: the file is then shown as replaced. */
+const MAX_COMPARE_MS = 150;
+const MAX_EDITS = 4_000;
+
+export const commandPreview = (command: string): ToolPreview => {
+  const line = parseCommandLine(command);
+  return { kind: 'command', line: command.slice(0, MAX_LINE_CHARS), argv: 'words' in line && command.length <= MAX_LINE_CHARS ? line.words : null, truncated: command.length > MAX_LINE_CHARS };
+};
+
+/** Throws `tools_bad_arguments` for what is no address. */
+export const requestPreview = (url: string): ToolPreview => {
+  if (!URL.canParse(url)) throw toolErrors.bad_arguments('web_fetch', `url is not an address: ${url.slice(0, 200)}`);
+  // As the adapter reads it: what stands before an @ is no host.
+  return { kind: 'request', method: 'GET', host: new URL(url).host, url };
+};
+
+export const diffPreview = (changes: readonly Change[]): ToolPreview => {
+  let left = MAX_DIFF_CHARS;
+  const files = changes.slice(0, MAX_FILES).map((change) => {
+    const shown = fileChange(change, left);
+    left = Math.max(0, left - shown.diff.length);
+    return shown;
+  });
+  const more = changes.length - files.length;
+  return { kind: 'diff', files: more === 0 ? files : [...files, { path: `(${more} more files)`, change: 'update', diff: '', added: 0, removed: 0, truncated: true }] };
+};
+
+/** Null for a file that is not there. One that is no text is told by its size. */
+export const textBefore = async (dir: Dir, path: string): Promise<string | null> => {
+  try {
+    return (await readText(dir, path)) ?? null;
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    const found = await dir.stat(path);
+    return `[${found?.kind === 'file' ? `${found.sizeBytes} bytes that cannot be shown as text` : 'not a file'}]\n`;
+  }
+};
+
+const fileChange = ({ path, before, after }: Change, room: number): FileChange => {
+  const whole = unified(before ?? '', after ?? '') ?? replaced(before ?? '', after ?? '');
+  const lines = whole.split('\n');
+  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+  return {
+    path,
+    change: before === null ? 'create' : after === null ? 'delete' : 'update',
+    diff: whole.slice(0, room),
+    added: count('+'),
+    removed: count('-'),
+    truncated: whole.length > room,
+  };
+};
+
+const unified = (before: string, after: string): string | undefined => {
+  const patch = structuredPatch('', '', before, after, undefined, undefined, { context: 3, maxEditLength: MAX_EDITS, timeout: MAX_COMPARE_MS });
+  if (!patch) return undefined;
+  const text = formatPatch(patch, FILE_HEADERS_ONLY);
+  const at = text.indexOf('@@');
+  return at < 0 ? '' : text.slice(at);
+};
+
+const replaced = (before: string, after: string): string => [...signed('-', before), ...signed('+', after)].join('\n');
+
+const signed = (sign: string, text: string): string[] =>
+  text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => `${sign}${line}`);

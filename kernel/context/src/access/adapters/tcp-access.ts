@@ -1,0 +1,35 @@
+/** `tcp`: which hosts and ports, and whose connections they are. */
+import { isHostGranted, type Tcp } from '@svc/api';
+import { runAs } from '@svc/core';
+import { contextErrors } from '../../errors.js';
+import type { Member } from '../../parts.js';
+
+export const tcpMember = ({ parts, owner, grants, alive, reportUnhandled }: Member): Tcp => {
+  const { lifetime } = owner;
+  const caller = { id: owner.id, hosts: grants.of('net:dial') };
+  return {
+    dial: async (options) => {
+      alive();
+      const host = options.host.includes(':') && !options.host.startsWith('[') ? `[${options.host}]` : options.host;
+      if (!isHostGranted(caller.hosts, options.host, String(options.port))) throw contextErrors.not_granted(owner.id, `net:dial:${host}:${options.port}`);
+      const signal = options.signal ? AbortSignal.any([options.signal, lifetime.signal]) : lifetime.signal;
+      const connection = await parts.tcpAdapter.dial(caller, { ...options, signal });
+      const owned = lifetime.add(`connection to ${host}:${options.port}`, () => connection.close());
+      void connection.closed.then(() => owned.dispose());
+      return connection;
+    },
+    listen: async (options, serve) => {
+      alive();
+      grants.need('net:listen', String(options.port));
+      const label = `port ${options.port}`;
+      const listener = await parts.tcpAdapter.listen(
+        caller,
+        options,
+        (connection) => runAs(owner, () => serve(connection)),
+        (error) => reportUnhandled(label, error),
+      );
+      const owned = lifetime.add(label, () => listener.close());
+      return { ...listener, close: async () => void (await owned.dispose()) };
+    },
+  };
+};

@@ -1,0 +1,123 @@
+/** Step 4: the kernel as a whole. The lifecycle over the parts, and the view that areas and the program have of it. */
+import * as api from '@svc/api';
+import { type ContextParts, createKernelView, kernelContributor, tapProbes } from '@svc/context';
+import { type Contributor, declaredCapabilities, type Lifecycle } from '@svc/core';
+import type { Choices } from '@svc/platform/choices/choices';
+import { createStoredChoices, type StoredChoices } from '@svc/platform/choices/stored-choices';
+import { createSettingsView } from '@svc/platform/config/settings/settings-view';
+import { applierOf, type Settings } from '@svc/platform/config/apply-settings';
+import type { InstallationParts } from '@svc/third-party';
+import { releaseWatcher } from '../release.js';
+import type { Address } from './address.js';
+import type { Ground } from './ground.js';
+import type { OpenParts } from './parts.js';
+import { extensionSettings, requiredSecurity } from './start-rules.js';
+import { createLifecycle } from './wiring.js';
+
+/** All of it, up. */
+export interface Kernel {
+  readonly address: Address;
+  readonly parts: ContextParts;
+  readonly choices: Choices;
+  readonly installation: InstallationParts;
+  readonly lifecycle: Lifecycle;
+  readonly view: api.KernelView;
+  readonly settings: Settings;
+  /** The kernel as an owner of what it opens itself. */
+  readonly own: Contributor;
+}
+
+export function assembleKernel(ground: Ground, open: OpenParts, address: Address): Kernel {
+  const { config, installed, log, options, progress, wiring } = ground;
+  const { choices, footing, installation } = open;
+  // The view needs the lifecycle, and contexts that the lifecycle makes show the view: an area asks for it when it runs, and none runs before this function has ended.
+  const parts: ContextParts = { ...footing, declared: declaredCapabilities(installed), kernel: () => view };
+  const storedChoices = createStoredChoices({
+    dataDir: parts.home.dataDir,
+    choices,
+    clock: options.clock,
+    log: log.logger('kernel'),
+    reported: (id) => ground.bus.publish('choices', { extension: id }),
+  });
+  const lifecycle = lifecycleOf(ground, open, parts, storedChoices);
+  progress.to({ at: 'starting', address, lifecycle });
+  const settings = applierOf({
+    ...parts,
+    lifecycle,
+    deliver: (sections) => wiring.events.emit('config.changed', { sections }),
+    entered: parts.audit.settingsChanged,
+    started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
+  });
+  const view: api.KernelView = createKernelView({
+    ...parts,
+    version: ground.release.version,
+    startedAt: ground.startedAt,
+    presetName: ground.preset.name,
+    lifecycle,
+    installed,
+    tools: wiring.tools,
+    requiredSecurity: () => requiredSecurity(ground.preset.preset, config),
+    address: () => address,
+    isReady: () => progress.phase() === 'ready',
+    shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
+    installation,
+    settings: createSettingsView({
+      ...parts,
+      file: parts.home.configFile,
+      settings,
+      failed: (error) => log.logger('config').error('the settings were saved and could not be brought into force', { error }),
+    }),
+  });
+  const own = kernelContributor();
+  leaveOffCutOff(ground, lifecycle, storedChoices);
+  const switched = storedChoices.watch(lifecycle);
+  own.lifetime.add('watch of the file of switched-off extensions', () => switched.dispose());
+  own.lifetime.add('purges', () => parts.purges.close());
+  tapProbes(
+    own,
+    wiring.hooks,
+    parts,
+    () => view,
+    () => ({ host: ground.listen.host, port: address.port, hasKey: ground.keys.hasKey() }),
+  );
+  return { address, parts, choices, installation, lifecycle, view, settings, own };
+}
+
+const lifecycleOf = (
+  { config, installed, log, options, preset, relay, wiring }: Ground,
+  { footing, installation, thirdParties }: OpenParts,
+  parts: ContextParts,
+  choices: StoredChoices,
+): Lifecycle => {
+  const newest = releaseWatcher(options.releaseFile, api, options.code);
+  return createLifecycle(parts, wiring, installed, {
+    clock: options.clock,
+    log,
+    settled: relay.poke,
+    choose: choices.set,
+    attempt: async (id) => choices.attempt(id),
+    latest: async (id) => (await installation.linked(id)) ?? newest(id),
+    trials: installation.trials,
+    processOf: thirdParties.processOf,
+    storedBy: footing.quotas.stored,
+    forgiven: thirdParties.forgive,
+    // A new build may bring settings of its own.
+    adopted: async () => void (await config.reload()),
+    intents: () => ({ choices: choices.all(), ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
+  });
+};
+
+const leaveOffCutOff = ({ log }: Ground, lifecycle: Lifecycle, choices: StoredChoices): void => {
+  for (const id of choices.cutOff()) {
+    log.logger('kernel').error('the daemon ended while an extension was being switched on; it is left off', { extension: id });
+    lifecycle.leaveOff(id, `the daemon stopped while it was being switched on, so it is off. svc ext enable ${id} tries again`);
+  }
+};
+
+export function onceOnly<A, R>(fn: (arg: A) => R): (arg: A) => R {
+  let result: { value: R } | undefined;
+  return (arg) => {
+    result ??= { value: fn(arg) };
+    return result.value;
+  };
+}

@@ -1,0 +1,78 @@
+/** The platform's parts that cause effects. Each factory can be replaced by the program that composes a daemon. */
+import { join } from 'node:path';
+import { type Dir, SecretChange, SecretResolve } from '@svc/api';
+import type { PlatformParts } from '@svc/context';
+import type { HookRegistry } from '@svc/core';
+import { createExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
+import { createFetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
+import { createModelOrigins } from '@svc/platform/adapters/fetch/model-origins';
+import { openDir } from '@svc/platform/adapters/files/files-adapter';
+import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
+import { createTcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
+import type { Bus } from '@svc/platform/bus/bus';
+import { createLocalBusHub, type LocalBusHub } from '@svc/platform/bus/local-bus';
+import { createJournal } from '@svc/platform/journal/journal';
+import { createValueChecks } from '@svc/platform/schema/value-checks';
+import { openStorage } from '@svc/platform/storage/storage';
+import { createWorkers } from '@svc/platform/workers/workers';
+
+/** The adapters and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
+export interface PartFactories {
+  readonly joinBus: (...member: [...Parameters<LocalBusHub['join']>, soleWriter: boolean]) => Bus;
+  readonly openStorage: typeof openStorage;
+  readonly createJournal: typeof createJournal;
+  readonly createFetchAdapter: typeof createFetchAdapter;
+  readonly createExecAdapter: typeof createExecAdapter;
+  readonly createTcpAdapter: typeof createTcpAdapter;
+  readonly openDir: (root: string) => Dir;
+}
+
+/** A daemon that has its database to itself is the only member of its bus; daemons that share one are given a bus that they share. */
+export const standardFactories: PartFactories = {
+  joinBus: (name, failed, soleWriter) => createLocalBusHub({ soleWriter }).join(name, failed),
+  openStorage,
+  createJournal,
+  createFetchAdapter,
+  createExecAdapter,
+  createTcpAdapter,
+  openDir,
+};
+
+export interface AdapterInputs extends Pick<PlatformParts, 'home' | 'env' | 'clock' | 'log' | 'config' | 'ownerKey'> {
+  readonly hooks: HookRegistry;
+  /** Where this daemon listens. */
+  ownPort(): number;
+}
+
+/** The adapters. Nothing heavy is loaded before an adapter is first used. */
+export function createAdapters(
+  factories: PartFactories,
+  inputs: AdapterInputs,
+): Pick<PlatformParts, 'secrets' | 'fetchAdapter' | 'modelOrigins' | 'execAdapter' | 'tcpAdapter' | 'openDir' | 'workers' | 'schemas'> {
+  const { home, env, clock, log, config, hooks, ownerKey, ownPort } = inputs;
+  const resolve = hooks.handle(SecretResolve);
+  const change = hooks.handle(SecretChange);
+  const secrets = createSecrets({
+    env,
+    log,
+    ask: (name) => resolve.call({ name }),
+    change: (wanted) => change.call(wanted),
+  });
+  const modelOrigins = createModelOrigins();
+  return {
+    secrets,
+    modelOrigins,
+    fetchAdapter: factories.createFetchAdapter({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers, ownPort }),
+    tcpAdapter: factories.createTcpAdapter({ config, clock, log: log.logger('tcp'), ownPort }),
+    execAdapter: factories.createExecAdapter({
+      ...{ config, env, clock, ownPort },
+      registerDir: join(home.dataDir, 'children'),
+      log: log.logger('exec'),
+      home: home.home,
+      beforeUnsandboxed: (command) => ownerKey.need(`the program ${command}, which an agent runs without a sandbox,`),
+    }),
+    openDir: factories.openDir,
+    workers: createWorkers({ clock }),
+    schemas: createValueChecks(),
+  };
+}

@@ -1,0 +1,84 @@
+/** What happens to the process from outside and by accident: signals, errors nobody caught, a loop that stands still. */
+import { closeSync, openSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Daemon } from './boot.js';
+import { exitSurely } from '@svc/platform/process/last-resort';
+import { watchMemory } from '@svc/platform/process/memory-rest';
+
+export type StopProcess = (reason: string, code: number) => void;
+
+const EXIT_BROKEN = 70;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const STALL_MS = 250;
+const POLL_EVERY_MS = 5_000;
+const NANOS_PER_MS = 1_000_000;
+
+/** What asks a daemon to stop that is still starting: it is stopped in order once it stands. A second one ends the process at once. */
+export function noteSignals(received: () => void): { readonly asked: () => string | undefined; readonly signal: AbortSignal; forget(): void } {
+  let asked: string | undefined;
+  const abort = new AbortController();
+  const note = (signal: string): void => {
+    if (asked !== undefined) exitSurely(EXIT_BROKEN);
+    asked = signal;
+    received();
+    abort.abort();
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, note);
+  return {
+    asked: () => asked,
+    signal: abort.signal,
+    forget: () => {
+      for (const signal of STOP_SIGNALS) process.off(signal, note);
+    },
+  };
+}
+
+/** SIGHUP reloads the settings, or ends the daemon when it comes because its terminal was closed; a second SIGINT or SIGTERM ends the process at once. */
+export function guardProcess(daemon: Daemon, stop: StopProcess): void {
+  let asked = 0;
+  for (const signal of STOP_SIGNALS) {
+    process.on(signal, () => {
+      asked += 1;
+      if (asked > 1) exitSurely(EXIT_BROKEN);
+      stop(signal, 0);
+    });
+  }
+  const terminal = process.stdin.isTTY === true || process.stdout.isTTY === true;
+  process.on('SIGHUP', () => {
+    if (terminal && !hasTerminal()) return stop('its terminal was closed', 0);
+    daemon.reloadConfig('SIGHUP').catch((cause: unknown) => daemon.log.logger('kernel').error('the settings could not be reloaded', { cause }));
+  });
+  // A terminal that was closed refuses every write; the daily file has the lines.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  const caught = (error: unknown): void => {
+    if (daemon.caught(error)) return;
+    daemon.log.logger('kernel').error('an error that cannot be attributed ends the daemon', { cause: error });
+    stop('internal error', EXIT_BROKEN);
+  };
+  process.on('uncaughtException', caught);
+  process.on('unhandledRejection', caught);
+  watchLoop(daemon);
+  watchMemory(daemon.log.logger('kernel'));
+}
+
+/** Whether the terminal that this process was started at is still there. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false; // ENXIO: the session has lost it
+  }
+}
+
+/** A stand-still of the event loop is everybody's wait: it is logged with the extension whose code ran last. */
+function watchLoop(daemon: Daemon): void {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  const timer = setInterval(() => {
+    const worstMs = Math.round(delay.max / NANOS_PER_MS);
+    delay.reset();
+    if (worstMs >= STALL_MS) daemon.log.logger('kernel').warn('the event loop was blocked', { ms: worstMs, last_entered: daemon.lastEntered() });
+  }, POLL_EVERY_MS);
+  timer.unref();
+}

@@ -1,0 +1,47 @@
+/** The kernel's own tables: what people switched on or off, how far durable events were relayed, and who is to be erased. */
+import { type Migration, createTables, defineTable } from '@svc/api';
+
+const Purges = defineTable('purges', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: { kind: 'text' },
+    agent_id: { kind: 'text' },
+    session_id: { kind: 'text' },
+    begun_at: { kind: 'text', notNull: true },
+    done_at: { kind: 'text' },
+  },
+  indexes: [['done_at']],
+});
+
+const Receipts = defineTable('receipts', '1.0.0', {
+  columns: { purge_id: { kind: 'text', notNull: true }, area: { kind: 'text', notNull: true }, done_at: { kind: 'text' } },
+  primaryKey: ['purge_id', 'area'],
+  indexes: [['area', 'done_at']],
+});
+
+const purgeTables: Migration = createTables('0004_purges', [Purges, Receipts]);
+
+export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets', 'purges', 'receipts'], isPlatform: true } as const;
+
+export const kernelMigrations: readonly Migration[] = [
+  {
+    name: '0001_choices',
+    up: (m) => m.createTable('choices', { id: { kind: 'text', primaryKey: true }, enabled: { kind: 'integer', notNull: true }, at: { kind: 'text', notNull: true } }),
+  },
+  {
+    name: '0002_offsets',
+    up: (m) => m.createTable('offsets', { listener: { kind: 'text', primaryKey: true }, seq: { kind: 'integer', notNull: true } }),
+  },
+  {
+    name: '0003_leases',
+    // `until` is in milliseconds of the database's own clock; `numbered` the newest number of a durable event.
+    up: (m) =>
+      m.createTable('leases', {
+        name: { kind: 'text', primaryKey: true },
+        holder: { kind: 'text', notNull: true },
+        until: { kind: 'integer', notNull: true },
+        numbered: { kind: 'integer', notNull: true },
+      }),
+  },
+  purgeTables,
+];

@@ -1,0 +1,91 @@
+/** Who is erased leaves no word in any row: a conversation, an agent, a person, each with runs and stored answers. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootTestKernel, describeDaemonOnEngines, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
+import { engineInUse } from '@svc/testing/postgres/engines';
+import { expect } from 'chai';
+
+const ROOT = 'purged-root-key';
+const ALICE = 'purged-alice-key';
+const CONFIG = `api_key = "${ROOT}"\n${OPEN_RATE}[[users]]\nname = "alice"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update(ALICE).digest('hex')}"\n`;
+const MANY = 1_000;
+
+describeDaemonOnEngines('a purge through the daemon', () => {
+  let kernel: TestKernel;
+  let alice: TestHttp;
+  let home: string;
+
+  before(async () => {
+    home = await mkdtemp(join(tmpdir(), 'svc-purged-'));
+    kernel = await bootTestKernel({ config: CONFIG, home });
+    alice = kernel.as(ALICE);
+  });
+  after(async () => {
+    await stopTestKernels();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const rows = async (sql: string): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> =>
+    kernel.daemon.parts.storage
+      .dbFor({ id: 'journal', tables: ['runs'], isPlatform: true })
+      .system('a test')
+      .read<Record<string, unknown>>(sql);
+
+  /** The tables with a row that holds the word, whatever the column. */
+  const tablesWith = async (word: string): Promise<string[]> => {
+    const isSqlite = engineInUse() === 'SQLite';
+    const tables = isSqlite
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE '%!_!_words!_%' ESCAPE '!'"
+      : "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'";
+    const found: string[] = [];
+    for (const { name } of await rows(tables)) {
+      const text = isSqlite ? await sqliteText(String(name)) : 't::text';
+      if ((await rows(`SELECT 1 AS n FROM "${String(name)}" AS t WHERE ${text} LIKE '%${word}%' LIMIT ${MANY}`)).length > 0) found.push(String(name));
+    }
+    return found.sort();
+  };
+  const sqliteText = async (table: string): Promise<string> =>
+    (await rows(`SELECT name FROM pragma_table_info('${table}')`)).map(({ name }) => `COALESCE(CAST("${String(name)}" AS TEXT), '')`).join(" || ' ' || ");
+
+  const agent = async (name: string): Promise<string> => (await alice.expect(201, 'POST', '/api/agents', { manifest: { name } }, { 'idempotency-key': `agent ${name}` })).body.agent_id;
+  const say = async (agentId: string, message: string, sessionId?: string): Promise<void> => {
+    const body = { message, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
+    await alice.expect(200, 'POST', `/api/agents/${agentId}/message`, body, { 'idempotency-key': message.slice(0, 40) });
+  };
+
+  it('of a conversation takes its runs and stored answers, and leaves those of the agent', async () => {
+    const id = await agent('robin');
+    await say(id, 'hello otterword');
+    const { session_id: first } = (await alice.expect(200, 'GET', `/api/agents/${id}/session`)).body;
+    const { session_id: second } = (await alice.expect(200, 'POST', `/api/sessions/${first}/branch`, { label: 'weaselword' }, { 'idempotency-key': 'branch' })).body;
+    await say(id, 'hello weaselword', second);
+    await say(id, '/btw is it a weaselword?', second);
+    expect(await tablesWith('weaselword')).to.include.members(['journal__runs', 'sessions__sessions']);
+
+    await alice.expect(200, 'DELETE', `/api/sessions/${second}`);
+    expect(await tablesWith('weaselword')).to.deep.equal([]);
+    expect(await tablesWith('otterword')).to.include('journal__runs');
+  });
+
+  it('of an agent takes its runs and the stored answer that made it', async () => {
+    const id = await agent('magpieword');
+    await say(id, 'hello magpieword');
+    expect(await tablesWith('magpieword')).to.include('journal__runs');
+    await alice.expect(200, 'DELETE', `/api/agents/${id}`);
+    expect(await tablesWith('magpieword')).to.deep.equal([]);
+  });
+
+  it('of a person takes all of it, also from the bytes of the database file', async () => {
+    const id = await agent('swift');
+    await say(id, `hello swallowword ${'x'.repeat(10_000)}`);
+    const [owner] = await rows("SELECT owner_id FROM journal__runs WHERE input LIKE '%agentId%' ORDER BY position DESC LIMIT 1");
+    expect(await kernel.daemon.parts.purges.purge({ ownerId: String(owner?.owner_id) })).to.deep.include({ complete: true, waiting: [] });
+    expect(await tablesWith('swallowword')).to.deep.equal([]);
+    expect(await rows(`SELECT id FROM journal__runs WHERE owner_id = '${String(owner?.owner_id)}'`)).to.deep.equal([]);
+    if (engineInUse() !== 'SQLite') return;
+    await kernel.stop();
+    for (const name of await readdir(home, { recursive: true })) if (name.includes('.db')) expect(await readFile(join(home, name), 'latin1'), name).not.to.contain('hello swallowword');
+  });
+});

@@ -1,0 +1,130 @@
+/**
+ * What the audit trail costs. Input {seconds, rate, entries, rounds, worker}; prints {append: {entries, cpuMs, idleCpuMs, lagMs}, verify: {entries, bytes, ms, floorMs}}.
+ * Facts go the way they go in the daemon: committed as events, numbered by the relay, entered in the chain. `worker` is the built file that walks the chain.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { AuditRecorded, auditFact } from '@svc/api';
+import { systemClock } from '@svc/platform/clock/clock';
+import { createDurableRelay } from '@svc/platform/relay/durable-relay';
+import { createRelayLease } from '@svc/platform/relay/relay-lease';
+import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
+import { createWorkers } from '@svc/platform/workers/workers';
+import { createChain } from '../../../../extensions/audit/src/chain.js';
+import { migrations } from '../../../../extensions/audit/src/tables.js';
+import { createStore } from '../../../../extensions/audit/src/store.js';
+import { verifyChain } from '../../../../extensions/audit/src/verify.js';
+import { openBenchStorage } from './open-storage.mjs';
+
+const { seconds, rate, entries, rounds, worker } = JSON.parse(process.argv[2]);
+const clock = systemClock();
+const ids = { uuid: randomUUID, hex: (count) => randomBytes(count).toString('hex') };
+const actor = { id: 'user:alice', role: 'user', ownerId: 'user:alice' };
+const factOf = (n) =>
+  auditFact(
+    { ids, clock },
+    {
+      type: 'tool_invoked',
+      actor,
+      agentId: '01a20c2b-6b0c-706d-9537-af14a976f68a',
+      details: { tool: 'file_write', digest: 'd'.repeat(64), status: 'completed', run_id: '01a20c2b-6964-7231-b566-f64c04444620', n },
+      personal: { arguments: '{"path":"notes.md","content":"water the plants"}' },
+    },
+  );
+
+let relay;
+const { storage, close } = await openBenchStorage({ storeEvent: () => true, onEvents: () => relay?.poke() });
+const own = { id: 'audit', tables: ['entries', 'segments', 'details', 'checkpoints'] };
+await storage.migrate(kernelTables, kernelMigrations);
+await storage.migrate(own, migrations);
+const store = createStore(storage.dbFor(own));
+const chain = createChain({ store, ids, entered: () => [] });
+
+const measureAppend = async () => {
+  const kernel = storage.dbFor(kernelTables);
+  const hub = {
+    takesBatch: () => true,
+    deliverTo: async (_id, _event, ...facts) => {
+      await chain.enter(facts);
+      return true;
+    },
+  };
+  const installed = { all: () => [{ id: 'audit' }], get: () => ({ manifest: { events: { durable: [AuditRecorded.name] } } }), onChange: () => ({ dispose: () => undefined }) };
+  relay = createDurableRelay({ installed, hub, clock, log: console });
+  await relay.open(kernel, createRelayLease({ db: kernel, nowSql: storage.nowSql, holder: 'bench', soleWriter: true }));
+  const before = (await store.tip()).id;
+  const total = seconds * rate;
+  const since = performance.now();
+  const cpu = process.cpuUsage();
+  let sent = 0;
+  while (sent < total) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const due = Math.min(total, Math.floor(((performance.now() - since) / 1_000) * rate));
+    for (; sent < due; sent += 1) void kernel.commit([storage.event('kernel', AuditRecorded.name, factOf(sent))]);
+  }
+  const ended = performance.now();
+  while ((chain.seen()?.id ?? 0) < before + total) await new Promise((resolve) => setTimeout(resolve, 2));
+  const used = process.cpuUsage(cpu);
+  await relay.close();
+  return { entries: total, cpuMs: (used.user + used.system) / 1_000, lagMs: performance.now() - ended };
+};
+
+const HASHER = `const { hash } = require('node:crypto'); const { parentPort } = require('node:worker_threads');
+const texts = []; parentPort.on('message', (given) => { if (given !== null) { texts.push(...given.split('\\n')); return; }
+const since = performance.now(); for (const text of texts) hash('sha256', text, 'hex'); parentPort.postMessage(performance.now() - since); });`;
+
+/** The same texts in memory, on every core at once. */
+const floor = async () => {
+  const threads = Array.from({ length: availableParallelism() }, () => new Worker(HASHER, { eval: true }));
+  let bytes = 0;
+  for (let from = 0; ; ) {
+    const rows = await store.segments(from, 16);
+    if (rows.length === 0) break;
+    for (const { n, bodies } of rows) {
+      bytes += Buffer.byteLength(bodies);
+      threads[n % threads.length].postMessage(bodies);
+    }
+    from = rows.at(-1).n + 1;
+  }
+  const times = [];
+  for (let round = 0; round < rounds; round += 1)
+    times.push(
+      Math.max(
+        ...(await Promise.all(
+          threads.map(
+            (thread) =>
+              new Promise((resolve) => {
+                thread.once('message', resolve);
+                thread.postMessage(null);
+              }),
+          ),
+        )),
+      ),
+    );
+  for (const thread of threads) await thread.terminate();
+  return { bytes, times };
+};
+
+const measureVerify = async () => {
+  for (let at = (await store.tip()).id; at < entries; at += 1_000) await chain.enter(Array.from({ length: Math.min(1_000, entries - at) }, (_, n) => factOf(at + n)));
+  const pools = createWorkers({ clock });
+  const workers = { run: ({ name }, input) => pools.run(worker, 'default', input, { lane: name === 'audit.verify' ? 'bulk' : 'quick' }) };
+  const verify = async () => {
+    const since = performance.now();
+    const verdict = await verifyChain({ store, workers, data: { list: async () => [] }, seen: chain.seen });
+    if (verdict.broken.length > 0 || verdict.problems.length > 0) throw new Error(JSON.stringify(verdict));
+    return performance.now() - since;
+  };
+  await verify();
+  const times = [];
+  for (let round = 0; round < rounds; round += 1) times.push(await verify());
+  const { bytes, times: floorTimes } = await floor();
+  await pools.close();
+  return { entries: (await store.tip()).id, bytes, times, floorTimes };
+};
+
+const append = await measureAppend();
+const verify = await measureVerify();
+await close();
+console.log(JSON.stringify({ append, verify }));
