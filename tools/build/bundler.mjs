@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { writeAssets } from './assets.mjs';
 import { bundlePage, bundlePanels } from './browser.mjs';
+import { directImports } from './direct-imports.mjs';
 import { pageScripts } from './page-scripts.mjs';
 import { fromRoot, inRoot, ROOT } from './paths.mjs';
 import { buildModules, outputOf } from './test-modules.mjs';
@@ -120,7 +121,7 @@ const moduleOptions = (target, entry) => ({
   splitting: true,
   chunkNames: '[name]-[hash]',
   external: [...LEFT_OUTSIDE, ...(target.alone ?? []).map((other) => `./${path.basename(other, '.ts')}.js`)],
-  plugins: PROGRAM_PLUGINS,
+  plugins: [directImports, ...PROGRAM_PLUGINS],
   banner: { js: REQUIRE },
 });
 
