@@ -70,6 +70,16 @@ describeOnEngines('a purge of the journal', (engine) => {
       if (engine.name === 'SQLite') expect(files).to.contain(OTHER);
     });
 
+  /** Time passes until it is over: how long the database takes meanwhile is its own affair. */
+  const inTime = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const done = work.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await rig.pass(25, 25);
+    return done;
+  };
+
   it('takes the runs of a conversation that an older daemon wrote: it is their lane', async () => {
     await rig.finish(await rig.held({ lane: 's1', input: CANARY }));
     await rig.journal.erase({ sessionId: 's1' });
@@ -81,8 +91,7 @@ describeOnEngines('a purge of the journal', (engine) => {
     const erasing = rig.journal.erase({ ownerId: alice.ownerId });
     while (!run.signal.aborted) await rig.settled();
     expect(run.signal.reason).to.have.property('code', 'journal_erased');
-    await rig.pass(500, 25);
-    expect(await erasing).to.equal(1);
+    expect(await inTime(erasing)).to.equal(1);
     expect(await rig.journal.get(alice, run.id)).to.have.property('status', 'running');
 
     await rig.finish(run);
@@ -95,8 +104,7 @@ describeOnEngines('a purge of the journal', (engine) => {
     run.signal.addEventListener('abort', () => void rig.finish(run));
     const erasing = rig.journal.erase({ ownerId: alice.ownerId });
     while (!run.signal.aborted) await rig.settled();
-    await rig.pass(100, 25);
-    expect(await erasing).to.equal(0);
+    expect(await inTime(erasing)).to.equal(0);
   });
 
   it('takes a run whose lease was given back: nobody works on it, and its holder of before writes nothing', async () => {
@@ -111,9 +119,7 @@ describeOnEngines('a purge of the journal', (engine) => {
     const others = rig.another({ soleWriter: false });
     const mine = rig.another({ soleWriter: false });
     await others.open({ kind: 'agent', actor: alice, input: CANARY });
-    const erasing = mine.erase({ ownerId: alice.ownerId });
-    await rig.pass(1_000, 25);
-    expect(await erasing).to.equal(1);
+    expect(await inTime(mine.erase({ ownerId: alice.ownerId }))).to.equal(1);
     await others.close();
     await rig.spoil("UPDATE journal__runs SET lease_until = 0 WHERE status = 'running'");
     expect(await mine.erase({ ownerId: alice.ownerId })).to.equal(0);
