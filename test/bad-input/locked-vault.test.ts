@@ -120,6 +120,7 @@ describe('a vault that does not open', () => {
       ['POST', '/api/vault/reset?confirm=true'],
     ] as const)
       expect((await people.as('una').send(method, path, undefined)).status).to.equal(403);
-    expect((await people.as(MODEL_KEY).expect(200, 'GET', '/api/vault')).body).to.deep.equal({ state: 'open', why: null, names: ['provider.openai'] });
+    const { body } = await people.as(MODEL_KEY).expect(200, 'GET', '/api/vault');
+    expect({ ...body, names: body.names.filter((name: string) => !name.startsWith('audit.')) }).to.deep.equal({ state: 'open', why: null, names: ['provider.openai'] });
   });
 });

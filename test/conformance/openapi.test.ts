@@ -30,6 +30,8 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'getConfig: *': 'sections and keys of config.toml, by what is installed',
   'getApproval: payload': "the arguments of a call, by the tool's own schema",
   'listApprovals: approvals[].payload': "the arguments of a call, by the tool's own schema",
+  'listAuditEntries: entries[].personal.*': 'what each event says of people, by its type',
+  'listAuditEntries: items[].personal.*': 'what each event says of people, by its type',
   'listPanels: panels[].view': 'a table with its forms, from the declaration of a collection',
   'listSettings: settings[].value': 'what the schema of the setting allows',
   'getConfigSchema: *': 'a JSON Schema of what is installed',
@@ -46,6 +48,8 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
 
 /** Parameters that look like ids of ours and are none. */
 const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
+  'getAuditInclusionProof: id': 'the number of an entry',
+  'listAuditEntries: agent_id': 'an agent id, or `system`',
   'getModel: id': 'a name of the catalog',
   'deleteCustomModel: id': 'a name of the catalog',
   'getSessionByLabel: id': 'an agent id or a name',

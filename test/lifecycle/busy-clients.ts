@@ -16,10 +16,10 @@ export interface Load {
 /** The model says again what it was told last, in two pieces: each answer belongs to exactly one message. */
 export const echo: Script = ({ body }) => ({ deltas: ['re: ', lastText(body.messages)] });
 
-/** What a request to the model asks about. */
+/** What a request to the model asks about: the last part of its last turn, before which a summary of the conversation may stand. */
 export const lastText = (messages: ReadonlyArray<{ role: string; content: unknown }>): string => {
   const { content } = messages.findLast((message) => message.role === 'user') ?? { content: '' };
-  return typeof content === 'string' ? content : (content as Array<{ text?: string }>).map((part) => part.text ?? '').join('');
+  return typeof content === 'string' ? content : ((content as Array<{ text?: string }>).at(-1)?.text ?? '');
 };
 
 export const makeAgents = async (http: TestHttp, count: number): Promise<string[]> => {

@@ -156,7 +156,7 @@ describe('the extensions panel', function () {
     const { page } = await open(kernel);
     await page.getByRole('tab', { name: /List/ }).press('ArrowRight');
     const graph = page.getByRole('group', { name: 'Dependencies' });
-    const commands = graph.getByRole('link', { name: /^commands, On: requires agents, sessions/ });
+    const commands = graph.getByRole('link', { name: /^commands, On: requires runs/ });
     await commands.waitFor();
     const left = async (name: string): Promise<number> => (await graph.getByRole('link', { name: new RegExp(`^${name}, `) }).boundingBox())?.x ?? 0;
     expect(await left('agents')).to.be.lessThan(await left('sessions'));

@@ -142,7 +142,7 @@ describe('svc tool and files with the real daemon', function () {
       [['rm', 'assistant', 'nots.txt'], 1, 'has no file "nots.txt"'],
       [['get', 'assistant', 'hi.txt', '-o', '/nowhere/x'], 1, 'cannot be written'],
       [['put', 'assistant', '/nowhere/x'], 1, 'There is no file /nowhere/x'],
-      [['put', 'assistant', '-'], 2, 'has no name of its own'],
+      [['put', 'assistant', '-'], 2, 'has no name.'],
       [['upload', 'assistant', '/nowhere/x'], 1, 'There is no file /nowhere/x'],
       [['list', 'asistant'], 1, 'Did you mean "assistant"?'],
     ] as const)
