@@ -34,11 +34,15 @@ export const walk = (kernel: TestKernel, values: Readonly<Record<string, string>
   ];
 };
 
+/** What a path counts by is a number. */
+const numbersOf = ({ params }: RouteDecl | SocketDecl): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries((params?.properties ?? {}) as Readonly<Record<string, Sampled>>).flatMap(([name, { type }]) => (type === 'integer' ? [[name, '1']] : [])));
+
 const toWalked = (decl: RouteDecl | SocketDecl, method: Method, isSocket: boolean, values: Readonly<Record<string, string>>): Walked => ({
   id: decl.id,
   method,
   template: decl.path,
-  path: fillPath(decl.path, values),
+  path: fillPath(decl.path, { ...values, ...numbersOf(decl) }),
   isSocket,
   decl,
 });

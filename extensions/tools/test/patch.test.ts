@@ -79,7 +79,7 @@ describe('apply_patch', () => {
     const problem = (...lines: string[]) => apply(patchOf(...lines)).catch((error: Error) => error.message);
     expect(await problem('*** Add File: a.txt', '+x')).to.match(/exists already/);
     expect(await problem('*** Update File: a.txt', '*** Move to: b.txt', '@@', '-a', '+x')).to.match(/b\.txt: a file is there already/);
-    expect(await problem('*** Update File: c.txt', '@@', '-a', '+x')).to.match(/no such file/);
+    expect(await problem('*** Update File: c.txt', '@@', '-a', '+x')).to.match(/the file does not exist/);
   });
 
   it('finds a hunk by its anchor among equal lines', () => {
