@@ -63,7 +63,7 @@ const Verification = Type.Object(
 );
 
 const Proof = Type.Object({ size: Type.Integer(), proof: Type.Array(Type.String({ description: 'Base64' })) }, { 'x-name': 'AuditProof' });
-const Size = Type.Integer({ minimum: 1, maximum: 1e15 });
+const Size = Type.Integer({ minimum: 1, maximum: 1e15, examples: [42] });
 const OCTETS = 'application/octet-stream';
 
 export const auditRoutes = ({ store, verify, clock }: AuditRouteDeps): RouteDecl[] => [
@@ -146,7 +146,7 @@ const logRoutes = (store: AuditStore): RouteDecl[] => [
     description: 'As C2SP tlog-tiles names them: `0/000`, `1/x001/234`, `0/001.p/44`, `entries/000`. Leaves are the hashes of entries.',
     permission: 'audit.admin',
     errors: [404],
-    params: Type.Object({ rest: Type.String({ maxLength: 100 }) }),
+    params: Type.Object({ rest: Type.String({ maxLength: 100, description: 'Level and number of the tile', examples: ['0/000'] }) }),
     responses: { 200: { description: 'Hashes of 32 bytes each, or entries behind their lengths', contentType: OCTETS } },
     handler: async ({ params }) => {
       const tile = await tileBytes(store, params.rest);

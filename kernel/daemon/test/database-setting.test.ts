@@ -63,7 +63,7 @@ describe('the setting [storage] url', function () {
     await writeFile(join(home, 'config.toml'), `api_key = "${KEY}"\n[storage]\nurl = "postgres://u:secret-word@127.0.0.1:1/db"\n`);
     await daemon.reloadConfig();
     const { body } = await http.expect(503, 'GET', '/api/agents');
-    expect(JSON.stringify(body)).to.contain('storage.url').and.contain('start it again').and.not.contain('secret-word');
+    expect(JSON.stringify(body)).to.contain('storage.url').and.contain('Restart the daemon').and.not.contain('secret-word');
   });
 
   it('is not forgotten where the file cannot be read any more: the start is refused', async () => {

@@ -8941,6 +8941,7 @@ export interface operations {
     getAuditConsistencyProof: {
         parameters: {
             query: {
+                /** @example 42 */
                 from: number;
                 size?: number;
             };
@@ -8976,6 +8977,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @example 42 */
                 id: number;
             };
             cookie?: never;
@@ -9007,6 +9009,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description Level and number of the tile
+                 * @example 0/000
+                 */
                 rest: string;
             };
             cookie?: never;
