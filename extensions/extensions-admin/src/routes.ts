@@ -192,7 +192,8 @@ export const extensionRoutes = (kernel: KernelView): RouteDecl[] => [
       permission: 'extensions.admin',
       cost: 50,
       audit: `extension_${DONE[action]}`,
-      auditCategory: 'installs',
+      // Switching off is the way out when the database can't be written: it waits for no entry.
+      ...(action === 'disable' ? {} : { auditCategory: 'installs' as const }),
       params: ByName,
       query: Force,
       responses: { 200: Changed, 404: ErrorBody, 409: ErrorBody },

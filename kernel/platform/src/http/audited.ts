@@ -40,8 +40,10 @@ async function enteredCall(audit: HttpAudit, decl: Marked, type: string, request
   try {
     const reply = await handle();
     const status = 'status' in reply ? reply.status : 200;
-    if (status < 400) await audit.note(note('ok', { status }, agentOf(reply)));
-    else if (isRequired) await audit.note(note('failed', { status }));
+    const outcome = status < 400 ? note('ok', { status }, agentOf(reply)) : isRequired ? note('failed', { status }) : undefined;
+    const entered = outcome && audit.note(outcome);
+    // An act that no entry is required of does not wait for the database: it may be one that frees it.
+    if (isRequired) await entered;
     return reply;
   } catch (error) {
     if (isRequired) {
