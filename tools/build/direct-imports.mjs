@@ -7,6 +7,8 @@ import { inRoot } from './paths.mjs';
 
 const ENTRIES = { '@svc/api': 'index', '@svc/api/internal': 'internal' };
 const EXPORT = /^export \{([^}]*)\} from '\.\/([^']+)\.js';$/gm;
+/** Comments and imports, up to the first line of code: below it, what reads like an import is text, such as that of a template. */
+const HEAD = /^(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*\n|import [^;]*;)*/;
 const IMPORT = /^import \{([^}]*)\} from '(@svc\/api(?:\/internal)?)';$/gm;
 
 const specsOf = (list) =>
@@ -38,7 +40,8 @@ export const directImports = {
     const places = Object.fromEntries(Object.entries(ENTRIES).map(([name, entry]) => [name, placesOf(entry)]));
     build.onLoad({ filter: /[\\/](kernel|extensions)[\\/].+\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8');
-      const contents = source.replace(IMPORT, (statement, list, name) => direct(statement, list, places[name]));
+      const [head] = HEAD.exec(source);
+      const contents = head.replace(IMPORT, (statement, list, name) => direct(statement, list, places[name])) + source.slice(head.length);
       return contents === source ? undefined : { contents, loader: 'ts' };
     });
   },
