@@ -32,7 +32,6 @@ export interface CheckpointsDeps {
 }
 
 export interface Restored {
-  readonly agent: Agent;
   readonly folder: string;
   readonly result: Exclude<Plain<(typeof RestoreFiles)['output']>, Failed>;
 }
@@ -40,7 +39,6 @@ export interface Restored {
 export interface Checkpoints {
   /** Around a tool call. Never rejects. */
   take(taking: Taking, control: Pick<TapControl, 'signal'>): Promise<void>;
-  folderOf(agentId: string): string;
   list(actor: Actor, agentId: string, page: { limit: number; offset: number }): Promise<{ readonly folder: string } & Exclude<Plain<(typeof ListSnapshots)['output']>, Failed>>;
   compare(actor: Actor, agentId: string, commit: string): Promise<{ folder: string; result: Exclude<Plain<(typeof CompareFiles)['output']>, Failed> }>;
   restore(actor: Actor, workingDir: string, commit: string): Promise<Restored>;
@@ -54,7 +52,6 @@ export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
   const folderOf = (agentId: string): string => `${deps.workspaces}/${agentId}`;
   const folderFor = async (actor: Actor, agentId: string): Promise<string> => folderOf((await deps.agents.get(actor, agentId)).id);
   return {
-    folderOf,
     take: async (taking, control) => {
       if (!deps.settings().enabled) return;
       if (taking.moment === 'before') await takeBefore(deps, seen, taking, control.signal);
@@ -78,7 +75,7 @@ export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
       const result = unlessFailed(await deps.repositories.run(RestoreFiles, folder, { op: 'restore', commit, message }), folder, commit);
       deps.log.info('files were restored', { folder, commit: result.commit, restored: result.restored.length, skipped: result.skipped.length, agent: agent.id });
       deps.changed(agent.id, agent.ownerId, true);
-      return { agent, folder, result };
+      return { folder, result };
     },
     forget: async (agentId) => {
       seen.delete(folderOf(agentId));

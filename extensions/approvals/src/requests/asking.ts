@@ -13,7 +13,7 @@ import { ApprovalRequested, type RequestRow } from '../contract.js';
 import { riskOf } from '../policy/risk.js';
 import { commandOf, isInUse, ruleOn } from '../policy/rules.js';
 import { isRemembered, MAX_COMMAND_CHARS } from './remembered.js';
-import type { RequestStore } from './store.js';
+import { pendingFor, type RequestStore } from './store.js';
 import { factOf, type Timeouts } from './timeouts.js';
 
 export interface AskingDeps {
@@ -101,17 +101,8 @@ const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolR
     run_id: call.runId,
     parent_run_id: call.parentRunId ?? null,
     session_id: call.sessionId,
-    state: 'pending',
-    is_open: 1,
-    requested_at: clock.iso(),
-    expires_at: new Date(clock.now() + seconds * 1_000).toISOString(),
-    timeout_secs: seconds,
-    escalations: 0,
+    ...pendingFor(clock, seconds),
     on_timeout: fallback,
-    decided_at: null,
-    decided_by: null,
-    feedback: null,
-    second_factor: 0,
     is_woken: 0,
   };
 };

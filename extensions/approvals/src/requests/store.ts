@@ -19,6 +19,20 @@ export interface Decision {
   readonly secondFactor: boolean;
 }
 
+/** The part of a row that says it waits, from now on for so many seconds. */
+export const pendingFor = (clock: Pick<Clock, 'now' | 'iso'>, seconds: number) => ({
+  state: 'pending' as const,
+  is_open: 1,
+  requested_at: clock.iso(),
+  expires_at: new Date(clock.now() + seconds * 1_000).toISOString(),
+  timeout_secs: seconds,
+  escalations: 0,
+  decided_at: null,
+  decided_by: null,
+  feedback: null,
+  second_factor: 0,
+});
+
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 export const createRequestStore = (db: Db, clock: Pick<Clock, 'iso'>) => {

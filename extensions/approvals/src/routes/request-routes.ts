@@ -6,6 +6,7 @@ import { approvalErrors } from '../errors.js';
 import { riskOf } from '../policy/risk.js';
 import { type DecisionDeps, decideMany, decideOne } from '../requests/decisions.js';
 import { grantOfRequest, Remember } from '../requests/remembered.js';
+import { pendingFor } from '../requests/store.js';
 import { factOf } from '../requests/timeouts.js';
 import { Approval, approvalOf, Grant, grantShown } from './shapes.js';
 import { Code } from './totp-routes.js';
@@ -135,17 +136,8 @@ const handMade = async ({ agents, store, ids, clock, timeoutSecs }: RouteDeps, a
     run_id: '',
     parent_run_id: null,
     session_id: body.session_id ?? '',
-    state: 'pending',
-    is_open: 1,
-    requested_at: clock.iso(),
-    expires_at: new Date(clock.now() + seconds * 1_000).toISOString(),
-    timeout_secs: seconds,
-    escalations: 0,
+    ...pendingFor(clock, seconds),
     on_timeout: 'deny',
-    decided_at: null,
-    decided_by: null,
-    feedback: null,
-    second_factor: 0,
     is_woken: 1,
   };
 };
