@@ -133,6 +133,8 @@ describe('a database that cannot be written', function () {
       await daemon.gone;
       await release();
       const again = await startDaemon(home);
+      // The daemon listens before its extensions have started.
+      await until(async () => (await again.http().get('/api/extensions/files')).status === 200, 20_000);
       const { intent, state } = (await again.http().expect(200, 'GET', '/api/extensions/files')).body;
       expect([state, intent.enabled]).to.deep.equal(['inactive', false]);
     });

@@ -242,6 +242,8 @@ describe('a collection that is described as data', function () {
       await next.click();
       await page.getByRole('cell', { name: 'shelf 09', exact: true }).waitFor();
       await next.click();
+      // The number of the page is drawn at once, its rows when they have come.
+      await page.getByRole('cell', { name: 'shelf 11', exact: true }).waitFor();
       await page.getByText(form === 'rows' ? 'Page 3' : '11 to 12 of 12').waitFor();
       expect(await names(page)).to.deep.equal(['shelf 10', 'shelf 11']);
       expect(await next.isDisabled()).to.equal(true);
