@@ -1,11 +1,11 @@
-import { AuditRecorded, auditFact, DoctorCheck, defineExtension, HealthProbe, MetricsCollect, SecurityReport } from '@svc/api';
+import { AuditRecorded, auditFact, DoctorCheck, defineExtension, HealthProbe, MetricsCollect, SecurityReport, securityProbe } from '@svc/api';
 import { createChain } from './chain.js';
 import { createCheckpoints } from './checkpoints.js';
 import { commands, commandWords } from './commands.js';
 import { AuditSection } from './config.js';
 import { AuditEntered } from './contract.js';
 import * as contract from './contract.js';
-import { doctorFindings, healthProbe, metrics, securityReport } from './reports.js';
+import { doctorFindings, healthProbe, lookAtTrail, metrics } from './reports.js';
 import { auditRoutes } from './routes.js';
 import { createStore } from './store.js';
 import { migrations, tables } from './tables.js';
@@ -54,6 +54,9 @@ export default defineExtension({
     ctx.hooks.tap(DoctorCheck, () => doctorFindings(deps));
     ctx.hooks.tap(HealthProbe, () => healthProbe(deps));
     ctx.hooks.tap(MetricsCollect, () => metrics(deps));
-    ctx.hooks.tap(SecurityReport, () => securityReport(deps));
+    ctx.hooks.tap(
+      SecurityReport,
+      securityProbe('merkle_audit_trail', () => lookAtTrail(deps)),
+    );
   },
 });

@@ -1,5 +1,5 @@
 /** What doctor, health, metrics and the security page hear of the trail. Each looks at what is stored now. */
-import type { DoctorFinding, Metric } from '@svc/api';
+import type { DoctorFinding, Metric, SecurityLook } from '@svc/api';
 import { type CheckpointService, isAuthentic } from './checkpoints.js';
 import { GENESIS } from './format/entry.js';
 import { TILE } from './format/merkle.js';
@@ -33,9 +33,12 @@ const look = async ({ store }: ReportDeps): Promise<Look> => {
   return { entries: tip.id, problem, evidence: `${tip.id} entries, the newest ${Math.min(tip.id, tail.length + (newest ? TILE : 0))} hashed again; ${signed}` };
 };
 
-export const securityReport = async (deps: ReportDeps): Promise<{ name: string; state: string; detail: string }> => {
+export const lookAtTrail = async (deps: ReportDeps): Promise<SecurityLook> => {
   const { problem, evidence } = await look(deps);
-  return { name: 'merkle_audit_trail', state: problem === undefined ? 'active' : 'degraded', detail: problem ?? evidence };
+  const { problem: unsigned } = deps.checkpoints.state();
+  if (problem !== undefined) return { state: 'failed', detail: `The audit trail is not what was written. ${problem}` };
+  if (unsigned !== undefined) return { state: 'degraded', detail: `${evidence}. The trail cannot be signed: ${unsigned}` };
+  return { state: 'active', detail: `${evidence}.` };
 };
 
 export const healthProbe = async (deps: ReportDeps): Promise<{ name: string; status: 'ok' | 'warn' | 'error'; detail: string }> => {

@@ -1,13 +1,13 @@
 import { AgentReview, AgentSpawning, Agents } from '@svc/ext-agents/contract';
 import { Auth } from '@svc/ext-auth/contract';
-import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type Role, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type Role, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension, securityProbe } from '@svc/api';
 import { createCallRate } from './call-rate.js';
 import { createCallPolicy, type Receivers, type Standing } from './call-verdict.js';
 import { CapabilitiesSection } from './config.js';
 import { type Bounded, bound, grantsOf, reviewOf } from './grants.js';
 import { neverReason } from './policy.js';
 import { idleNames, roleFindings } from './role-names.js';
-import { inheritanceHolds } from './self-check.js';
+import { lookAtInheritance } from './self-check.js';
 import { createSpawnPolicy } from './spawn-verdict.js';
 
 const STAGE = -200;
@@ -25,7 +25,7 @@ export default defineExtension({
     ctx.hooks.tap(AgentReview, ({ manifest }) => reviewOf(manifest.capabilities));
     ctx.hooks.tap(DoctorCheck, () => roleFindings(ctx.config.get(CapabilitiesSection), ctx.capabilities.declared()));
     ctx.config.onChange(CapabilitiesSection, () => warnOfIdle(ctx));
-    ctx.hooks.tap(SecurityReport, () => ({ name: 'capability_inheritance_validation', state: inheritanceHolds() ? 'active' : 'degraded' }));
+    ctx.hooks.tap(SecurityReport, securityProbe('capability_inheritance_validation', lookAtInheritance));
   },
   start: (ctx) => warnOfIdle(ctx),
 });

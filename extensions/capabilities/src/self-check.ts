@@ -1,5 +1,5 @@
 /** What /api/security shows: the rules are asked about cases whose answer is known. */
-import type { Capabilities } from '@svc/api';
+import type { Capabilities, SecurityLook } from '@svc/api';
 import { escalationOf } from './inheritance.js';
 
 const NONE: Capabilities = {
@@ -37,4 +37,10 @@ const ESCALATIONS: readonly Partial<Capabilities>[] = [
   { max_llm_tokens_per_hour: null },
 ];
 
-export const inheritanceHolds = (): boolean => escalationOf(rights({}), rights({})) === undefined && ESCALATIONS.every((more) => escalationOf(rights({}), rights(more)) !== undefined);
+export const lookAtInheritance = (): SecurityLook => {
+  const same = escalationOf(rights({}), rights({}));
+  if (same !== undefined) return { state: 'failed', detail: `A child with the rights of its parent would be refused, for ${same}.` };
+  const passed = ESCALATIONS.filter((more) => escalationOf(rights({}), rights(more)) === undefined).flatMap((more) => Object.keys(more));
+  if (passed.length > 0) return { state: 'failed', detail: `A child could have more than its parent: ${passed.join(', ')}.` };
+  return { state: 'active', detail: `${ESCALATIONS.length} children with more than their parent were refused (tools, shell, network, spawning, tokens); one with the same rights was not.` };
+};

@@ -1,4 +1,4 @@
-import { SecurityReport, ToolAfter, ToolBefore, type ToolOutput, type ToolRequest, type Verdict, defineExtension } from '@svc/api';
+import { type SecurityLook, SecurityReport, ToolAfter, ToolBefore, type ToolOutput, type ToolRequest, type Verdict, defineExtension, securityProbe } from '@svc/api';
 import { BLOCK_AT, BREAK_AT_BLOCKED, checkRepetition, WARN_AT } from './repetition.js';
 
 const STAGE = -50;
@@ -7,11 +7,18 @@ export default defineExtension({
   activate(ctx) {
     ctx.hooks.tap(ToolBefore, validate, { stage: STAGE });
     ctx.hooks.tap(ToolAfter, warn);
-    ctx.hooks.tap(SecurityReport, () => ({ name: 'loop_guard', state: guardHolds() ? 'active' : 'degraded' }));
+    ctx.hooks.tap(SecurityReport, securityProbe('loop_guard', lookAtGuard));
   },
 });
 
-const validate = ({ tool, digest, earlier }: ToolRequest): Verdict | undefined => {
+/** What of a call is looked at. */
+interface Call {
+  readonly tool: Pick<ToolRequest['tool'], 'name'>;
+  readonly digest: string;
+  readonly earlier: ReadonlyArray<{ readonly digest: string }>;
+}
+
+const validate = ({ tool, digest, earlier }: Call): Verdict | undefined => {
   const repetition = checkRepetition(digest, earlier);
   switch (repetition.verdict) {
     case 'break':
@@ -26,7 +33,7 @@ const validate = ({ tool, digest, earlier }: ToolRequest): Verdict | undefined =
   }
 };
 
-const warn = (output: ToolOutput, { tool, digest, earlier }: ToolRequest): ToolOutput | undefined => {
+const warn = (output: ToolOutput, { tool, digest, earlier }: Call): ToolOutput | undefined => {
   const repetition = checkRepetition(digest, earlier);
   if (repetition.verdict !== 'warn') return undefined;
   const note = `[loop guard] ${tool.name} was called ${repetition.identical} times with exactly these arguments; from the ${ordinal(BLOCK_AT)} time on it is blocked. Change the approach.`;
@@ -35,12 +42,20 @@ const warn = (output: ToolOutput, { tool, digest, earlier }: ToolRequest): ToolO
 
 const ordinal = (n: number): string => `${n}${['th', 'st', 'nd', 'rd'][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? 'th'}`;
 
-/** What /api/security shows: a made-up run of identical calls, validated at its turning points. */
-const guardHolds = (): boolean => {
-  const after = (calls: number) =>
-    checkRepetition(
-      'same',
-      Array.from({ length: calls }, () => ({ digest: 'same' })),
-    ).verdict;
-  return after(0) === 'run' && after(WARN_AT - 1) === 'warn' && after(BLOCK_AT - 1) === 'block' && after(BLOCK_AT - 1 + BREAK_AT_BLOCKED - 1) === 'break';
+/** A run that makes the same call again and again, shown to the two functions that every call is shown to. */
+const lookAtGuard = (): SecurityLook => {
+  const after = (calls: number): Call => ({ tool: { name: 'probe' }, digest: 'same', earlier: Array.from({ length: calls }, () => ({ digest: 'same' })) });
+  const codeAfter = (calls: number): string | undefined => {
+    const verdict = validate(after(calls));
+    return verdict && 'deny' in verdict ? verdict.code : undefined;
+  };
+  const [warnAt, blockAt, breakAt] = [WARN_AT, BLOCK_AT, BLOCK_AT + BREAK_AT_BLOCKED - 1];
+  const faults = [
+    ...(codeAfter(0) === undefined ? [] : ['the first call was blocked']),
+    ...(warn({ content: '' }, after(warnAt - 1)) === undefined ? [`the ${ordinal(warnAt)} was not warned about`] : []),
+    ...(codeAfter(blockAt - 1) === 'loop_guard_blocked' ? [] : [`the ${ordinal(blockAt)} was not blocked`]),
+    ...(codeAfter(breakAt - 1) === 'loop_guard_break' ? [] : [`the ${ordinal(breakAt)} did not end the run`]),
+  ];
+  if (faults.length > 0) return { state: 'failed', detail: `Of identical calls ${faults.join(', ')}.` };
+  return { state: 'active', detail: `Of identical calls the ${ordinal(warnAt)} was warned about, the ${ordinal(blockAt)} blocked, and the ${ordinal(breakAt)} ended the run.` };
 };

@@ -15,6 +15,7 @@ export interface GcraOptions {
 export interface Gcra {
   /** True when `cost` tokens were taken. */
   take(caller: string, cost: number, nowMs: number): boolean;
+  forget(caller: string): void;
   size(): number;
   sweep(nowMs: number): void;
 }
@@ -33,6 +34,7 @@ export const createGcra = (options: () => GcraOptions): Gcra => {
       if (arrivals.size > maxCallers) forgetOldest(arrivals);
       return true;
     },
+    forget: (caller) => void arrivals.delete(caller),
     size: () => arrivals.size,
     sweep: (nowMs) => {
       for (const [caller, arrival] of arrivals) if (arrival <= nowMs) arrivals.delete(caller);

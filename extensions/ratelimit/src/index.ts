@@ -1,6 +1,6 @@
-import { HttpAdmit, MetricsCollect, SecurityReport, SocketUpgrade, defineExtension } from '@svc/api';
+import { HttpAdmit, MetricsCollect, type SecurityLook, SecurityReport, SocketUpgrade, defineExtension, securityProbe } from '@svc/api';
 import { RateLimitSection, RatePerSecond } from './config.js';
-import { createGcra } from './gcra.js';
+import { createGcra, type Gcra, type GcraOptions } from './gcra.js';
 
 const SWEEP_MS = 60_000;
 
@@ -29,15 +29,23 @@ export default defineExtension({
       return why === undefined ? undefined : { deny: why, code: 'rate_limited', status: 429, headers: { 'retry-after': String(window_secs) } };
     });
     ctx.timers.every('sweep-addresses', SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
-    ctx.hooks.tap(SecurityReport, () => ({ name: 'gcra_rate_limiter', state: refusesTooMuch(limits) ? 'active' : 'failed', detail: 'a caller that takes more than its burst is refused' }));
+    ctx.hooks.tap(
+      SecurityReport,
+      securityProbe('gcra_rate_limiter', () => lookAtLimit(gcra, limits(), ctx.clock.mono())),
+    );
     ctx.hooks.tap(MetricsCollect, () => [{ name: 'svc_rate_limited_total', help: 'Requests refused by the rate limit', type: 'counter', value: refused }]);
   },
 });
 
-/** Takes one token more than the burst from a bucket of its own and looks whether that was refused. */
-function refusesTooMuch(limits: () => { ratePerSecond: number; windowMs: number; maxCallers: number }): boolean {
-  const probe = createGcra(limits);
-  const { ratePerSecond, windowMs } = limits();
-  const burst = (ratePerSecond * windowMs) / 1_000;
-  return probe.take('probe', burst, 0) && !probe.take('probe', 1, 0);
+/** No network is named so. */
+const NOBODY = 'security probe';
+
+/** Somebody who takes all that is allowed at once, and then one token more, from the table that admits everybody. */
+function lookAtLimit(gcra: Gcra, { ratePerSecond, windowMs }: GcraOptions, nowMs: number): SecurityLook {
+  const burst = Math.floor((ratePerSecond * windowMs) / 1_000);
+  const [first, second] = [gcra.take(NOBODY, burst, nowMs), gcra.take(NOBODY, 1, nowMs)];
+  gcra.forget(NOBODY);
+  if (!first) return { state: 'failed', detail: `A caller was refused the ${burst} tokens that are allowed at once.` };
+  if (second) return { state: 'failed', detail: `A caller got more than the ${burst} tokens that are allowed at once.` };
+  return { state: 'active', detail: `A caller got ${burst} tokens at once, the limit of ${windowMs / 1_000} s, and was refused the next one.` };
 }

@@ -1,6 +1,6 @@
 import { Llm } from '@svc/ext-llm/contract';
 import { AgentColumns, Agents } from '@svc/ext-agents/contract';
-import { type ExtensionContext, SecurityReport, defineExtension, whenKnown } from '@svc/api';
+import { type ExtensionContext, type SecurityLook, SecurityReport, defineExtension, securityProbe, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
@@ -155,7 +155,7 @@ export default defineExtension({
       commit: (writes) => ctx.db.commit(writes),
     };
     ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), branchRoute(deps));
-    ctx.hooks.tap(SecurityReport, () => ({ name: 'session_repair', state: repairWorks() ? 'active' : 'failed', detail: 'a call without a result is answered in the projection' }));
+    ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });
 
@@ -182,8 +182,8 @@ const lookAgain = (ctx: ExtensionContext, catalogue: Catalogue, closing: { sweep
   ctx.timers.every('look-for-what-others-left', POLL_MS, look);
 };
 
-/** Projects a log with an unpaired call and looks whether it came out paired. */
-function repairWorks(): boolean {
+/** What a model is sent of a log that ends in a tool call without a result: a result that says so stands behind it. */
+function lookAtRepair(): SecurityLook {
   const { messages } = projectEntries(
     [
       { kind: 'user', runId: null, parts: [{ type: 'text', text: 'probe' }], seq: 1, at: '' },
@@ -191,5 +191,8 @@ function repairWorks(): boolean {
     ],
     1_000,
   );
-  return messages.at(-1)?.parts.some((part) => part.type === 'tool_result' && part.id === 'probe') ?? false;
+  const isPaired = messages.at(-1)?.parts.some((part) => part.type === 'tool_result' && part.id === 'probe') ?? false;
+  return isPaired
+    ? { state: 'active', detail: 'A conversation that broke off in a tool call was sent to the model with a result for that call.' }
+    : { state: 'failed', detail: 'A conversation that broke off in a tool call was sent to the model without a result.' };
 }

@@ -2,19 +2,25 @@ import { Sessions } from '@svc/ext-sessions/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { Agents } from '@svc/ext-agents/contract';
-import { DoctorCheck, HealthProbe, MetricsCollect, defineExtension } from '@svc/api';
+import { DoctorCheck, HealthProbe, MetricsCollect, SecurityReport, defineExtension, securityProbe } from '@svc/api';
 import { createLogRoute } from './log-stream.js';
+import { lookAtRedaction } from './redaction.js';
 import { systemRoutes } from './routes.js';
 
 export default defineExtension({
   activate(ctx) {
+    const probe = ctx.hooks.use(HealthProbe);
+    ctx.hooks.tap(
+      SecurityReport,
+      securityProbe('health_redaction', () => lookAtRedaction(ctx.kernel.anonymousGet, probe)),
+    );
     ctx.routes.add(
       ...systemRoutes({
         kernel: ctx.kernel,
         clock: ctx.clock,
         log: ctx.log,
         timers: ctx.timers,
-        probe: ctx.hooks.use(HealthProbe),
+        probe,
         doctor: ctx.hooks.use(DoctorCheck),
         metrics: ctx.hooks.use(MetricsCollect),
         agents: ctx.services.optional(Agents),

@@ -1,9 +1,9 @@
 import { VaultReset } from './contract.js';
 import * as contract from './contract.js';
-import { DoctorCheck, type Events, HealthProbe, SecretChange, SecretResolve, SecurityReport, defineExtension } from '@svc/api';
+import { DoctorCheck, type Events, HealthProbe, SecretChange, SecretResolve, SecurityReport, defineExtension, securityProbe } from '@svc/api';
 import { VaultSection } from './config.js';
 import { MASTER_KEY_ENV } from './master-key.js';
-import { doctorFindings, healthProbe, securityReport } from './reports.js';
+import { doctorFindings, healthProbe, lookAtWiping } from './reports.js';
 import { vaultRoutes } from './routes.js';
 import { createVault, type Vault } from './service.js';
 
@@ -30,7 +30,10 @@ export default defineExtension({
     });
     ctx.hooks.tap(DoctorCheck, () => doctorFindings(vault, masterKeyText()));
     ctx.hooks.tap(HealthProbe, () => healthProbe(vault));
-    ctx.hooks.tap(SecurityReport, () => securityReport(vault));
+    ctx.hooks.tap(
+      SecurityReport,
+      securityProbe('secret_zeroization', () => lookAtWiping(vault, ctx.config.get(VaultSection).enabled, (count) => ctx.ids.bytes(count))),
+    );
   },
 });
 

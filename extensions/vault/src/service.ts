@@ -212,7 +212,8 @@ const check = (name: string, value: string): void => {
   if (Buffer.byteLength(value) > MAX_SECRET_BYTES) throw vaultErrors.too_large(MAX_SECRET_BYTES);
 };
 
-const wipe = (vault: Held | undefined): void => {
+/** Overwrites values and key in memory. What a call is given of a secret is a text, which nobody can overwrite. */
+export const wipe = (vault: Held | undefined): void => {
   if (vault?.state === 'open') for (const value of vault.secrets.values()) value.fill(0);
   if (vault && 'master' in vault) vault.master?.fill(0);
 };

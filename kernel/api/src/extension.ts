@@ -103,6 +103,7 @@ export interface KernelView extends ToolsView, SlashCommandsView {
   readonly startedAt: string;
   readonly preset: string;
   ready(): boolean;
+  /** Also with the grant `kernel:extensions` alone. */
   extensions(): ExtensionStatus[];
   plan(action: ExtensionPlan['action'], id: string): ExtensionPlan;
   enable(id: string): Promise<ExtensionStatus>;
@@ -115,6 +116,8 @@ export interface KernelView extends ToolsView, SlashCommandsView {
   panelFiles(extension: string): Assets | undefined;
   graph(): ReadonlyArray<{ readonly id: string; readonly state: ExtensionStatus['state']; readonly needs: readonly string[]; readonly uses: readonly string[]; readonly waitsFor: readonly string[] }>;
   openapi(): { readonly etag: string; readonly document: OpenApiParts };
+  /** What GET `path` answers to a caller without a key on another machine. It goes the way of every request, over no network. */
+  anonymousGet(path: string): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }>;
   /** Active routes and sockets, for metrics and the conformance oracle. */
   routes(): ReadonlyArray<{ readonly id: string; readonly method: string; readonly path: string; readonly owner: string; readonly auth: string; readonly socket: boolean }>;
   configProblems(): ReadonlyArray<{ readonly file: string; readonly line: number | null; readonly key: string; readonly message: string; readonly severity: 'error' | 'warning' | 'notice' }>;

@@ -149,6 +149,7 @@ export {
   Histogram,
   SecurityReport,
 } from './kernel-hooks.js';
+export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from './security.js';
 
 // Durable work.
 export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';

@@ -5,6 +5,7 @@ import type { Plain } from './declare/plain.js';
 import { SendingPage } from './http/sending-page.js';
 import { PurgeSubject } from './purge.js';
 import { Nullable, OneOf, Type } from './schema/schema.js';
+import { SecurityFinding } from './security.js';
 import { CallFacts, Capabilities, Need, ToolFacts, ToolOutput } from './tools.js';
 
 const V = '1.0.0';
@@ -149,12 +150,8 @@ export const Metric = Type.Union([Type.Object({ ...MetricHead, type: OneOf(['gau
 export type Metric = Plain<typeof Metric>;
 export const MetricsCollect = defineGather('metrics.collect', V, { policy: 'observe', budgetMs: 3_000, remote: true, callable: true, subject: Nothing, answer: Type.Array(Metric) });
 
-export const SecurityReport = defineGather('security.report', V, {
-  policy: 'observe',
-  budgetMs: 3_000,
-  subject: Nothing,
-  answer: Type.Object({ name: Type.String(), state: Type.String(), detail: Type.Optional(Type.String()) }),
-});
+/** Not `remote`: another process could say of a system that it is active. Tap it with `securityProbe`. */
+export const SecurityReport = defineGather('security.report', V, { policy: 'observe', budgetMs: 3_000, callable: true, subject: Nothing, answer: SecurityFinding });
 
 export const kernelHooks = [
   HttpAdmit,

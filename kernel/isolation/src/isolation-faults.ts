@@ -9,7 +9,20 @@ interface Asked {
 }
 
 /** Grants whose adapter is not there for code in another process. */
-const NOT_ISOLATED = new Set(['kernel', 'kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels', 'kernel:audit', 'exec', 'survivors', 'net:dial', 'net:listen', 'purge']);
+const NOT_ISOLATED = new Set([
+  'kernel',
+  'kernel:tools',
+  'kernel:slash-commands',
+  'kernel:settings',
+  'kernel:extensions',
+  'kernel:panels',
+  'kernel:audit',
+  'exec',
+  'survivors',
+  'net:dial',
+  'net:listen',
+  'purge',
+]);
 
 /** One sentence each; none where it can run isolated. */
 export const isolationFaults = ({ manifest, contributions }: Asked): string[] => {

@@ -2488,6 +2488,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/security": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the state of all security systems
+         * @description Each of the 16 systems is tried on the running daemon, at most once a minute, and again after a setting or an extension has changed. `evidence` says what was tried and seen. `active`: it holds. `degraded`: a part of it holds. `inactive`: it is switched off, or not part of this version. `failed`: it does not hold, or could not be tried. Owners and admins can also call it while the API is closed because a security extension is missing.
+         */
+        get: operations["getSecurityReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -5115,6 +5135,30 @@ export interface components {
             agent_name: string | null;
             steps: components["schemas"]["RunStep"][];
         };
+        SecurityReport: {
+            /** @description By the name of the system */
+            security_systems: {
+                [key: string]: "active" | "degraded" | "inactive" | "failed";
+            };
+            total_systems: number;
+            /** @description True only if every system is active */
+            all_active: boolean;
+            /** @description By the name of the system */
+            evidence: {
+                [key: string]: {
+                    /** @enum {string} */
+                    state: "active" | "degraded" | "inactive" | "failed";
+                    /** @description What was tried and seen */
+                    detail: string;
+                    /** Format: date-time */
+                    checked_at: string;
+                    /** @description Whose protection it is: the id of an extension, or `kernel` */
+                    owner: string;
+                };
+            };
+            /** @description How long the checks took */
+            took_ms: number;
+        };
         SessionHit: {
             /**
              * Format: uuid
@@ -5937,6 +5981,7 @@ export type ProviderTest = components['schemas']['ProviderTest'];
 export type Readiness = components['schemas']['Readiness'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type OneRun = components['schemas']['OneRun'];
+export type SecurityReport = components['schemas']['SecurityReport'];
 export type SessionHit = components['schemas']['SessionHit'];
 export type RawMessage = components['schemas']['RawMessage'];
 export type SessionDetail = components['schemas']['SessionDetail'];
@@ -11990,6 +12035,33 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSecurityReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecurityReport"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -72,6 +72,7 @@ export const OPERATIONS = {
   getReadiness: ['GET', '/api/ready'],
   getRegistrySchema: ['GET', '/api/registry/schema'],
   getRun: ['GET', '/api/runs/{id}'],
+  getSecurityReport: ['GET', '/api/security'],
   getSession: ['GET', '/api/agents/{id}/session'],
   getSessionById: ['GET', '/api/sessions/{id}'],
   getSessionByLabel: ['GET', '/api/agents/{id}/sessions/by-label/{label}'],

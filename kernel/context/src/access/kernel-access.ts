@@ -9,9 +9,10 @@ const MEMBERS = {
   'kernel:tools': ['tools'],
   'kernel:slash-commands': ['slashCommands'],
   'kernel:settings': ['settings'],
+  'kernel:extensions': ['extensions'],
   'kernel:panels': ['panels', 'panelFiles'],
 } as const satisfies Partial<Record<GrantName, ReadonlyArray<keyof KernelView>>>;
-const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:panels'] as const;
+const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:extensions', 'kernel:panels'] as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
   if (grants.has('kernel')) return Object.freeze(view());

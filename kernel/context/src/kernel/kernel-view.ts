@@ -52,6 +52,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
       license: 'MIT',
       areas: Object.fromEntries(parts.installed.all().map(({ id, description }) => [id, description])),
     }),
+  anonymousGet: (path) => parts.http.anonymousGet(path),
   routes: () => [
     ...parts.http.routes.active().map(({ owner, value }) => ({ id: value.id, method: value.method, path: value.path, owner: owner.id, auth: value.auth, socket: false })),
     ...parts.http.sockets.active().map(({ owner, value }) => ({ id: value.id, method: 'GET', path: value.path, owner: owner.id, auth: value.auth, socket: true })),

@@ -11,6 +11,7 @@ import { releaseWatcher } from '../release.js';
 import type { Address } from './address.js';
 import type { Ground } from './ground.js';
 import type { OpenParts } from './parts.js';
+import { tapSecurity } from './security-probes.js';
 import { extensionSettings, requiredSecurity } from './start-rules.js';
 import { createLifecycle } from './wiring.js';
 
@@ -80,6 +81,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     () => view,
     () => ({ host: ground.listen.host, port: address.port, hasKey: ground.keys.hasKey() }),
   );
+  tapSecurity(own, parts, address);
   return { address, parts, choices, installation, lifecycle, view, settings, own };
 }
 

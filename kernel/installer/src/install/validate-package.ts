@@ -4,7 +4,7 @@ import { type PackageContent, readPackage } from '../package/read-package.js';
 import { installErrors } from '../errors.js';
 import { validateKey } from '../signing/validate-trust.js';
 import { readRotations } from '../signing/rotation.js';
-import { type Signature, verifyFiles } from '../signing/signature.js';
+import { type Expected, type Signature, verifyFiles } from '../signing/signature.js';
 import { type Isolation, pinnedKeys, type TrustedKey } from '../signing/trust.js';
 import { validateApiRange } from './validate-place.js';
 import type { StagedKey } from './staged.js';
@@ -35,13 +35,19 @@ export interface TrustContext {
 export const validatePackage = async (dir: string, apiVersion: string, trust: TrustContext): Promise<ValidatedPackage> => {
   const content = await readPackage(dir);
   validateApiRange(content.manifest, apiVersion);
-  const hashes = await hashFiles(dir, await allFilesIn(dir));
-  const signature = await verifiedSignature(dir, hashes, content);
-  return { ...content, digest: digestOf(hashes), key: await validateTrust(dir, content.manifest.id, signature, trust) };
+  return { ...content, ...(await validateSigned(dir, expectedOf(content), trust)) };
 };
 
-export const verifiedSignature = (dir: string, hashes: FileHashes, { manifest, package: { version } }: PackageContent): Promise<Signature | undefined> =>
-  verifyFiles(dir, hashes, { id: manifest.id, version, api: manifest.api });
+/** Whether its files are those that were signed, and by whom. Rejects with the named error of the first check that fails. */
+export const validateSigned = async (dir: string, expected: Expected, trust: TrustContext): Promise<Pick<ValidatedPackage, 'digest' | 'key'>> => {
+  const hashes = await hashFiles(dir, await allFilesIn(dir));
+  const signature = await verifyFiles(dir, hashes, expected);
+  return { digest: digestOf(hashes), key: await validateTrust(dir, expected.id, signature, trust) };
+};
+
+const expectedOf = ({ manifest, package: { version } }: PackageContent): Expected => ({ id: manifest.id, version, api: manifest.api });
+
+export const verifiedSignature = (dir: string, hashes: FileHashes, content: PackageContent): Promise<Signature | undefined> => verifyFiles(dir, hashes, expectedOf(content));
 
 const validateTrust = async (dir: string, id: string, signature: Signature | undefined, { keys, thirdParty, wasSigned }: TrustContext): Promise<StagedKey | undefined> => {
   if (thirdParty === 'none') throw installErrors.not_allowed();

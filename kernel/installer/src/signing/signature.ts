@@ -50,12 +50,17 @@ export interface SignOptions {
 export const signFolder = async (dir: string, key: SigningKey, { now, rotations }: SignOptions): Promise<Signature> => {
   if (rotations) await writeFile(join(dir, ROTATION_FILE), `${JSON.stringify(rotations, null, 2)}\n`);
   const { package: identity, manifest } = await readPackage(dir);
+  return signFiles(dir, { id: manifest.id, version: identity.version, api: manifest.api }, key, now);
+};
+
+/** The same for files that say what they are elsewhere. */
+export const signFiles = async (dir: string, { id, version, api }: Expected, key: SigningKey, now: Date): Promise<Signature> => {
   const files = withoutSignature(await hashFiles(dir, await packageFilesIn(dir)));
   const unsigned: Unsigned = {
     format: 1,
-    id: manifest.id,
-    version: identity.version,
-    apiRange: manifest.api,
+    id,
+    version,
+    apiRange: api,
     createdAt: now.toISOString(),
     keyId: key.keyId,
     publicKey: key.publicKey,

@@ -16,6 +16,7 @@ import { isProxy } from './callers/client-address.js';
 import { CLOSE } from './connections/connection.js';
 import { createEarlyListener } from './connections/early-listener.js';
 import { httpErrors } from './errors.js';
+import { anonymousGet, type OwnAnswer } from './own-request.js';
 import { createRequestFigures, type RequestFigures } from './request-figures.js';
 import { createFollowers } from './replies/follow-reply.js';
 import { createWrongKeys, type Admission } from './callers/admission.js';
@@ -85,6 +86,8 @@ export interface Http {
   /** Ends streams and sockets, waits up to `drainMs` for answers in progress, then hangs up. */
   close(drainMs: number): Promise<void>;
   openapi(info: ApiInfo): ApiDescription;
+  /** A request of the daemon to itself, as somebody without a key on another machine would send it. */
+  anonymousGet(path: string): Promise<OwnAnswer>;
   stats(): HttpStats;
 }
 
@@ -156,6 +159,7 @@ export const createHttp = (options: HttpOptions): Http => {
     stopAccepting: () => stopAccepting(parts),
     close: (drainMs) => close(parts, drainMs),
     openapi: describe,
+    anonymousGet: (path) => anonymousGet(parts.early.server, path),
     stats: () => ({
       routes: parts.routes.rows.length,
       sockets: parts.sockets.rows.length,

@@ -18,6 +18,7 @@ const GOOD = [
   'exec:git',
   'exec:g++',
   'survivors',
+  'kernel:extensions',
   'kernel:panels',
   'kernel:audit',
   'files:workspaces',
@@ -88,7 +89,9 @@ describe('grants', () => {
   it('G1 are refused by name, with the form that is meant', () => {
     expect(grantFaults({ grants: [{ grant: 'kernle' }] })).to.deep.equal(['unknown grant "kernle"; did you mean kernel?']);
     expect(grantFaults({ grants: [{ grant: 'exec:/bin/sh' }] })[0]).to.contain('"exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>');
-    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain('there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:panels, kernel:audit, actors');
+    expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain(
+      'there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:extensions, kernel:panels, kernel:audit, actors',
+    );
     expect(() => grantsOf({ grants: [{ grant: 'kernel' }, { grant: 'x' }] })).to.throw('unknown grant "x"');
   });
 

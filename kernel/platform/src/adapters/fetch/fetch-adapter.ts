@@ -13,7 +13,7 @@ import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
 import { canonicalHost } from '../address-policy.js';
 import { fetchErrors, secretErrors } from '../errors.js';
-import { assertNotOwnPort, publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
+import { type AddressTerms, assertNotOwnPort, publicAddresses, type ResolvedAddress, type ResolveHost, type Target } from '../resolved-address.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
 import { asFetchError, toResponse } from './fetch-response.js';
 import { type Head, Incoming } from './incoming.js';
@@ -45,6 +45,8 @@ export interface FetchAdapterDeps {
 export interface FetchAdapter {
   /** `resolve` narrows the secrets to those granted to one extension; `within` the hosts, beside the call's own `allowHosts`. */
   fetch(url: string, init: FetchInit, resolve?: ResolveSecret, within?: readonly string[]): Promise<FetchResponse>;
+  /** Why a request of a tool to this URL would be refused by the settings of now; undefined where it would be sent. Resolves names with `resolveHost`, and sends nothing. */
+  refusal(url: string, resolveHost: ResolveHost): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export const createFetchAdapter = (deps: FetchAdapterDeps): FetchAdapter => {
       if (state.closed) return Promise.reject(fetchErrors.closed());
       return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve, within);
     },
+    refusal: (url, resolveHost) => refusal(state, url, resolveHost),
     close: async () => {
       state.closed = true;
       await state.pool?.destroy();
@@ -226,14 +229,33 @@ interface Reach {
   readonly lists: ReadonlyArray<readonly string[] | undefined>;
 }
 
-const checkedAddresses = (state: AdapterState, url: URL, { purpose, lists }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
-  const { port } = targetOf(url);
-  const target = { host: canonicalHost(url.hostname), port, shown: url.host };
-  if (lists.some((list) => list && !isHostGranted(list, target.host, port))) throw fetchErrors.host_not_allowed(url.host);
-  return publicAddresses(target, { granted: lists.find((list) => list) ?? [], allowed, ownPort: state.deps.ownPort?.() }, state.deps.resolveHost, guard.signal).catch((error: unknown) => {
-    if (isSvcError(error) && error.code === 'fetch_refused_address') state.deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose });
+const checkedAddresses = ({ deps }: AdapterState, url: URL, { purpose, lists }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
+  const { host, port } = targetAt(url);
+  if (lists.some((list) => list && !isHostGranted(list, host, port))) throw fetchErrors.host_not_allowed(url.host);
+  return reachable(deps, url, { granted: lists.find((list) => list) ?? [], allowed }, deps.resolveHost, guard.signal).catch((error: unknown) => {
+    if (isSvcError(error) && error.code === 'fetch_refused_address') deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose });
     throw error;
   });
+};
+
+const targetAt = (url: URL): Target => ({ host: canonicalHost(url.hostname), port: targetOf(url).port, shown: url.host });
+
+const reachable = (
+  { ownPort }: FetchAdapterDeps,
+  url: URL,
+  terms: Pick<AddressTerms, 'granted' | 'allowed'>,
+  resolveHost: ResolveHost | undefined,
+  signal: AbortSignal,
+): Promise<readonly ResolvedAddress[]> => publicAddresses(targetAt(url), { ...terms, ownPort: ownPort?.() }, resolveHost, signal);
+
+const refusal = async ({ deps }: AdapterState, text: string, resolveHost: ResolveHost): Promise<string | undefined> => {
+  try {
+    await reachable(deps, parseUrl(text), { granted: [], allowed: webLimits(deps.config.get('web')).allowed }, resolveHost, AbortSignal.timeout(CONNECT_TIMEOUT_MS));
+    return undefined;
+  } catch (error) {
+    if (isSvcError(error)) return error.message;
+    throw error;
+  }
 };
 
 const redirectOf = ({ status, headers }: Head, from: URL): URL | undefined => {

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '@svc/api';
-import { describeError, sendJson } from '../replies/answer.js';
+import { describeError, headersOf, sendJson } from '../replies/answer.js';
 import { hasBody } from '../bodies/body.js';
 import { type ConnectionCaps, createConnectionCaps } from './connection-caps.js';
 import { httpErrors } from '../errors.js';
@@ -181,14 +181,9 @@ export const refuseUpgrade = (socket: Duplex, error: unknown, id: string): void 
   const answer = describeError(error, id);
   const body = JSON.stringify(answer.body);
   const headers = {
-    'content-type': 'application/json; charset=utf-8',
+    ...headersOf({ id, origin: undefined }, 'application/json; charset=utf-8', answer.headers),
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
-    'x-request-id': id,
-    'x-api-version': 'v1',
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'no-store',
-    ...answer.headers,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value.replaceAll(/[\r\n]/g, ' ')}`);
   socket.end(`HTTP/1.1 ${answer.status} ${STATUS_TEXT[answer.status] ?? 'Refused'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);

@@ -31,6 +31,7 @@ export const headersOf = (head: Head, contentType: string | undefined, extra: He
     'x-api-version': 'v1',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
+    'x-xss-protection': '1; mode=block',
     'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'strict-origin-when-cross-origin',
     'cache-control': 'no-store, no-cache, must-revalidate',
@@ -38,6 +39,8 @@ export const headersOf = (head: Head, contentType: string | undefined, extra: He
     'content-security-policy': contentType?.startsWith('text/html') ? PAGE_POLICY : DATA_POLICY,
   };
   if (contentType !== undefined) headers['content-type'] = contentType;
+  // Texts of the API are English, whatever language was asked for; pages bring several.
+  if (contentType?.startsWith('application/json')) headers['content-language'] = 'en';
   if (head.origin !== undefined) {
     headers['access-control-allow-origin'] = head.origin;
     headers['access-control-expose-headers'] = EXPOSED;
