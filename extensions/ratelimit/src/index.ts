@@ -40,12 +40,12 @@ export default defineExtension({
 /** No network is named so. */
 const NOBODY = 'security probe';
 
-/** Somebody who takes all that is allowed at once, and then one token more, from the table that admits everybody. */
+/** Somebody who leaves one of the tokens that are allowed at once, and then wants two, from the table that admits everybody. */
 function lookAtLimit(gcra: Gcra, { ratePerSecond, windowMs }: GcraOptions, nowMs: number): SecurityLook {
   const burst = Math.floor((ratePerSecond * windowMs) / 1_000);
-  const [first, second] = [gcra.take(NOBODY, burst, nowMs), gcra.take(NOBODY, 1, nowMs)];
+  const [first, second] = [gcra.take(NOBODY, Math.max(0, burst - 1), nowMs), gcra.take(NOBODY, 2, nowMs)];
   gcra.forget(NOBODY);
-  if (!first) return { state: 'failed', detail: `A caller was refused the ${burst} tokens that are allowed at once.` };
+  if (!first) return { state: 'failed', detail: `A caller was refused ${burst - 1} of the ${burst} tokens that are allowed at once.` };
   if (second) return { state: 'failed', detail: `A caller got more than the ${burst} tokens that are allowed at once.` };
-  return { state: 'active', detail: `A caller got ${burst} tokens at once, the limit of ${windowMs / 1_000} s, and was refused the next one.` };
+  return { state: 'active', detail: `A caller was refused more than ${burst} tokens at once, as many as ${windowMs / 1_000} s allow.` };
 }

@@ -1,5 +1,4 @@
 /** What sessions tell other areas, give up when they are told to, and cost those who ask over HTTP. */
-import { SecurityReport } from '@svc/api';
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels } from '@svc/test/clients/model-kernel';
@@ -32,12 +31,6 @@ describe('the sessions of a daemon', () => {
     expect(await count()).to.equal(1);
     await purge({ ownerId: 'owner' });
     expect(await count()).to.equal(0);
-  });
-
-  it('report that a call without a result is answered', async () => {
-    const { daemon } = await bootTestKernel();
-    const reports = (await daemon.parts.hooks.slot(SecurityReport)?.call(undefined)) as ReadonlyArray<{ owner: string; value: unknown }>;
-    expect(reports.find(({ owner }) => owner === 'sessions')?.value).to.deep.equal({ name: 'session_repair', state: 'active', detail: 'a call without a result is answered in the projection' });
   });
 
   it('cannot be shortened on request by the built-in mock provider, which says so', async () => {

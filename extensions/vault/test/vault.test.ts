@@ -5,7 +5,7 @@ import type { Dir, Logger } from '@svc/api';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { systemIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
-import { doctorFindings, healthProbe } from '../src/reports.js';
+import { doctorFindings, healthProbe, lookAtWiping } from '../src/reports.js';
 import { createVault, type Vault } from '../src/service.js';
 
 const SECRET = 'sk-very-secret-value-123456';
@@ -228,5 +228,14 @@ describe('the vault', () => {
     it('has nothing to set aside before a secret was kept', async () => {
       expect(await codeOf(vaultWith().reset())).to.equal('vault_nothing_to_reset');
     });
+  });
+
+  it('overwrites secrets and keys that it gives up, and says so to the security report; also what is wrong with it', async () => {
+    const look = (vault: Vault, enabled = true) => lookAtWiping(vault, enabled, (count) => systemIds().bytes(count));
+    const vault = vaultWith(KEY);
+    await vault.put('a', SECRET);
+    expect(await look(vault)).to.deep.equal({ state: 'active', detail: 'A secret and its key were sealed with AES-256-GCM, opened, and overwritten in memory. The vault holds 1 secret.' });
+    expect((await look(vaultWith(Buffer.alloc(32, 8).toString('base64')))).state).to.equal('degraded');
+    expect((await look(vault, false)).state).to.equal('inactive');
   });
 });

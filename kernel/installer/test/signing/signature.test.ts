@@ -1,6 +1,7 @@
-import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { lookAtSigning } from '../../src/install/signing-probe.js';
 import { canonicalJson } from '../../src/package/canonical-json.js';
 import { validateKey } from '../../src/signing/validate-trust.js';
 import { generateKey, keyIdOf, readKey, type SigningKey, signText, writeKey } from '../../src/signing/keys.js';
@@ -119,6 +120,15 @@ describe('signing an extension', () => {
     expect((await refusal(readKey(join(dir, 'inside.key'), dir))).message).to.include('in the folder of the package');
     await writeFile(join(root, 'none.key'), '{}', { mode: 0o600 });
     expect((await refusal(readKey(join(root, 'none.key')))).code).to.equal('install_key_file');
+  });
+
+  it('is tried by a probe, which names the setting that takes unsigned packages, and leaves nothing behind', async () => {
+    const look = (thirdParty: 'signed' | 'any' | 'none') => lookAtSigning(root, { thirdParty, now });
+    const seen = 'A signed package was accepted, and refused with one byte of its manifest or signature changed.';
+    expect(await look('signed')).to.deep.equal({ state: 'active', detail: `${seen} One without a signature was refused.` });
+    expect((await look('any')).state).to.equal('degraded');
+    expect((await look('none')).detail).to.equal(`${seen} [extensions] third_party = "none": nobody's package is installed.`);
+    expect(await readdir(root)).to.deep.equal(['p']);
   });
 });
 
