@@ -29,8 +29,8 @@ const look = async ({ store }: ReportDeps): Promise<Look> => {
   const { broken } = verifySegments({ prev: before ? hashAt(before, TILE - 1) : GENESIS, segments });
   const [first] = broken;
   const problem = first ? `Entry ${first.id}: ${first.problem}` : checkpoint && !isAuthentic(checkpoint) ? `The checkpoint of ${checkpoint.size} entries has no valid signature.` : undefined;
-  const signed = checkpoint ? `the first ${checkpoint.size} are signed (${checkpoint.at})` : 'none is signed yet';
-  return { entries: tip.id, problem, evidence: `${tip.id} entries, the newest ${Math.min(tip.id, tail.length + (newest ? TILE : 0))} hashed again; ${signed}` };
+  const signed = checkpoint ? `signed up to entry ${checkpoint.size} (${checkpoint.at})` : 'none is signed yet';
+  return { entries: tip.id, problem, evidence: `${tip.id} ${tip.id === 1 ? 'entry' : 'entries'}, the newest ${Math.min(tip.id, tail.length + (newest ? TILE : 0))} hashed again; ${signed}` };
 };
 
 export const lookAtTrail = async (deps: ReportDeps): Promise<SecurityLook> => {

@@ -35,7 +35,8 @@ const Found = ({ report }: { report: Report }) => {
                   <Badge tone={TONES[state]}>{t(state)}</Badge>
                   <p>{detail}</p>
                   <p class="muted small-text">
-                    <code>{name}</code> · {t('owner', { owner })}
+                    <code>{name}</code>
+                    {owner !== null && ` · ${t('owner', { owner })}`}
                   </p>
                 </li>
               ))}

@@ -15,7 +15,8 @@ export interface Evidence {
   readonly state: SecurityState;
   readonly detail: string;
   readonly checked_at: string;
-  readonly owner: string;
+  /** Null where this version has nobody for it. */
+  readonly owner: string | null;
 }
 
 export interface Report {
@@ -76,7 +77,7 @@ const unreported = ({ owner }: System, rows: ReadonlyArray<Gathered<SecurityFind
   const failure = rows.find((row) => row.owner === owner && row.error !== undefined);
   if (failure) return { owner, state: 'failed', detail: `The check did not answer: ${failure.error}` };
   const extension = extensions.find(({ id }) => id === owner);
-  if (!extension) return { owner, state: 'inactive', detail: 'Not part of this version.' };
+  if (!extension) return { owner: null, state: 'inactive', detail: 'Not part of this version.' };
   if (extension.state === 'active') return { owner, state: 'inactive', detail: `The extension ${owner} does not report it.` };
   const why = extension.reason === null ? '' : `: ${extension.reason}`;
   if (extension.state === 'inactive') return { owner, state: 'inactive', detail: `The extension ${owner} is switched off. svc ext enable ${owner} switches it on.` };

@@ -1,5 +1,5 @@
 /** What the security report answers. */
-import { reply, type RouteDecl, routeGroup, SecurityState, Type } from '@svc/api';
+import { Nullable, reply, type RouteDecl, routeGroup, SecurityState, Type } from '@svc/api';
 import type { Reports } from './report.js';
 import { SYSTEMS } from './systems.js';
 
@@ -7,7 +7,7 @@ const Evidence = Type.Object({
   state: SecurityState,
   detail: Type.String({ description: 'What was tried and seen' }),
   checked_at: Type.String({ format: 'date-time' }),
-  owner: Type.String({ description: 'Whose protection it is: the id of an extension, or `kernel`' }),
+  owner: Nullable(Type.String(), { description: 'Whose system it is: the id of an extension, or `kernel`; null if it is not part of this version' }),
 });
 
 const perSystem = <T extends typeof SecurityState | typeof Evidence>(value: T) => Type.Record(Type.String(), value, { description: 'By the name of the system' });

@@ -50,7 +50,7 @@ describe('the security report', () => {
       state: 'failed',
       detail: 'The extension audit is failed: its table is broken. svc ext why audit explains it.',
     });
-    for (const name of ['wasm_dual_metering', 'ofp_hmac_auth']) expect(await evidenceOf(name, [])).to.deep.include({ state: 'inactive', detail: 'Not part of this version.' });
+    for (const name of ['wasm_dual_metering', 'ofp_hmac_auth']) expect(await evidenceOf(name, [])).to.deep.include({ state: 'inactive', owner: null, detail: 'Not part of this version.' });
   });
 
   it('R2 takes what anybody reports of a name, whoever was expected to', async () => {

@@ -13,7 +13,7 @@ export const lookAtRedaction = async (get: KernelView['anonymousGet'], probe: Ho
   if (told.length > 0) return { state: 'failed', detail: `GET /api/health tells a caller without a key more than it should: ${told.join(', ')}.` };
   const causes = rows.filter(({ value, error }) => value?.detail !== undefined || error !== undefined).length;
   const seen = `A caller without a key got the status, version, uptime and ${checks} checks from GET /api/health, without the causes that ${causes} of them have`;
-  if (version.status === 200) return { state: 'degraded', detail: `${seen}. But no API key is set, so anyone who can reach the port can read GET /api/health/detail.` };
+  if (version.status === 200) return { state: 'degraded', detail: `${seen}. But no API key is set, so anyone who can reach the port can read GET /api/health/detail. svc key new makes a key.` };
   const { status } = await get('/api/health/detail');
   if (status === 200) return { state: 'failed', detail: 'A caller without a key got the details from GET /api/health/detail.' };
   return { state: 'active', detail: `${seen}. GET /api/health/detail was refused (${status}).` };

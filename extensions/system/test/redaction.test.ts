@@ -27,6 +27,6 @@ describe('the probe of redaction', () => {
 
   it('says that everybody may see the details while there is no API key', async () => {
     const { state, detail } = await look(PLAIN, { '/api/version': 200, '/api/health/detail': 200 });
-    expect([state, detail.endsWith('But no API key is set, so anyone who can reach the port can read GET /api/health/detail.')]).to.deep.equal(['degraded', true]);
+    expect([state, detail.endsWith('But no API key is set, so anyone who can reach the port can read GET /api/health/detail. svc key new makes a key.')]).to.deep.equal(['degraded', true]);
   });
 });

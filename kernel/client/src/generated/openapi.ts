@@ -5152,8 +5152,8 @@ export interface components {
                     detail: string;
                     /** Format: date-time */
                     checked_at: string;
-                    /** @description Whose protection it is: the id of an extension, or `kernel` */
-                    owner: string;
+                    /** @description Whose system it is: the id of an extension, or `kernel`; null if it is not part of this version */
+                    owner: string | null;
                 };
             };
             /** @description How long the checks took */

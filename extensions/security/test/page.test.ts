@@ -1,0 +1,25 @@
+/** The report as a person reads it in a browser as wide as a phone. */
+import { bootTestKernel, stopTestKernels } from '@svc/testing';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
+import { expect } from 'chai';
+
+describe('the security panel', function () {
+  this.timeout(90_000);
+  const chromium = useBrowser();
+  after(stopTestKernels);
+
+  it('shows the worst first, each with what was seen, and what changed since', async () => {
+    const kernel = await bootTestKernel();
+    const { page, mistakes } = await chromium.open(`${kernel.url}/#/security`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByText('addresses of this machine').waitFor();
+    expect(await page.getByRole('list', { name: 'Degraded' }).getByRole('heading').allInnerTexts()).to.deep.equal(['Health without details']);
+    expect(await page.getByRole('list', { name: 'Inactive' }).getByText('Not part of this version.').count()).to.be.at.least(2);
+    await expectWellMade(page, 'security');
+    await kernel.daemon.kernel.disable('loop-guard');
+    await page.getByText('The extension loop-guard is switched off.').waitFor();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('Checks run at most once a minute.').waitFor();
+    expect(mistakes).to.deep.equal([]);
+  });
+});
