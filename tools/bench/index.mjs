@@ -1,7 +1,7 @@
 /** The measurements by name, in the order of the table. Each is a file with `run({isQuick})` → {rows, raw}. */
 const FOLDERS = {
   requests: ['messages', 'growing-talks', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded'],
-  kernel: ['journal-steps', 'crossing', 'isolated-call', 'sandboxed-start', 'checkpoints', 'strangers', 'group-commit', 'session-search', 'audit', 'reload'],
+  kernel: ['journal-steps', 'crossing', 'isolated-call', 'sandboxed-start', 'checkpoints', 'policy', 'strangers', 'group-commit', 'session-search', 'audit', 'reload'],
   starting: ['start-up', 'status'],
   page: ['page'],
   footprint: ['idle-memory', 'rest-memory', 'many-agents', 'full-database', 'reload-heap'],

@@ -44,7 +44,11 @@ describe('the security report', () => {
 
   it('R2 says inactive of what nobody reports, and why', async () => {
     const off = { id: 'audit', state: 'inactive', reason: null } as const;
-    expect(await evidenceOf('merkle_audit_trail', [], [off])).to.deep.include({ state: 'inactive', owner: 'audit', detail: 'The extension audit is switched off. svc ext enable audit switches it on.' });
+    expect(await evidenceOf('merkle_audit_trail', [], [off])).to.deep.include({
+      state: 'inactive',
+      owner: 'audit',
+      detail: 'The extension audit is switched off. svc ext enable audit switches it on.',
+    });
     expect(await evidenceOf('merkle_audit_trail', [], [{ ...off, state: 'active' }])).to.deep.include({ state: 'inactive', detail: 'The extension audit does not report it.' });
     expect(await evidenceOf('merkle_audit_trail', [], [{ ...off, state: 'failed', reason: 'its table is broken' }])).to.deep.include({
       state: 'failed',

@@ -76,7 +76,8 @@ describe('the security systems', function () {
     byExtension('loop_guard', 'loop-guard'),
     { name: 'session_repair', to: 'inactive', off: () => kernel.daemon.kernel.disable('sessions', { force: true }), on: () => kernel.daemon.kernel.enable('sessions') },
   ];
-  const systems = 'merkle_audit_trail security_headers health_redaction subprocess_sandbox manifest_signing gcra_rate_limiter secret_zeroization path_traversal_prevention ssrf_protection capability_inheritance_validation loop_guard session_repair';
+  const systems =
+    'merkle_audit_trail security_headers health_redaction subprocess_sandbox manifest_signing gcra_rate_limiter secret_zeroization path_traversal_prevention ssrf_protection capability_inheritance_validation loop_guard session_repair';
 
   it('are active on a daemon with a key, but for those that this version does not have', async () => {
     const { security_systems: states, total_systems: total, all_active: all, evidence } = await report();

@@ -29,8 +29,9 @@ export interface Subject {
 
 export const ruleOn = (settings: Approval, subject: Subject): Ruling => {
   const { tool, call } = subject.request;
+  const command = readCommand(commandOf(subject.request));
   const fitting = settings.rules.flatMap((rule) => {
-    const fit = fitOf(rule, subject);
+    const fit = fitOf(rule, subject, command);
     return fit === undefined ? [] : [{ rule, fit }];
   });
   const denied = fitting.find(({ rule }) => rule.action === 'deny');
@@ -51,12 +52,12 @@ const whyOf = ({ reason, action, command }: Rule, tool: string, fit: string): st
 };
 
 /** Undefined where the rule does not fit; what to say beside its reason where it does. */
-const fitOf = (rule: Rule, { request, risk, agentName }: Subject): string | undefined => {
+const fitOf = (rule: Rule, { request, risk, agentName }: Subject, command: Command | undefined): string | undefined => {
   if (!matchesPattern(rule.tool, request.tool.name)) return undefined;
   if (rule.agent !== undefined && !matchesPattern(rule.agent, agentName)) return undefined;
   if (rule.risk !== undefined && !isAtLeast(risk, rule.risk)) return undefined;
   for (const [name, pattern] of Object.entries(rule.argument ?? {})) if (!fitsArgument(request.args, name, pattern)) return undefined;
-  return rule.command === undefined ? '' : commandFit(rule.action, rule.command, commandOf(request));
+  return rule.command === undefined ? '' : commandFit(rule.action, rule.command, command);
 };
 
 const fitsArgument = (args: Readonly<Record<string, unknown>>, name: string, pattern: string): boolean => {
@@ -67,12 +68,24 @@ const fitsArgument = (args: Readonly<Record<string, unknown>>, name: string, pat
 /** The command line that a call would start; undefined for a call that starts none. */
 export const commandOf = ({ needs }: Pick<ToolRequest, 'needs'>): string | undefined => needs.find(({ capability }) => capability === 'shell')?.target;
 
-const commandFit = (action: Rule['action'], pattern: string, line: string | undefined): string | undefined => {
+/** A command line that is read at most once, however many rules ask for it. */
+interface Command {
+  readonly line: string;
+  readonly started: () => ReturnType<typeof startedPrograms>;
+}
+
+const readCommand = (line: string | undefined): Command | undefined => {
   if (line === undefined) return undefined;
-  if (action === 'allow') return isCovered(pattern, line) ? '' : undefined;
-  const { commands, unknown } = startedPrograms(line);
+  let started: ReturnType<typeof startedPrograms> | undefined;
+  return { line, started: () => (started ??= startedPrograms(line)) };
+};
+
+const commandFit = (action: Rule['action'], pattern: string, command: Command | undefined): string | undefined => {
+  if (command === undefined) return undefined;
+  if (action === 'allow') return isCovered(pattern, command) ? '' : undefined;
+  const { commands, unknown } = command.started();
   const words = pattern.trim().split(/\s+/);
-  if (commands.some((command) => hasInOrder(words, command))) return '';
+  if (commands.some((one) => hasInOrder(words, one))) return '';
   return unknown === undefined ? undefined : `this command may start others: ${unknown}`;
 };
 
@@ -89,7 +102,7 @@ const hasInOrder = ([program = '', ...others]: readonly string[], [first = '', .
   return true;
 };
 
-const isCovered = (pattern: string, line: string): boolean => {
+const isCovered = (pattern: string, { line, started }: Command): boolean => {
   const parsed = parseCommandLine(line);
-  return 'words' in parsed && startedPrograms(line).commands.length === 1 && wordsRefusal(parsed.words, [pattern, pattern.replace(/ +\*$/, '')]) === undefined;
+  return 'words' in parsed && started().commands.length === 1 && wordsRefusal(parsed.words, [pattern, pattern.replace(/ +\*$/, '')]) === undefined;
 };

@@ -1,0 +1,82 @@
+/**
+ * One daemon in this process, as it ships: every tap of tool.before on calls of an agent. Input {calls, home, releaseFile}; prints milliseconds
+ * of each call as {shell, write, digest}. `digest`: the floor, the canonical digest of the same arguments.
+ */
+import { actorFrom, factsOf, needsOf, ToolBefore } from '@svc/api';
+import { bootDaemon } from '@svc/daemon';
+import { callDigest } from '../../../../extensions/tools/src/call-digest.js';
+
+const { calls, home, releaseFile, key, earlierCalls } = JSON.parse(process.argv[2]);
+const WARM_UP = 500;
+
+const daemon = await bootDaemon({ env: { SVC_HOME: home, PATH: process.env.PATH }, releaseFile, foreground: false, port: 0 });
+const manifest = {
+  name: 'bench',
+  capabilities: {
+    tools: ['*'],
+    shell: ['npm *', 'node *', 'ls *', 'git *'],
+    network: ['*.example.com', 'api.github.com'],
+    memory_read: ['*'],
+    memory_write: ['notes/*'],
+    agent_message: ['*'],
+    file_system: true,
+  },
+};
+const answer = await fetch(`${daemon.url}/api/agents`, {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+  body: JSON.stringify({ manifest }),
+});
+const made = await answer.json();
+if (answer.status !== 201) throw new Error(`the agent was not made: ${JSON.stringify(made)}`);
+
+const actor = actorFrom({ id: 'user:bench', role: 'admin', ownerId: 'user:bench' });
+const tools = new Map(daemon.kernel.tools().map(({ tool }) => [tool.name, tool]));
+const earlier = Array.from({ length: earlierCalls }, (_, n) => ({ digest: callDigest('file_read', { path: `src/file-${n % (earlierCalls / 2)}.ts` }), status: 'completed' }));
+const before = daemon.parts.hooks.handle(ToolBefore);
+/** A run has read its agent before any of its calls. */
+const readAgent = () => fetch(`${daemon.url}/api/agents/${made.agent_id}`, { headers: { authorization: `Bearer ${key}` } }).then((one) => one.json());
+
+const agent = await readAgent();
+const requestOf = (name, args, n) => ({
+  tool: factsOf(tools.get(name)),
+  args,
+  needs: needsOf(tools.get(name), args),
+  call: {
+    callId: `call-${n}`,
+    runId: '01a20c2b-6964-7231-b566-f64c04444620',
+    agentId: made.agent_id,
+    sessionId: '01a20c2b-6b0c-706d-9537-af14a976f68a',
+    actor,
+    depth: 0,
+    capabilities: { ...manifest.capabilities, agent_spawn: false, max_llm_tokens_per_hour: null, ...agent.capabilities },
+  },
+  digest: callDigest(name, args),
+  earlier,
+});
+const shellArguments = (n) => ({ command: `git -C packages/app commit --all --message "step ${n}: the list is sorted by name" --quiet`, timeout_secs: 30 });
+const writeArguments = (n) => ({ path: `src/generated/part-${n}.ts`, content: `${'export const line = "a line of text that an agent wrote";\n'.repeat(40)}// ${n}\n` });
+
+const measure = async (name, args) => {
+  const [chain, digest] = [[], []];
+  for (let n = -WARM_UP; n < calls; n += 1) {
+    if (n % 100 === 0) await readAgent();
+    const given = args(n);
+    const request = requestOf(name, given, n);
+    const from = performance.now();
+    const verdict = await before.call(request);
+    const until = performance.now();
+    callDigest(name, given);
+    const ended = performance.now();
+    if (verdict !== undefined) throw new Error(`${name} was not let through: ${JSON.stringify(verdict)}`);
+    if (n < 0) continue;
+    chain.push(until - from);
+    digest.push(ended - until);
+  }
+  return { chain, digest };
+};
+
+const [shell, write] = [await measure('shell_exec', shellArguments), await measure('file_write', writeArguments)];
+const taps = daemon.parts.hooks.taps.active().filter(({ value }) => value.hook.name === ToolBefore.name);
+await daemon.stop('measured');
+console.log(JSON.stringify({ shell: shell.chain, write: write.chain, shellDigest: shell.digest, writeDigest: write.digest, taps: taps.map(({ owner }) => owner.id).sort() }));
