@@ -13,8 +13,7 @@ describe('the probe of redaction', () => {
   it('sees that the causes stay with those who have a key', async () => {
     expect(await look(PLAIN)).to.deep.equal({
       state: 'active',
-      detail:
-        'A caller without a key got the status, version, uptime and 1 checks from GET /api/health, without the causes that 1 of them have. GET /api/health/detail was refused (401).',
+      detail: 'A caller without a key got the status, version, uptime and 1 checks from GET /api/health, without the causes that 1 of them have. GET /api/health/detail was refused (401).',
     });
   });
 
@@ -22,6 +21,7 @@ describe('the probe of redaction', () => {
     expect((await look({ ...PLAIN, hostname: 'box' })).detail).to.equal('GET /api/health tells a caller without a key more than it should: hostname.');
     expect((await look({ ...PLAIN, checks: [{ name: 'database', status: 'ok', detail: '/home' }] })).detail).to.contain(': checks.detail.');
     expect((await look(PLAIN, { '/api/health/detail': 200 })).state).to.equal('failed');
+    expect((await look(PLAIN, { '/api/health/detail': 429 })).state).to.equal('degraded');
     expect((await look(PLAIN, { '/api/health': 429 })).detail).to.equal('GET /api/health answered 429 to a caller without a key.');
   });
 

@@ -39,7 +39,10 @@ describe('probes of the adapters', function () {
     };
 
     it('see that nothing private can be fetched', async () => {
-      expect(await lookAllowing()).to.deep.equal({ state: 'active', detail: '31 addresses of this machine, private networks and cloud metadata were refused in all their forms; a public one was not.' });
+      expect(await lookAllowing()).to.deep.equal({
+        state: 'active',
+        detail: '31 addresses of this machine, private networks and cloud metadata were refused in all their forms; a public one was not.',
+      });
     });
 
     it('name what a setting opens, and that metadata and the daemon itself stay closed', async () => {
@@ -72,7 +75,10 @@ describe('probes of the adapters', function () {
       const look = await lookAtPaths(naive, folder).catch((error: Error) => error.message);
       // The NUL is refused by Node, not by us: an error of the platform is no refusal.
       expect(look).to.be.a('string').and.contain('null bytes');
-      const linked = (root: string): Dir => ({ ...openDir(root), readText: (path) => (path.includes('\0') ? openDir(root).readText(path) : readFile(path.startsWith('/') ? path : join(root, path), 'utf8')) });
+      const linked = (root: string): Dir => ({
+        ...openDir(root),
+        readText: (path) => (path.includes('\0') ? openDir(root).readText(path) : readFile(path.startsWith('/') ? path : join(root, path), 'utf8')),
+      });
       expect(await lookAtPaths(linked, folder)).to.deep.equal({
         state: 'failed',
         detail: 'These left the folder: reading with "..", reading with ".." further down, an absolute path, reading through a link, a linked folder.',
@@ -127,7 +133,9 @@ describe('probes of the adapters', function () {
       expect((await got("  eth0: 1 2 3\n    lo: 0 0\nexport PROBE_SECRET='a secret of the daemon'\nexport LD_PRELOAD='/x'\n")).detail).to.equal(
         'A command got what it may not have: the variable PROBE_SECRET, the variable LD_PRELOAD, the network eth0.',
       );
-      const allowed = await look({ sandbox: async () => ({ isOn: true }), exec: async () => ({ exitCode: 0, stdout: "export PROBE_SECRET='a secret of the daemon'\n", stderr: '' }) as ExecResult }, ['PROBE_*']);
+      const allowed = await look({ sandbox: async () => ({ isOn: true }), exec: async () => ({ exitCode: 0, stdout: "export PROBE_SECRET='a secret of the daemon'\n", stderr: '' }) as ExecResult }, [
+        'PROBE_*',
+      ]);
       expect(allowed.state).to.equal('active');
       const late = await look({ sandbox: async () => ({ isOn: true }), exec: async () => ({ exitCode: null, timedOut: true, stdout: '', stderr: '' }) as unknown as ExecResult });
       expect(late).to.deep.equal({ state: 'failed', detail: 'The command of the check did not run (too slow): ' });

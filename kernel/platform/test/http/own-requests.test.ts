@@ -62,6 +62,7 @@ describe('requests of the daemon to itself', () => {
   it('have headers that what is not HTTP is answered with, too', async () => {
     const answer = await raw(bench.port, 'NONSENSE\r\n\r\n', (seen) => seen.includes('}'));
     expect(answer).to.match(/^HTTP\/1\.1 400 /);
-    for (const header of ['x-content-type-options: nosniff', 'x-frame-options: DENY', 'strict-transport-security: ', 'content-security-policy: ', 'x-xss-protection: ']) expect(answer).to.contain(header);
+    for (const header of ['x-content-type-options: nosniff', 'x-frame-options: DENY', 'strict-transport-security: ', 'content-security-policy: ', 'x-xss-protection: '])
+      expect(answer).to.contain(header);
   });
 });
