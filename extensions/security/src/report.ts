@@ -42,7 +42,14 @@ export const createReports = (deps: ReportDeps): Reports => {
   return {
     newest: () => {
       const nowMs = deps.clock.mono();
-      if (known === undefined || nowMs - known.atMs >= FRESH_MS) known = { atMs: nowMs, report: look(deps) };
+      if (known === undefined || nowMs - known.atMs >= FRESH_MS) {
+        const report = look(deps);
+        known = { atMs: nowMs, report };
+        // Nobody is told of a failure of a minute ago.
+        report.catch(() => {
+          if (known?.report === report) known = undefined;
+        });
+      }
       return known.report;
     },
     forget: () => {

@@ -77,6 +77,20 @@ describe('the security report', () => {
     expect(found).to.deep.include({ state: 'degraded', owner: 'other', detail: 'Half.' });
   });
 
+  it('R3 asks again after a look that failed as a whole', async () => {
+    const reports = createReports({
+      ask: async () => {
+        asked += 1;
+        if (asked === 1) throw new Error('the hook is not there');
+        return [];
+      },
+      extensions: () => [],
+      clock: { mono: () => 0, iso: () => '' },
+    });
+    expect(await reports.newest().catch((error: Error) => error.message)).to.equal('the hook is not there');
+    expect((await reports.newest()).evidence.size).to.equal(16);
+  });
+
   it('R4 asks again within the minute after something was switched', async () => {
     const reports = reportsOf([]);
     await reports.newest();

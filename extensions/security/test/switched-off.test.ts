@@ -50,6 +50,12 @@ describe('the security systems', function () {
   const bySetting = (name: string, to: SecurityState, text: string): Switch => ({ name, to, off: () => settings(text), on: () => settings(CONFIG) });
   const byExtension = (name: string, id: string): Switch => ({ name, to: 'inactive', off: () => kernel.daemon.kernel.disable(id), on: () => kernel.daemon.kernel.enable(id) });
 
+  /** An area that needs the one that was switched off stops with it, and says so of its own systems. */
+  const stoppedAlong = (evidence: Readonly<Record<string, { readonly owner: string | null }>>, name: string): States => {
+    const stopped = kernel.daemon.kernel.graph().filter(({ state, needs }) => state !== 'active' && needs.includes(evidence[name]?.owner ?? ''));
+    return Object.fromEntries(Object.entries(evidence).flatMap(([other, { owner: id }]) => (stopped.some((one) => one.id === id) ? [[other, 'inactive' as const]] : [])));
+  };
+
   const writeHead = ServerResponse.prototype.writeHead;
   /** Takes one header away before an answer leaves. */
   function withoutFrameOptions(this: ServerResponse, status: number, headers: Record<string, string>): ServerResponse {
@@ -94,7 +100,8 @@ describe('the security systems', function () {
       if (!one) throw new Error(`${name} has no switch`);
       await one.off();
       try {
-        expect((await report()).security_systems).to.deep.equal({ ...usual, [name]: one.to });
+        const { security_systems: states, evidence } = await report();
+        expect(states).to.deep.equal({ ...usual, ...stoppedAlong(evidence, name), [name]: one.to });
       } finally {
         await one.on();
       }

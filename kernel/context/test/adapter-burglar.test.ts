@@ -209,6 +209,12 @@ describe('a burglar at the adapters', function () {
     await expectOnly(view, 'settings');
   });
 
+  it('with the extensions gets their list, and no part of the kernel', async () => {
+    const { kernel: view } = await inside({ grants: grants('kernel:extensions') });
+    expect(view.extensions().map(({ id, state }) => `${id} ${state}`)).to.include('runs active');
+    await expectOnly(view, 'extensions');
+  });
+
   it('with the panels gets those of areas that are on and came with the daemon, and no part of the kernel', async () => {
     const { kernel: view } = await inside({ grants: grants('kernel:panels'), panels: [{ id: 'loot', title: { en: 'Loot', zh: '赃物' }, icon: 'box', place: 'run', permission: 'loot.read' }] });
     expect(view.panels().map(({ extension, id }) => `${extension} ${id}`))
