@@ -130,7 +130,13 @@ export const ModelAnswer = Type.Object({
 });
 export type ModelAnswer = Plain<typeof ModelAnswer>;
 
-export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe', 'embedding']) });
+export const CallContext = Type.Object({
+  actor: Actor,
+  agentId: Type.String(),
+  runId: Type.String(),
+  purpose: OneOf(['run', 'compaction', 'probe', 'embedding']),
+  reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
+});
 export type CallContext = Plain<typeof CallContext>;
 
 /** A model failed in a way that passes, and is asked again after a while. */
@@ -229,13 +235,10 @@ export const Llm = defineService('llm', '1.1.0', {
   checkParameters: method([Choice, Parameters], Type.Array(LeftOut), { what: 'sees which model would answer' }),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
   canThink: method([Choice], Nullable(Type.Boolean()), { what: 'sees which model would answer' }),
-  /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
-  admit: method([Type.String({ description: 'Agent id' })], Type.Void()),
-  /** The ceiling of what a call may cost, as a row to commit with the intent. Throws what `admit` throws. */
-  reserve: method(
-    [ModelRequest, Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String() })],
-    Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number(), writes: SealedWrites }),
-  ),
+  /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call these models. No limit of cost stops models that cost nothing. */
+  admit: method([Type.String({ description: 'Agent id' }), Type.Array(Choice)], Type.Void()),
+  /** The most that a call may cost, as a row to commit with the intent; name it to the call by `reservation`. Throws what `admit` throws. */
+  reserve: method([ModelRequest, CallContext], Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number(), writes: SealedWrites })),
   /** One model call with retries and fallback, within what the agent may use. Every attempt stands in the answer, and in the error's `details.attempts`. */
   complete: method([ModelRequest, CallContext], ModelAnswer, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
   /** The same, with each piece of text as it comes. */
@@ -259,3 +262,16 @@ export type LlmService = Service<typeof Llm>;
 
 /** Usage rows of an agent with limits were committed, by the generation of this name. */
 export const LlmUsed = defineEvent('llm.used', '1.0.0', Type.Object({ agentId: Type.String(), by: Type.String() }));
+
+/** What was spent has reached a share of a limit of cost: half of it, the share that [budget] warns at, or all of it. */
+export const BudgetReached = defineEvent(
+  'llm.budget_reached',
+  '1.0.0',
+  Type.Object({
+    agentId: Nullable(Type.String(), { description: 'null: the limit of all agents together' }),
+    period: OneOf(['hour', 'day', 'month']),
+    percent: Type.Integer(),
+    limitUsd: Type.Number(),
+    usedUsd: Type.Number(),
+  }),
+);

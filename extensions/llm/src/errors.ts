@@ -93,3 +93,14 @@ export const quotaErrors = defineErrors('', {
     hint: 'Wait until then, lower max_tokens, or raise the max_cost keys under [resources] of its manifest.',
   },
 });
+
+/** The same code, of all agents together. */
+export const budgetOfAllExceeded = defineErrors('', {
+  budget_exceeded: {
+    status: 429,
+    retry: true,
+    message: (period: string, limit: number, used: number, need: number, freeAt: string) =>
+      `All agents together may spend ${usd(limit)} per ${period} and have spent ${usd(used)}; the next model call may cost ${usd(need)}. They can continue at ${freeAt}.`,
+    hint: 'Wait until then, lower max_tokens, or raise the limit under [budget] in config.toml.',
+  },
+}).budget_exceeded;
