@@ -33,7 +33,6 @@ const LIMIT_USD = 0.01;
 const LIMIT = LIMIT_USD * 1_000_000;
 const NO_LIMITS = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0 };
 const silent = createLog({ dir: null, level: 'error', clock: systemClock(), terminal: false }).logger('storage');
-const never = new AbortController().signal;
 
 describeOnEngines('a limit of cost that processes share', (engine) => {
   let home: string;
@@ -62,11 +61,15 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
 
   const start = async (budget: object): Promise<Process[]> => {
     const place = { file: join(home, 'svc.db'), ...(await engine.fresh()), clock: systemClock(), log: silent, onEvents: () => undefined };
-    const first = await openStorage(place);
-    await first.migrate({ id: 'llm', tables: ['usage', 'reservations'] }, [init, reservationRows]);
+    const opened = async (): Promise<Storage> => {
+      const storage = await openStorage(place);
+      await storage.migrate({ id: 'llm', tables: ['usage', 'reservations'] }, [init, reservationRows]);
+      return storage;
+    };
+    const first = await opened();
     processes = [await begin('one', first, budget)];
     // A SQLite file belongs to one process; there they share its connections.
-    for (const name of ['two', 'three']) processes.push(await begin(name, place.url === undefined ? first : await openStorage(place), budget));
+    for (const name of ['two', 'three']) processes.push(await begin(name, place.url === undefined ? first : await opened(), budget));
     return processes;
   };
 
@@ -100,7 +103,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
     const call = async ({ name, db, store, quota }: Process, number: number): Promise<'ok' | string> => {
       const runId = `${name}${number}`;
       try {
-        const hold = await quota.hold(contextOf(runId), async () => ceiling(100), never);
+        const hold = await quota.hold(contextOf(runId), async () => ceiling(100), new AbortController().signal);
         open += 100;
         most = Math.max(most, open);
         await new Promise((resolve) => setTimeout(resolve, number % 5));
@@ -122,10 +125,10 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
 
   it('counts the calls on their way in another process, and lets go on when they end', async () => {
     const [one, two] = (await start({ daily_limit: LIMIT_USD })) as [Process, Process];
-    const held = await one.quota.hold(contextOf('r1'), async () => ceiling(LIMIT - 50), never);
+    const held = await one.quota.hold(contextOf('r1'), async () => ceiling(LIMIT - 50), new AbortController().signal);
     const refused = await two.quota.hold(contextOf('r2'), async () => ceiling(60), AbortSignal.abort()).catch((error: unknown) => error);
     expect(isSvcError(refused) && [refused.code, refused.details]).to.deep.include('budget_exceeded');
-    const waiting = two.quota.hold(contextOf('r3'), async () => ceiling(60), never);
+    const waiting = two.quota.hold(contextOf('r3'), async () => ceiling(60), new AbortController().signal);
     await one.db.commit([...held.settle({ tokens: 0, costMicros: 0 }, Date.now())]);
     await two.db.commit([...(await waiting).settle({ tokens: 0, costMicros: 0 }, Date.now())]);
     expect([await spent(one), await reserved(one)]).to.deep.equal([0, 0]);
@@ -133,8 +136,8 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
 
   it('counts what a process that ended had reserved as used, when its run goes on elsewhere', async () => {
     const [one, two] = (await start({ daily_limit: LIMIT_USD })) as [Process, Process];
-    await one.quota.hold(contextOf('r1'), async () => ceiling(3_000), never);
-    const again = await two.quota.hold(contextOf('r1'), async () => ceiling(3_000), never);
+    await one.quota.hold(contextOf('r1'), async () => ceiling(3_000), new AbortController().signal);
+    const again = await two.quota.hold(contextOf('r1'), async () => ceiling(3_000), new AbortController().signal);
     expect(await spent(two)).to.equal(3_000);
     expect(await reserved(two)).to.equal(1);
     await two.db.commit([...two.store.insert([rowOf('u', 'r1', 10)]), ...again.settle({ tokens: 2, costMicros: 10 }, Date.now())]);
@@ -145,8 +148,8 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
 
   it('counts what nobody goes on with once, when no call can last so long', async () => {
     const [one, two] = (await start({})) as [Process, Process];
-    await one.quota.hold(contextOf('r1'), async () => ({ ...ceiling(40), lastsMs: -1 }), never);
-    await one.quota.hold(contextOf('r2'), async () => ceiling(40), never);
+    await one.quota.hold(contextOf('r1'), async () => ({ ...ceiling(40), lastsMs: -1 }), new AbortController().signal);
+    await one.quota.hold(contextOf('r2'), async () => ceiling(40), new AbortController().signal);
     await Promise.all([one.reservations.sweep(), two.reservations.sweep()]);
     expect([await spent(one), await reserved(one), await two.reservations.sweep()]).to.deep.equal([40, 1, 0]);
   });
@@ -155,7 +158,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
     const [one] = (await start({})) as [Process];
     const writes = await one.quota.announce('r1.row', contextOf('r1'), ceiling(40));
     await one.db.commit(writes);
-    const hold = await one.quota.hold(contextOf('r1', { reservation: 'r1.row' }), async () => ceiling(40), never);
+    const hold = await one.quota.hold(contextOf('r1', { reservation: 'r1.row' }), async () => ceiling(40), new AbortController().signal);
     expect(await reserved(one)).to.equal(1);
     await one.db.commit([...one.store.insert([rowOf('u', 'r1', 10)]), ...hold.settle({ tokens: 2, costMicros: 10 }, Date.now())]);
     expect([await spent(one), await reserved(one)]).to.deep.equal([10, 0]);
@@ -166,7 +169,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
     const [one] = (await start({ daily_limit: LIMIT_USD })) as [Process];
     expect(await one.quota.announce('x', contextOf('r1'), ceiling(40))).to.deep.equal([]);
     await one.db.commit([one.reservations.insert('r1.row', contextOf('r1'), ceiling(40))]);
-    const hold = await one.quota.hold(contextOf('r1', { reservation: 'r1.row' }), async () => ceiling(40), never);
+    const hold = await one.quota.hold(contextOf('r1', { reservation: 'r1.row' }), async () => ceiling(40), new AbortController().signal);
     expect(await reserved(one)).to.equal(1);
     await one.db.commit([...hold.settle({ tokens: 0, costMicros: 0 }, Date.now())]);
     expect(await reserved(one)).to.equal(0);
