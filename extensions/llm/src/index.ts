@@ -15,6 +15,7 @@ import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
 import { createLedgers } from './money/quota-ledger.js';
+import { reportOf } from './money/report.js';
 import { createReservations } from './money/reservations.js';
 import { decorateAgents, decorateModels } from './decorating.js';
 import { inMemory, type LlmDeps, servedLlm } from './service.js';
@@ -60,6 +61,7 @@ export default defineExtension({
       drivers,
       store,
       quota,
+      report: reportOf(db),
       config: ctx.config,
       clock: ctx.clock,
       ids: ctx.ids,

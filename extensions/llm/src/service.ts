@@ -12,6 +12,7 @@ import { llmErrors } from './errors.js';
 import { createPieces } from './call/pieces.js';
 import { ceilingInput, costMicros, estimateTokens, usageOf } from './money/pricing.js';
 import type { Hold, Quota } from './money/quota.js';
+import type { reportOf } from './money/report.js';
 import type { Need } from './money/quota-ledger.js';
 import type { ResolutionCache } from './resolution-cache.js';
 import type { Ceiling } from './money/reservations.js';
@@ -25,6 +26,7 @@ export interface LlmDeps {
   drivers: Drivers;
   store: UsageStore;
   quota: Quota;
+  report: ReturnType<typeof reportOf>;
   config: ConfigHandle;
   clock: Clock;
   ids: Ids;
@@ -73,6 +75,8 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   embed: (request, context, options) => embed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
   spending: async (actor, agentIds, since) => inMemory(deps).spending(actor, agentIds, since),
+  report: (actor, asked) => deps.report(actor, asked),
+  standing: (agentId) => deps.quota.standing(agentId),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 

@@ -25,6 +25,7 @@ import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
 import { createQuota } from '../src/money/quota.js';
 import { createLedgers } from '../src/money/quota-ledger.js';
+import { reportOf } from '../src/money/report.js';
 import { createReservations, type Reservations } from '../src/money/reservations.js';
 import { type CallCounters, createLlmService } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
@@ -130,6 +131,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
     drivers,
+    report: reportOf(db),
     store,
     spent: cacheRows(clock),
     config,

@@ -26,16 +26,17 @@ const isLimited = (limits: Limits): boolean => Object.values(limits).some((limit
 
 /** The limits of an agent and of all agents, as far as there are any. They are read for each call, so that a change holds at once. */
 export const limitsOf = async (deps: LimitsDeps, agentId: string): Promise<ReadonlyArray<{ readonly scope: Scope; readonly limits: Limits }>> => {
-  const budget = deps.config.get(BudgetSection);
-  const { manifest } = await deps.agents.get(deps.actors.system('budgets'), agentId);
-  const all = [
-    { scope: agentId, limits: limitsOfAgent(manifest, budget) },
-    { scope: null, limits: limitsOfAll(budget) },
-  ];
+  const scopes: readonly Scope[] = [agentId, null];
+  const all = await Promise.all(scopes.map(async (scope) => ({ scope, limits: await limitsOfScope(deps, scope) })));
   return all.filter(({ limits }) => isLimited(limits));
 };
 
-export const limitsOfAgent = ({ capabilities, resources }: Pick<AgentManifest, 'capabilities' | 'resources'>, budget: Budget): Limits => {
+export const limitsOfScope = async ({ config, agents, actors }: LimitsDeps, scope: Scope): Promise<Limits> => {
+  const budget = config.get(BudgetSection);
+  return scope === null ? limitsOfAll(budget) : limitsOfAgent((await agents.get(actors.system('budgets'), scope)).manifest, budget);
+};
+
+const limitsOfAgent = ({ capabilities, resources }: Pick<AgentManifest, 'capabilities' | 'resources'>, budget: Budget): Limits => {
   const tokensPerHour = capabilities.max_llm_tokens_per_hour || budget.default_max_llm_tokens_per_hour;
   return {
     tokensPerHour,
@@ -46,7 +47,7 @@ export const limitsOfAgent = ({ capabilities, resources }: Pick<AgentManifest, '
   };
 };
 
-export const limitsOfAll = ({ hourly_limit, daily_limit, monthly_limit }: Budget): Limits => ({
+const limitsOfAll = ({ hourly_limit, daily_limit, monthly_limit }: Budget): Limits => ({
   tokensPerHour: 0,
   tokensPerMinute: 0,
   costPerHour: micros(hourly_limit),

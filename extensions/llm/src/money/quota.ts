@@ -12,10 +12,11 @@
  */
 import type { Clock, Db, Events, Ids, Write } from '@svc/api';
 import { BudgetSection } from '../config.js';
-import { BudgetReached, type CallContext, LlmUsed } from '../contract.js';
+import { BudgetReached, type BudgetStanding, type CallContext, LlmUsed } from '../contract.js';
 import type { Scope } from '../store.js';
 import type { Ledger, Ledgers, Need } from './quota-ledger.js';
-import { type Limits, type LimitsDeps, limitsOf } from './limits.js';
+import { type Limits, type LimitsDeps, limitsOf, limitsOfScope } from './limits.js';
+import { standingOf } from './report.js';
 import type { Ceiling, Reservations } from './reservations.js';
 import { reached, spentNow } from './thresholds.js';
 import { type Question, type Verdict, verdictOn } from './verdict.js';
@@ -39,6 +40,8 @@ export interface Quota {
   announce(id: string, context: CallContext, ceiling: Ceiling): Promise<readonly Write[]>;
   /** Reserves. Waits while calls on their way may yet leave something over. */
   hold(context: CallContext, ceiling: () => Promise<Ceiling>, signal: AbortSignal): Promise<Hold>;
+  /** The limits of a scope, and what counts against them. */
+  standing(scope: Scope): Promise<BudgetStanding>;
   /** Another process wrote usage rows of this agent. */
   listenForUsed(agentId: string): void;
   /** Scopes whose usage is kept in memory, for metrics. */
@@ -82,6 +85,7 @@ export const createQuota = (deps: QuotaDeps): Quota => ({
     if (limited.length === 0) return context.reservation === undefined ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
     return limitedHold(deps, context, limited, await ceiling(), signal);
   },
+  standing: async (scope) => standingOf(deps, scope, await limitsOfScope(deps, scope), deps.config.get(BudgetSection)),
   listenForUsed: (agentId) => {
     deps.ledgers.stale(agentId);
     deps.ledgers.stale(null);
@@ -170,6 +174,8 @@ const holdOf = (deps: QuotaDeps, context: CallContext, id: string, accounts: rea
     settle: (used, at) => {
       if (!isOpen) return [];
       isOpen = false;
+      // Nobody counted it along: whoever asks next, because there is a limit by then, reads it.
+      if (accounts.length === 0) for (const scope of [context.agentId, null]) deps.ledgers.stale(scope);
       const alertAt = deps.config.get(BudgetSection).alert_threshold;
       const alerts = accounts.flatMap(({ scope, limits, ledger }) => {
         const before = spentNow(ledger, at);
