@@ -1,6 +1,6 @@
 /** Whether a call fits into what a scope may use, beside what was used and what is on its way. */
 import type { SvcError } from '@svc/api';
-import { budgetOfAllExceeded, quotaErrors } from '../errors.js';
+import { quotaErrors } from '../errors.js';
 import type { Scope } from '../store.js';
 import type { Limits } from './limits.js';
 import type { Ledger, Need } from './quota-ledger.js';
@@ -63,9 +63,9 @@ const quotaError = (what: string, limit: number, used: number, freeAt: number, n
 
 const budgetError = (scope: Scope, period: string, limit: number, used: number, need: number, freeAt: number, now: number): SvcError => {
   const [limitUsd, usedUsd, needUsd] = [limit / 1_000_000, used / 1_000_000, need / 1_000_000];
-  const details = { scope: scope === null ? 'all' : 'agent', period, limit_usd: limitUsd, used_usd: usedUsd, call_usd: needUsd };
-  const error = scope === null ? budgetOfAllExceeded : quotaErrors.budget_exceeded;
-  return error(period, limitUsd, usedUsd, needUsd, iso(freeAt)).with(reported(details, freeAt, now));
+  const whose = scope === null ? 'all' : 'agent';
+  const details = { scope: whose, period, limit_usd: limitUsd, used_usd: usedUsd, call_usd: needUsd };
+  return quotaErrors.budget_exceeded(whose, period, limitUsd, usedUsd, needUsd, iso(freeAt)).with(reported(details, freeAt, now));
 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();

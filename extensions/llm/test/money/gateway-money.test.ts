@@ -130,7 +130,7 @@ describe('errors of model calls', () => {
       llmErrors.all_models_failed(2, ''),
       llmErrors.cancelled(),
       quotaErrors.token_quota_exceeded('tokens', 1, 1, ''),
-      quotaErrors.budget_exceeded('day', 1, 1, 1, ''),
+      quotaErrors.budget_exceeded('agent', 'day', 1, 1, 1, ''),
     ];
     expect([...provider, ...others].map(({ code, status, retry }) => `${code} ${status}${retry ? ' retry' : ''}`)).to.deep.equal([
       'llm_provider_auth 500',
@@ -158,7 +158,7 @@ describe('errors of model calls', () => {
   });
 
   it('tell money to the millionth of a dollar', () => {
-    expect(quotaErrors.budget_exceeded('day', 0.5, 0.100_000_4, 0.000_02, 'noon').message).to.equal(
+    expect(quotaErrors.budget_exceeded('agent', 'day', 0.5, 0.100_000_4, 0.000_02, 'noon').message).to.equal(
       'The agent may spend 0.5 USD per day and has spent 0.1 USD; the next model call may cost 0.00002 USD. It can continue at noon.',
     );
   });
