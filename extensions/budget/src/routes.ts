@@ -1,5 +1,5 @@
 /** What was used, what it cost, and how much it may. */
-import { type Clock, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, Type } from '@svc/api';
+import { type Clock, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, Type, Uuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
@@ -18,7 +18,7 @@ const route = routeGroup({ area: 'budget' });
 const HOUR_MS = 3_600_000;
 const EVER = new Date(0).toISOString();
 const MAX_DAYS = 366;
-const AgentPath = Type.Object({ id: Type.String({ description: 'Agent id' }) });
+const AgentPath = Type.Object({ id: Uuid });
 
 export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
   route({
@@ -49,6 +49,8 @@ export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/usage/summary',
     summary: 'Get today’s usage and the hourly quota',
+    description:
+      'What was used since midnight UTC, and how many tokens in the last 60 minutes beside the default limit of an agent. Owners and admins see the calls of all agents; others those of their own.',
     cost: 3,
     responses: { 200: UsageSummary },
     handler: async ({ actor }) => {
@@ -91,9 +93,9 @@ export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/usage/daily',
     summary: 'List usage by day',
-    description: 'The last days in UTC, the oldest first, with those on which no model was called.',
+    description: 'The last days in UTC, the oldest first, with those on which no model was called. With `agent_id`, the calls of this agent alone.',
     cost: 3,
-    query: Type.Object({ days: Type.Optional(Type.Integer({ default: 7, minimum: 1, maximum: MAX_DAYS })), agent_id: Type.Optional(Type.String({ description: 'Calls of this agent alone' })) }),
+    query: Type.Object({ days: Type.Optional(Type.Integer({ default: 7, minimum: 1, maximum: MAX_DAYS })), agent_id: Type.Optional(Uuid) }),
     responses: {
       200: Type.Object({
         days: Type.Array(DayUsage),
@@ -186,6 +188,7 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
       method: 'GET',
       path: '/api/budget/agents/{id}',
       summary: 'Get the budget of an agent',
+      description: 'What an agent may spend by its manifest, what it has spent, and when a limit begins anew. 0 means no limit.',
       params: AgentPath,
       errors: [404],
       responses: { 200: AgentBudget },

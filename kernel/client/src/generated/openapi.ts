@@ -1261,7 +1261,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the budget of an agent */
+        /**
+         * Get the budget of an agent
+         * @description What an agent may spend by its manifest, what it has spent, and when a limit begins anew. 0 means no limit.
+         */
         get: operations["getAgentBudget"];
         /**
          * Update the budget of an agent
@@ -2960,7 +2963,7 @@ export interface paths {
         };
         /**
          * List usage by day
-         * @description The last days in UTC, the oldest first, with those on which no model was called.
+         * @description The last days in UTC, the oldest first, with those on which no model was called. With `agent_id`, the calls of this agent alone.
          */
         get: operations["listUsageByDay"];
         put?: never;
@@ -2978,7 +2981,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get today’s usage and the hourly quota */
+        /**
+         * Get today’s usage and the hourly quota
+         * @description What was used since midnight UTC, and how many tokens in the last 60 minutes beside the default limit of an agent. Owners and admins see the calls of all agents; others those of their own.
+         */
         get: operations["getUsageSummary"];
         put?: never;
         post?: never;
@@ -9483,7 +9489,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Agent id */
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
                 id: string;
             };
             cookie?: never;
@@ -9515,7 +9524,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Agent id */
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
                 id: string;
             };
             cookie?: never;
@@ -13326,7 +13338,7 @@ export interface operations {
         parameters: {
             query?: {
                 days?: number;
-                /** @description Calls of this agent alone */
+                /** @description A UUID */
                 agent_id?: string;
             };
             header?: never;
