@@ -8,7 +8,7 @@ export const t = words({
     today: 'Today',
     month: 'This month',
     tokens_today: 'Tokens today',
-    calls: '{count} calls',
+    calls: 'Calls: {count}',
     of_limit: 'of {limit}',
     no_limit: 'No limit',
     reserved: 'Reserved now',
