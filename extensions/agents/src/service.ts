@@ -5,7 +5,7 @@
  * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
 import { type Actor, type AtOnce, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll, isUuid } from '@svc/api';
-import { type Agent, type AgentBrief, AgentChanged, AgentKilled, type Agents, type AgentsService } from './contract.js';
+import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService } from './contract.js';
 import { agentErrors } from './errors.js';
 import { patchOf } from './changing/change.js';
 import { commitChange, type EditDeps, editAgent } from './changing/edit-agent.js';
@@ -51,16 +51,8 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
 export const servedAgents = (deps: AgentsDeps, agents: AgentsService): ServiceMethods<typeof Agents> => ({
   ...agents,
   get: (actor, agentId) => getAgent(deps, actor, agentId),
-  briefs: (actor, ids) => cachedBrief(deps, actor, ids) ?? deps.store.briefs(actor, ids),
   touch: (agentId) => deps.lastActive.touch(agentId),
 });
-
-/** Of one agent: policies ask for the name of the agent of each tool call. */
-const cachedBrief = ({ cache }: Pick<AgentsDeps, 'cache'>, actor: Actor, [id, another]: readonly string[]): Record<string, AgentBrief> | undefined => {
-  const cached = id === undefined || another !== undefined ? undefined : cache.get(id);
-  if (!cached || cached.state === 'Terminated' || !(seesAll(actor) || cached.ownerId === actor.ownerId)) return undefined;
-  return { [cached.id]: { name: cached.name, sessionId: cached.sessionId } };
-};
 
 const gone = (spawned: Spawned): never => {
   throw agentErrors.agents_spawned_agent_gone(spawned.name);
