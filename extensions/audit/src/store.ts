@@ -148,11 +148,7 @@ const sealing = (db: Db, n: number, rows: readonly EntryRow[]): Write[] => {
   const root = rootOf(hashes.map(leafOf));
   return [
     db.insert(Segments.name, [{ n, bodies: bodies.join('\n'), hashes: hashes.join(''), root: Buffer.from(root).toString('hex'), newest: fieldsOf(bodies.at(-1) ?? '')?.timestamp ?? '' }]),
-    db.update(
-      Entries.name,
-      ['id'],
-      rows.map(({ id }) => ({ id, body: null, hash: null, prev_hash: null })),
-    ),
+    db.sql(`UPDATE ${db.table(Entries.name)} SET body = NULL, hash = NULL, prev_hash = NULL WHERE id > ? AND id <= ?`, [n * TILE, (n + 1) * TILE], { expect: TILE }),
   ];
 };
 

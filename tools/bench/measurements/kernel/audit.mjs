@@ -11,7 +11,8 @@ export const run = async ({ isQuick }) => {
   const plan = { seconds: isQuick ? 5 : 20, rate: RATE, entries: isQuick ? 100_000 : 1_000_000, rounds: isQuick ? 3 : 5, worker: inRoot('dist/ext/audit/workers/verify-segments.js') };
   const raw = await runProgram('audit', plan);
   const { append, verify } = raw;
-  const each = append.cpuMs / append.entries;
+  const [whole, act] = [append.cpuMs / append.entries, append.bareMs / append.entries];
+  const each = whole - act;
   const [ms, floor] = [median(verify.times), median(verify.floorTimes)];
   return {
     rows: [
@@ -20,7 +21,7 @@ export const run = async ({ isQuick }) => {
         value: milliseconds(each),
         target: `≤ ${APPEND_TARGET_MS} ms`,
         met: each <= APPEND_TARGET_MS,
-        method: `of the whole process in ${plan.seconds} s: event, number, chain, segments, fsync; the last one was entered ${milliseconds(append.lagMs)} after it was sent`,
+        method: `what the fact adds to the commit of its act, in ${plan.seconds} s: event, number, chain, segments, fsync. The whole process took ${milliseconds(whole)} an act with it and ${milliseconds(act)} without; the last one was entered ${milliseconds(append.lagMs)} after it was sent`,
       },
       {
         what: `verification of ${verify.entries.toLocaleString('en')} audit entries`,

@@ -2,11 +2,11 @@
  * What the audit trail costs. Input {seconds, rate, entries, rounds, worker}; prints {append: {entries, cpuMs, idleCpuMs, lagMs}, verify: {entries, bytes, ms, floorMs}}.
  * Facts go the way they go in the daemon: committed as events, numbered by the relay, entered in the chain. `worker` is the built file that walks the chain.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { AuditRecorded, auditFact } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
+import { systemIds } from '@svc/platform/clock/ids';
 import { createDurableRelay } from '@svc/platform/relay/durable-relay';
 import { createRelayLease } from '@svc/platform/relay/relay-lease';
 import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
@@ -19,7 +19,7 @@ import { openBenchStorage } from './open-storage.mjs';
 
 const { seconds, rate, entries, rounds, worker } = JSON.parse(process.argv[2]);
 const clock = systemClock();
-const ids = { uuid: randomUUID, hex: (count) => randomBytes(count).toString('hex') };
+const ids = systemIds();
 const actor = { id: 'user:alice', role: 'user', ownerId: 'user:alice' };
 const factOf = (n) =>
   auditFact(
@@ -40,9 +40,29 @@ await storage.migrate(kernelTables, kernelMigrations);
 await storage.migrate(own, migrations);
 const store = createStore(storage.dbFor(own));
 const chain = createChain({ store, ids, entered: () => [] });
+const kernel = storage.dbFor(kernelTables);
+
+/** Acts at the given rate, each a commit of its own with one row; with `isEntered` the fact of it is in the same commit. Gives their processor time. */
+const act = async (isEntered) => {
+  const total = seconds * rate;
+  const since = performance.now();
+  const cpu = process.cpuUsage();
+  let sent = 0;
+  while (sent < total) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const due = Math.min(total, Math.floor(((performance.now() - since) / 1_000) * rate));
+    for (; sent < due; sent += 1) {
+      const row = kernel.upsert('choices', ['id'], [{ id: `act-${sent % 1_000}`, enabled: 1, at: clock.iso() }]);
+      void kernel.commit(isEntered ? [row, storage.event('kernel', AuditRecorded.name, factOf(sent))] : [row]);
+    }
+  }
+  const ended = performance.now();
+  if (isEntered) while ((chain.seen()?.id ?? 0) < total) await new Promise((resolve) => setTimeout(resolve, 2));
+  const used = process.cpuUsage(cpu);
+  return { cpuMs: (used.user + used.system) / 1_000, lagMs: performance.now() - ended };
+};
 
 const measureAppend = async () => {
-  const kernel = storage.dbFor(kernelTables);
   const hub = {
     takesBatch: () => true,
     deliverTo: async (_id, _event, ...facts) => {
@@ -51,23 +71,12 @@ const measureAppend = async () => {
     },
   };
   const installed = { all: () => [{ id: 'audit' }], get: () => ({ manifest: { events: { durable: [AuditRecorded.name] } } }), onChange: () => ({ dispose: () => undefined }) };
+  const bare = await act(false);
   relay = createDurableRelay({ installed, hub, clock, log: console });
   await relay.open(kernel, createRelayLease({ db: kernel, nowSql: storage.nowSql, holder: 'bench', soleWriter: true }));
-  const before = (await store.tip()).id;
-  const total = seconds * rate;
-  const since = performance.now();
-  const cpu = process.cpuUsage();
-  let sent = 0;
-  while (sent < total) {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-    const due = Math.min(total, Math.floor(((performance.now() - since) / 1_000) * rate));
-    for (; sent < due; sent += 1) void kernel.commit([storage.event('kernel', AuditRecorded.name, factOf(sent))]);
-  }
-  const ended = performance.now();
-  while ((chain.seen()?.id ?? 0) < before + total) await new Promise((resolve) => setTimeout(resolve, 2));
-  const used = process.cpuUsage(cpu);
+  const entered = await act(true);
   await relay.close();
-  return { entries: total, cpuMs: (used.user + used.system) / 1_000, lagMs: performance.now() - ended };
+  return { entries: seconds * rate, cpuMs: entered.cpuMs, bareMs: bare.cpuMs, lagMs: entered.lagMs };
 };
 
 const HASHER = `const { hash } = require('node:crypto'); const { parentPort } = require('node:worker_threads');
