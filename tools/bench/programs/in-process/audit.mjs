@@ -1,8 +1,11 @@
 /**
- * What the audit trail costs. Input {seconds, rate, entries, rounds, worker}; prints {append: {entries, cpuMs, idleCpuMs, lagMs}, verify: {entries, bytes, ms, floorMs}}.
+ * What the audit trail costs. Input {seconds, rate, entries, rounds, worker}; prints
+ * {append: {entries, cpuMs, bareMs, lagMs}, verify: {entries, bytes, times, cpuMs, readTimes, floorTimes, fileTimes}}, times in milliseconds by round.
  * Facts go the way they go in the daemon: committed as events, numbered by the relay, entered in the chain. `worker` is the built file that walks the chain.
  */
-import { availableParallelism } from 'node:os';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AuditRecorded, auditFact } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -79,6 +82,53 @@ const measureAppend = async () => {
   return { entries: seconds * rate, cpuMs: entered.cpuMs, bareMs: bare.cpuMs, lagMs: entered.lagMs };
 };
 
+const SEGMENTS_AT_ONCE = 8;
+
+/** The rows alone, as the verification reads them. */
+const readRows = async () => {
+  const since = performance.now();
+  for (let from = 0; ; ) {
+    const rows = await store.segments(from, SEGMENTS_AT_ONCE);
+    if (rows.length === 0) return performance.now() - since;
+    from = rows.at(-1).n + 1;
+  }
+};
+
+const FILE_HASHER = `const { hash } = require('node:crypto'); const { openSync, readSync } = require('node:fs'); const { parentPort, workerData: { file, share, shares, piece } } = require('node:worker_threads');
+const handle = openSync(file); const buffer = Buffer.alloc(piece); parentPort.on('message', () => { const since = performance.now();
+for (let n = share; ; n += shares) { const read = readSync(handle, buffer, 0, piece, n * piece); if (read === 0) break; for (const text of buffer.latin1Slice(0, read).split('\\n')) hash('sha256', text, 'hex'); }
+parentPort.postMessage(performance.now() - since); });`;
+
+/** The same bytes in a file, read and hashed on every core at once. */
+const fileFloor = async () => {
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'svc-bench-file-')), 'bodies');
+  for (let from = 0; ; ) {
+    const rows = await store.segments(from, SEGMENTS_AT_ONCE);
+    if (rows.length === 0) break;
+    for (const { bodies } of rows) await appendFile(file, `${bodies}\n`);
+    from = rows.at(-1).n + 1;
+  }
+  const shares = availableParallelism();
+  const threads = Array.from({ length: shares }, (_, share) => new Worker(FILE_HASHER, { eval: true, workerData: { file, share, shares, piece: 1_048_576 } }));
+  const times = await timesOf(threads, 'go');
+  await rm(path.dirname(file), { recursive: true });
+  return times;
+};
+
+/** How long the slowest thread took, in each round. */
+const timesOf = async (threads, message) => {
+  const times = [];
+  const ask = (thread) =>
+    new Promise((resolve) => {
+      thread.once('message', resolve);
+      thread.postMessage(message);
+    });
+  await Promise.all(threads.map(ask));
+  for (let round = 0; round < rounds; round += 1) times.push(Math.max(...(await Promise.all(threads.map(ask)))));
+  for (const thread of threads) await thread.terminate();
+  return times;
+};
+
 const HASHER = `const { hash } = require('node:crypto'); const { parentPort } = require('node:worker_threads');
 const texts = []; parentPort.on('message', (given) => { if (given !== null) { texts.push(...given.split('\\n')); return; }
 const since = performance.now(); for (const text of texts) hash('sha256', text, 'hex'); parentPort.postMessage(performance.now() - since); });`;
@@ -96,23 +146,7 @@ const floor = async () => {
     }
     from = rows.at(-1).n + 1;
   }
-  const times = [];
-  for (let round = 0; round < rounds; round += 1)
-    times.push(
-      Math.max(
-        ...(await Promise.all(
-          threads.map(
-            (thread) =>
-              new Promise((resolve) => {
-                thread.once('message', resolve);
-                thread.postMessage(null);
-              }),
-          ),
-        )),
-      ),
-    );
-  for (const thread of threads) await thread.terminate();
-  return { bytes, times };
+  return { bytes, times: await timesOf(threads, null) };
 };
 
 const measureVerify = async () => {
@@ -127,10 +161,15 @@ const measureVerify = async () => {
   };
   await verify();
   const times = [];
+  const cpu = process.cpuUsage();
   for (let round = 0; round < rounds; round += 1) times.push(await verify());
+  const used = process.cpuUsage(cpu);
+  const readTimes = [];
+  for (let round = 0; round < rounds; round += 1) readTimes.push(await readRows());
   const { bytes, times: floorTimes } = await floor();
+  const fileTimes = await fileFloor();
   await pools.close();
-  return { entries: (await store.tip()).id, bytes, times, floorTimes };
+  return { entries: (await store.tip()).id, bytes, times, cpuMs: (used.user + used.system) / 1_000 / rounds, readTimes, floorTimes, fileTimes };
 };
 
 const append = await measureAppend();
