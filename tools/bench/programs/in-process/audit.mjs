@@ -1,6 +1,6 @@
 /**
  * What the audit trail costs. Input {seconds, rate, entries, rounds, worker}; prints
- * {append: {entries, cpuMs, bareMs, lagMs}, verify: {entries, bytes, times, cpuMs, readTimes, floorTimes, fileTimes}}, times in milliseconds by round.
+ * {append: {entries, cpuMs, bareMs, lagMs}, verify: {entries, bytes, times, cpuMs, readTimes, floorTimes, floorCpuMs, fileTimes, fileCpuMs}}, times in milliseconds by round.
  * Facts go the way they go in the daemon: committed as events, numbered by the relay, entered in the chain. `worker` is the built file that walks the chain.
  */
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
@@ -110,12 +110,12 @@ const fileFloor = async () => {
   }
   const shares = availableParallelism();
   const threads = Array.from({ length: shares }, (_, share) => new Worker(FILE_HASHER, { eval: true, workerData: { file, share, shares, piece: 1_048_576 } }));
-  const times = await timesOf(threads, 'go');
+  const { times, cpuMs } = await timesOf(threads, 'go');
   await rm(path.dirname(file), { recursive: true });
-  return times;
+  return { times, cpuMs };
 };
 
-/** How long the slowest thread took, in each round. */
+/** How long the slowest thread took, in each round, and the processor time of a round. */
 const timesOf = async (threads, message) => {
   const times = [];
   const ask = (thread) =>
@@ -124,9 +124,11 @@ const timesOf = async (threads, message) => {
       thread.postMessage(message);
     });
   await Promise.all(threads.map(ask));
+  const cpu = process.cpuUsage();
   for (let round = 0; round < rounds; round += 1) times.push(Math.max(...(await Promise.all(threads.map(ask)))));
+  const used = process.cpuUsage(cpu);
   for (const thread of threads) await thread.terminate();
-  return times;
+  return { times, cpuMs: (used.user + used.system) / 1_000 / rounds };
 };
 
 const HASHER = `const { hash } = require('node:crypto'); const { parentPort } = require('node:worker_threads');
@@ -146,7 +148,7 @@ const floor = async () => {
     }
     from = rows.at(-1).n + 1;
   }
-  return { bytes, times: await timesOf(threads, null) };
+  return { bytes, ...(await timesOf(threads, null)) };
 };
 
 const measureVerify = async () => {
@@ -166,10 +168,10 @@ const measureVerify = async () => {
   const used = process.cpuUsage(cpu);
   const readTimes = [];
   for (let round = 0; round < rounds; round += 1) readTimes.push(await readRows());
-  const { bytes, times: floorTimes } = await floor();
-  const fileTimes = await fileFloor();
+  const { bytes, times: floorTimes, cpuMs: floorCpuMs } = await floor();
+  const { times: fileTimes, cpuMs: fileCpuMs } = await fileFloor();
   await pools.close();
-  return { entries: (await store.tip()).id, bytes, times, cpuMs: (used.user + used.system) / 1_000 / rounds, readTimes, floorTimes, fileTimes };
+  return { entries: (await store.tip()).id, bytes, times, cpuMs: (used.user + used.system) / 1_000 / rounds, readTimes, floorTimes, floorCpuMs, fileTimes, fileCpuMs };
 };
 
 const append = await measureAppend();
