@@ -122,13 +122,15 @@ describe('the audit trail', function () {
   });
 
   it('loses the personal details of somebody who is erased, and nothing else', async () => {
+    await spawn('erased-soon', bob);
+    await found(({ actor, outcome }) => actor === 'user:bob' && outcome === 'ok');
     const length = (await of(owner).expect(200, 'GET', '/api/audit/verify')).body.chain_length;
     await world.kernel.daemon.parts.purges.purge({ ownerId: 'user:bob' });
     const { body } = await of(owner).expect(200, 'GET', '/api/audit/verify');
     expect([body.status, body.chain_length >= length]).to.deep.equal(['valid', true]);
     expect((await entries()).filter(({ actor }) => actor === 'user:bob')).to.deep.equal([]);
     const facts = await world.kernel.daemon.parts.storage.dbFor(kernelTables).system('what is stored of facts').read<{ data: string }>("SELECT data FROM kernel__events WHERE name = 'audit.recorded'");
-    expect([facts.length > 5, facts.filter(({ data }) => data.includes('user:bob'))]).to.deep.equal([true, []]);
+    expect([facts.length > 1, facts.filter(({ data }) => data.includes('user:bob'))]).to.deep.equal([true, []]);
   });
 
   it('while it is off has what happened wait: without who was erased meanwhile, and with the number of what was deleted', async () => {
@@ -136,6 +138,8 @@ describe('the audit trail', function () {
     const events = db.system('what waits');
     const waiting = async (): Promise<number[]> =>
       (await events.read<{ seq: number }>("SELECT seq FROM kernel__events WHERE seq > (SELECT seq FROM kernel__offsets WHERE listener = 'audit') ORDER BY seq")).map(({ seq }) => seq);
+    const earlier = await spawn('earlier', alice);
+    await found(({ agent_id: id }) => id === earlier);
     await of(owner).expect(200, 'POST', '/api/extensions/audit/disable');
     const erased = await spawn('erased-later', bob);
     const stays = await spawn('stays', alice);
