@@ -177,6 +177,8 @@ export {
   type ToolDecl,
   type ToolCall,
   ToolOutput,
+  Origin,
+  TaintLabel,
   ToolStatus,
   ToolFacts,
   ToolPreview,
