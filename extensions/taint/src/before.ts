@@ -1,0 +1,83 @@
+/**
+ * The tap of tool.before: whether a call may carry what it would carry.
+ *
+ * B1  A person decides where one can be asked. Where approvals are off, the call is refused: a missing answer is no consent.
+ * B2  The question names the label, where it would go and where it came from. A secret's value is in no question, log or audit entry.
+ * B3  A call that a person made themselves, without a run, is theirs.
+ */
+import type { Clock, Logger, OptionalHandle, ToolRequest, Verdict } from '@svc/api';
+import type { ApprovalsService } from '@svc/ext-approvals/contract';
+import type { Taint } from './config.js';
+import type { Conversations } from './conversations.js';
+import type { Counter } from './counter.js';
+import type { FileLabels, LabelledFile } from './files.js';
+import { fileWords, mayRunFiles } from './policy/commands.js';
+import type { Corpus } from './policy/corpus.js';
+import { type Flow, flowOf, sinkOf } from './policy/flows.js';
+import { squeezed } from './policy/normal-text.js';
+
+export interface BeforeDeps {
+  readonly settings: () => Taint;
+  readonly conversations: Conversations;
+  readonly files: Pick<FileLabels, 'among'>;
+  readonly approvals: OptionalHandle<ApprovalsService>;
+  readonly counter: Counter;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+}
+
+const SINK_WORDS: Readonly<Record<Flow['sink'], string>> = {
+  shell_exec: 'a command',
+  net_fetch: 'a request to the network',
+  agent_message: 'a message to another agent',
+  tool_call: 'a tool that changes something',
+};
+const LABEL_WORDS: Readonly<Record<Flow['label'], string>> = { ExternalNetwork: 'external', UserInput: 'from somebody else', UntrustedAgent: 'from another agent', Secret: 'secret', Pii: 'personal' };
+
+export const createBefore =
+  (deps: BeforeDeps) =>
+  async (request: ToolRequest): Promise<Verdict | undefined> => {
+    const { call } = request;
+    const sink = sinkOf(request);
+    // A call without a run is a person's own (B3).
+    if (call.runId === '' || sink === undefined || actionOn(deps.settings(), sink) === 'allow') return undefined;
+    const corpora = await deps.conversations.corporaOf(call);
+    const file = sink === 'shell_exec' ? await deps.files.among(call.agentId, fileWords(commandOf(request))) : undefined;
+    const found = flowOf(corpora, request) ?? (file && fileFlow(corpora, commandOf(request), file));
+    const verdict = found === undefined ? undefined : await verdictOn(deps, request, found);
+    if (!verdict && request.tool.risk === 'exec') deps.counter.begin(call.callId, { atMs: deps.clock.now(), source: file?.source });
+    return verdict;
+  };
+
+export const actionOn = (settings: Taint, sink: Flow['sink']): Taint['mode'] => settings[sink] ?? settings.mode;
+
+const commandOf = ({ needs, args }: ToolRequest): string => needs.find(({ capability }) => capability === 'shell')?.target ?? Object.values(args).join(' ');
+
+/** A file with text from outside, as a program or in the hands of one. Programs that only show or move it are not held. */
+const fileFlow = (corpora: readonly Corpus[], line: string, { path, source }: LabelledFile): Flow | undefined => {
+  if (!mayRunFiles(line) || corpora.some(({ trustedText }) => trustedText.includes(squeezed(line)))) return undefined;
+  return { sink: 'shell_exec', label: source.labels[0] ?? 'ExternalNetwork', source: source.name, what: `the file ${path}, whose text`, rules: [] };
+};
+
+const verdictOn = async ({ settings, approvals, counter, log }: BeforeDeps, request: ToolRequest, flow: Flow): Promise<Verdict | undefined> => {
+  const { tool, call } = request;
+  const action = actionOn(settings(), flow.sink);
+  const question = questionOn(tool.name, flow);
+  counter.flow(flow.sink, action);
+  if (action === 'log')
+    log.warn('a call carries something from outside', { tool: tool.name, run: call.runId, call: call.callId, label: flow.label, sink: flow.sink, source: flow.source, rules: flow.rules });
+  if (action === 'log' || action === 'allow') return undefined;
+  const refusal = { deny: `This call is refused: ${question} Do not try another way. Say what you wanted to do, and go on without it.`, code: 'taint_refused' };
+  if (action === 'refuse') return refusal;
+  if (!approvals.value) return { ...refusal, deny: `This call is refused: ${question} A person could approve it, but the extension approvals is off.` };
+  const { deny, code, suspend } = await approvals.value.ask(request, question);
+  if (suspend) return { suspend };
+  return deny === undefined ? undefined : { deny, ...(code === undefined ? {} : { code }) };
+};
+
+export const questionOn = (tool: string, { sink, label, source, what, rules }: Flow): string => {
+  const from = source === '' ? '' : ` ${label === 'UserInput' ? 'came with' : 'came from'} ${source}`;
+  const why = rules.length === 0 ? '' : ` (${rules.join(', ')})`;
+  const isWhole = from !== '';
+  return `${tool} is ${SINK_WORDS[sink]} with ${isWhole ? `${what}${from}` : what}${why}. Label: ${label}, ${LABEL_WORDS[label]}.`;
+};
