@@ -143,7 +143,10 @@ const readResult = ({ toolNamed }: ConversationDeps, { corpus, links, open }: Kn
   const echoed = open.get(callId) ?? content;
   open.delete(callId);
   if (NO_RESULT.has(status)) return;
-  if (origin?.sessionId !== undefined) return link(links, origin.sessionId, content);
+  if (origin?.sessionId !== undefined) {
+    link(links, origin.sessionId, content);
+    return;
+  }
   const tool = toolNamed(name);
   if (!origin && tool?.openWorld === false) {
     if (readsOnly(tool)) corpus.addTrusted(content, echoed);

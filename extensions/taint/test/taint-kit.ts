@@ -40,8 +40,8 @@ export const bootTaint = async (config = '', options: TestKernelOptions = {}): P
     calls: (...calls) => world.model.script([...calls.map(([name, args], index) => ({ toolCalls: [{ id: `c${index}-${Math.random()}`, name, args }] })), { text: 'done' }]),
     say: async (agentId, message, extra = {}) => (await world.http.expect(200, 'POST', `/api/agents/${agentId}/message`, { message, ...extra })).body,
     lastResult: () => {
-      const { messages } = world.model.requests.at(-1)?.body as { messages: Array<{ role: string; content: unknown }> };
-      return String(messages.findLast(({ role }) => role === 'tool')?.content);
+      const body = world.model.requests.at(-1)?.body as { messages: Array<{ role: string; content: unknown }> } | undefined;
+      return String(body?.messages.findLast(({ role }) => role === 'tool')?.content);
     },
     stop: async (agentId) => void (await world.http.expect(200, 'POST', `/api/agents/${agentId}/stop`, undefined)),
   };

@@ -41,14 +41,16 @@ const LOOK_ALIKE = new RegExp(`[${Object.keys(LOOK_ALIKES).join('')}]`, 'gu');
 const MIXED_WORD = /\b(?=\w*[a-z])[\w\u0370-\u03ff\u0400-\u052f]+/giu;
 const SPACED_OUT = /(?:(?<![\p{L}\p{N}])\p{L}[ .\-_*\u00a0]){5,}\p{L}(?![\p{L}\p{N}])/gu;
 /** Invisible characters that emoji and right-to-left scripts need, or that pages are full of. */
-const HARMLESS = /[\u00ad\u034f\u061c\u17b4\u17b5\u180e\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff\u3164\u115f\u1160\uffa0]/u;
+const HARMLESS = /\u034f|[\u00ad\u061c\u180e\u200b-\u200f\u2060\ufeff\u3164\u115f\u1160\uffa0]|[\u17b4\u17b5]|[\ufe00-\ufe0f]/u;
 
 /** Ids of the rules that it breaks, each once. */
 export const scanText = (whole: string): string[] => {
   const text = whole.length <= MAX_CHARS ? whole : `${whole.slice(0, MAX_CHARS / 2)}\n${whole.slice(-MAX_CHARS / 2)}`;
   const ids = new Set<string>();
-  const forms = new Set(formsOf(text));
-  for (const { id, pattern } of INJECTION_RULES) for (const form of forms) if (pattern.test(form)) ids.add(id);
+  for (const form of new Set(formsOf(text))) {
+    const lower = form.toLowerCase();
+    for (const { id, hints, pattern } of INJECTION_RULES) if (!ids.has(id) && hints.some((hint) => lower.includes(hint)) && pattern.test(form)) ids.add(id);
+  }
   const hidden = unusualInvisible(text, ids.size > 0);
   for (const id of hidden) ids.add(id);
   return [...ids];

@@ -21,6 +21,8 @@ export interface Corpus {
   readonly outside: ReadonlyArray<{ readonly text: string; readonly source: Source }>;
   /** Addresses in text from outside, for whoever splits one over several arguments. */
   readonly addresses: ReadonlyMap<string, Source>;
+  /** Hosts in text from outside. */
+  readonly hosts: ReadonlyMap<string, Source>;
   readonly trusted: ReadonlySet<string>;
   /** Words of trusted text. */
   readonly words: ReadonlySet<string>;
@@ -47,6 +49,7 @@ const WORD = /[\p{L}\p{N}_@.+-]+/gu;
 export const createCorpus = (): GrowingCorpus => {
   const outside: Array<{ text: string; source: Source }> = [];
   const addresses = new Map<string, Source>();
+  const hosts = new Map<string, Source>();
   const trusted = new Set<string>();
   const words = new Set<string>();
   const hits: Array<{ ids: readonly string[]; source: Source }> = [];
@@ -56,11 +59,15 @@ export const createCorpus = (): GrowingCorpus => {
     const form = squeezed(text);
     chars += form.length;
     if (chars <= MAX_CHARS) outside.push({ text: form, source });
-    for (const { value } of addressesIn(text)) if (addresses.size < MAX_ADDRESSES && value.length >= MIN_ADDRESS_CHARS && !addresses.has(value)) addresses.set(value, source);
+    for (const { value, host } of addressesIn(text)) {
+      if (addresses.size < MAX_ADDRESSES && value.length >= MIN_ADDRESS_CHARS && !addresses.has(value)) addresses.set(value, source);
+      if (host !== undefined && hosts.size < MAX_ADDRESSES && !hosts.has(host)) hosts.set(host, source);
+    }
   };
   return {
     outside,
     addresses,
+    hosts,
     trusted,
     words,
     hits,

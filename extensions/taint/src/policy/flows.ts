@@ -101,9 +101,24 @@ const originOf = (corpora: readonly Corpus[], one: Identifier, isFetch: boolean)
   if (isFetch && (one.kind === 'url' || one.kind === 'host')) {
     // A link that was read may be followed (F3).
     if (whole && whole !== TOO_LONG) return undefined;
-    return one.host === undefined ? whole : sourceIn(corpora, one.host);
+    return one.host === undefined ? whole : hostSource(corpora, one.host);
   }
-  return whole ?? (one.host === undefined ? undefined : sourceIn(corpora, one.host));
+  return whole ?? (one.host === undefined ? undefined : hostSource(corpora, one.host));
+};
+
+/** Of the host, or of one above it: `notes.evil.example` tells whoever answers for `evil.example` what stands before it. */
+const hostSource = (corpora: readonly Corpus[], host: string): Source | undefined => {
+  const direct = sourceIn(corpora, host);
+  if (direct) return direct;
+  const labels = host.split('.');
+  for (let at = 1; at < labels.length - 1; at += 1) {
+    const above = labels.slice(at).join('.');
+    for (const { hosts } of corpora) {
+      const source = hosts.get(above);
+      if (source) return source;
+    }
+  }
+  return undefined;
 };
 
 const sourceIn = (corpora: readonly Corpus[], value: string): Source | undefined => outsideSourceOf(corpora, value) ?? (corpora.some(({ isFull }) => isFull) ? TOO_LONG : undefined);

@@ -28,12 +28,15 @@ const FILE_ENDINGS = new Set(
 );
 const ABBREVIATION = /^(?:e\.g|i\.e|a\.m|p\.m|u\.s|etc|vs|no)\.?$/i;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1\]?)(?::\d+)?$/;
+/** How people write addresses that nothing should follow. */
+const WRITTEN_DOT = /\s?(?:\[\.\]|\(\.\)|\[dot\]|\(dot\))\s?/gi;
+const WRITTEN_AT = /\s?(?:\[@\]|\[at\]|\(at\))\s?/gi;
 const MIN_TOKEN_CHARS = 24;
 const TRAILING = /[).,;:!?\]>'"*_]+$/;
 
 /** What names a destination wherever it stands. */
 export const addressesIn = (raw: string): Identifier[] => {
-  const text = readable(raw);
+  const text = readable(raw).replace(WRITTEN_DOT, '.').replace(WRITTEN_AT, '@');
   const found: Identifier[] = [];
   let rest = take(text, URL_PATTERN, (url) => pushUrl(found, url));
   rest = take(rest, EMAIL, (email) => push(found, 'email', email));
@@ -75,7 +78,7 @@ const pushUrl = (found: Identifier[], raw: string): void => {
   const authority = /^[^:]+:\/\/([^/?#]*)/.exec(url)?.[1] ?? '';
   const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase();
   if (LOOPBACK.test(host)) return;
-  found.push({ kind: 'url', value: addressForm(url), host: squeezed(host.replace(/^www\./, '')) });
+  found.push({ kind: 'url', value: addressForm(url), host: squeezed(host.replace(/^www\.|:\d+$/g, '')) });
 };
 
 const pushHost = (found: Identifier[], raw: string): void => {
@@ -84,7 +87,7 @@ const pushHost = (found: Identifier[], raw: string): void => {
   if (LOOPBACK.test(host) || ABBREVIATION.test(host) || /^\d+(?:\.\d+){1,2}$/.test(host)) return;
   const labels = host.split('.');
   if (path.length === 0 && labels.length === 2 && FILE_ENDINGS.has((labels[1] ?? '').toLowerCase())) return;
-  found.push({ kind: path.join('/') === '' ? 'host' : 'url', value: addressForm(text), host: squeezed(host.replace(/^www\./i, '')) });
+  found.push({ kind: path.join('/') === '' ? 'host' : 'url', value: addressForm(text), host: squeezed(host.replace(/^www\.|:\d+$/gi, '')) });
 };
 
 /** With and without its scheme, `www.` and last slash, an address is the same. */

@@ -67,7 +67,8 @@ export const decide = (prompt: string, calls: readonly DojoCall[]): Decided[] =>
 
 /** What a model does that obeys what it reads: the user's calls up to the first that shows the injected text, then the injected ones. */
 export const obedient = (calls: readonly DojoCall[], injected: readonly DojoCall[], goal: string): readonly DojoCall[] => {
-  const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '');
+  // Within YAML and JSON it has other line ends and quotes.
+  const letters = (text: string): string => text.replace(/\\n/g, '').replace(/[^\p{L}\p{N}]/gu, '');
   const at = calls.findIndex(({ output }) => letters(output).includes(letters(goal)));
   return at < 0 ? [] : [...calls.slice(0, at + 1), ...injected];
 };
