@@ -95,12 +95,9 @@ const sourceOfCommand = async ({ files }: AfterDeps, agentId: string, line: stri
 
 const noteWritten = async (deps: AfterDeps, { call, args }: ToolRequest, paths: readonly string[]): Promise<void> => {
   const corpora = await deps.conversations.corporaOf(call);
-  const source = sourceOfText(
-    corpora,
-    Object.values(args)
-      .filter((value) => typeof value === 'string')
-      .join('\n'),
-  );
+  const texts = Object.values(args).filter((value) => typeof value === 'string');
+  // What was in the file before is still in it, or in the one that it was moved to.
+  const source = sourceOfText(corpora, texts.join('\n')) ?? deps.counter.begun(call.callId)?.source;
   for (const path of paths) await deps.files.wrote({ agentId: call.agentId, ownerId: call.actor.ownerId, path }, source);
 };
 

@@ -26,6 +26,8 @@ export interface BeforeDeps {
   readonly log: Logger;
 }
 
+/** The tool that writes a whole file. */
+const REPLACES = 'file_write';
 const SINK_WORDS: Readonly<Record<Flow['sink'], string>> = {
   shell_exec: 'a command',
   net_fetch: 'a request to the network',
@@ -42,14 +44,22 @@ export const createBefore =
     // A call without a run is a person's own (B3).
     if (call.runId === '' || sink === undefined || actionOn(deps.settings(), sink) === 'allow') return undefined;
     const corpora = await deps.conversations.corporaOf(call);
-    const file = sink === 'shell_exec' ? await deps.files.among(call.agentId, fileWords(commandOf(request))) : undefined;
-    const found = flowOf(corpora, request) ?? (file && fileFlow(corpora, commandOf(request), file));
+    const file = await fileOf(deps, request, sink);
+    const found = flowOf(corpora, request) ?? (sink === 'shell_exec' && file ? fileFlow(corpora, commandOf(request), file) : undefined);
     const verdict = found === undefined ? undefined : await verdictOn(deps, request, found);
-    if (!verdict && request.tool.risk === 'exec') deps.counter.begin(call.callId, { atMs: deps.clock.now(), source: file?.source });
+    if (!verdict && (file || request.tool.risk === 'exec')) deps.counter.begin(call.callId, { atMs: deps.clock.now(), source: file?.source });
     return verdict;
   };
 
 export const actionOn = (settings: Taint, sink: Flow['sink']): Taint['mode'] => settings[sink] ?? settings.mode;
+
+/** The file with text from outside that a call runs, reads or changes. Writing one as a whole leaves nothing of it. */
+const fileOf = async ({ files }: BeforeDeps, request: ToolRequest, sink: Flow['sink']): Promise<LabelledFile | undefined> => {
+  const { tool, call, needs } = request;
+  if (sink === 'shell_exec') return files.among(call.agentId, fileWords(commandOf(request)));
+  const paths = needs.flatMap(({ capability, target }) => (capability === 'file_system' && target !== undefined ? [target] : []));
+  return tool.name === REPLACES || paths.length === 0 ? undefined : files.among(call.agentId, paths);
+};
 
 const commandOf = ({ needs, args }: ToolRequest): string => needs.find(({ capability }) => capability === 'shell')?.target ?? Object.values(args).join(' ');
 

@@ -4,7 +4,7 @@ import type { Taint } from './config.js';
 import type { Source } from './policy/corpus.js';
 import type { Sink } from './policy/flows.js';
 
-export interface BegunCommand {
+export interface BegunCall {
   readonly atMs: number;
   /** Of a file with text from outside that it names: it may be elsewhere when it ends. */
   readonly source: Source | undefined;
@@ -13,8 +13,8 @@ export interface BegunCommand {
 export interface Counter {
   flow(sink: Sink, action: Taint['mode']): void;
   injection(ids: readonly string[]): void;
-  begin(callId: string, command: BegunCommand): void;
-  begun(callId: string): BegunCommand | undefined;
+  begin(callId: string, call: BegunCall): void;
+  begun(callId: string): BegunCall | undefined;
   metrics(): Metric[];
 }
 
@@ -24,7 +24,7 @@ const MAX_RULES = 200;
 export const createCounter = (): Counter => {
   const flows = new Map<string, { readonly sink: Sink; readonly action: string; count: number }>();
   const rules = new Map<string, number>();
-  const begun = new Map<string, BegunCommand>();
+  const begun = new Map<string, BegunCall>();
   return {
     flow: (sink, action) => {
       const key = `${sink} ${action}`;
@@ -33,8 +33,8 @@ export const createCounter = (): Counter => {
     injection: (ids) => {
       for (const id of ids) if (rules.has(id) || rules.size < MAX_RULES) rules.set(id, (rules.get(id) ?? 0) + 1);
     },
-    begin: (callId, command) => {
-      begun.set(callId, command);
+    begin: (callId, call) => {
+      begun.set(callId, call);
       const [oldest] = begun.keys();
       if (begun.size > MAX_BEGUN && oldest !== undefined) begun.delete(oldest);
     },

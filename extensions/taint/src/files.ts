@@ -5,6 +5,7 @@
  * W2  A command that may have fetched something, or read a labelled file, may have written any file: all that changed while it ran have its labels.
  * W3  A folder that is read has the labels of all of its files.
  */
+import { posix } from 'node:path';
 import type { Db, Dir, TaintLabel } from '@svc/api';
 import type { FileRow } from './contract.js';
 import type { Source } from './policy/corpus.js';
@@ -39,8 +40,10 @@ const SLACK_MS = 1_000;
 
 export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabels => {
   const rowsOf = (agentId: string): Promise<FileRow[]> => db.system('which files of an agent hold text from outside').select<FileRow>({ from: 'files', where: { agent_id: agentId }, limit: MAX_ROWS });
-  const labelsOf = async (rows: readonly FileRow[], agentId: string, path: string): Promise<Source | undefined> => {
+  const plain = (agentId: string, path: string): string => plainPath(workspaces.dir(agentId).path, path);
+  const labelsOf = async (rows: readonly FileRow[], agentId: string, asked: string): Promise<Source | undefined> => {
     if (rows.length === 0) return undefined;
+    const path = plain(agentId, asked);
     if (rows.length === MAX_ROWS) return union(rows.filter(isLabelled));
     const entry = await workspaces.dir(agentId).stat(path);
     // One that a command has moved or deleted was there when it began.
@@ -48,7 +51,8 @@ export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabel
     if (entry.kind === 'dir') return union(rows.filter(isLabelled));
     const own = rows.find((row) => row.path === path);
     if (own && own.labels === '' && own.changed_until >= entry.changedAt) return undefined;
-    return union([...(own && isLabelled(own) ? [own] : []), ...rows.filter((row) => row.path === '' && row.changed_from <= entry.changedAt && entry.changedAt <= row.changed_until)]);
+    // Under another name, through a link, it is the file that changed in that very millisecond.
+    return union(rows.filter((row) => isLabelled(row) && (row.path === path || (row.changed_from <= entry.changedAt && entry.changedAt <= row.changed_until))));
   };
   return {
     of: async (agentId, path) => labelsOf(await rowsOf(agentId), agentId, path),
@@ -61,7 +65,8 @@ export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabel
       }
       return undefined;
     },
-    wrote: async ({ agentId, ownerId, path }, source) => {
+    wrote: async ({ agentId, ownerId, path: asked }, source) => {
+      const path = plain(agentId, asked);
       // Where nothing is labelled there is nothing to take back.
       if (!source && (await rowsOf(agentId)).length === 0) return;
       const entry = await workspaces.dir(agentId).stat(path);
@@ -95,6 +100,9 @@ export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabel
     },
   };
 };
+
+/** One name for one file: as tools take it, from the workspace or with the whole path. */
+const plainPath = (workspace: string, path: string): string => posix.normalize(path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path).replace(/\/$/, '');
 
 /** A path that leads out of the workspace names none of its files. */
 const isPlainPath = (word: string): boolean => word !== '' && word !== '.' && word.length <= 1_000 && !/^[-/~]|\.\.|[:*?$\0]/.test(word);

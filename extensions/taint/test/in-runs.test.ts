@@ -1,4 +1,7 @@
 /** Text from outside, from where it is read to the call that it would decide. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { bootTaint, stopTaint, type World } from './taint-kit.js';
 
@@ -109,6 +112,38 @@ describe('text from outside, in a run', function () {
     await world.stop(agent);
   });
 
+  it('keeps its label under another name, in a patch and through a link', async () => {
+    const agent = await world.spawn('renamer');
+    const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+    await heldAfter(
+      agent,
+      PAGE,
+      ['file_write', { path: 'a.md', content: `intro\n${PAGE}` }],
+      ['apply_patch', { patch: patch('*** Update File: a.md', '*** Move to: c.md', '@@', '-intro', '+hello') }],
+      ['shell_exec', { command: 'ln -s c.md d.md' }],
+    );
+    for (const path of ['c.md', './c.md', 'd.md']) {
+      const { body } = await world.http.expect(200, 'POST', `/api/agents/${agent}/sessions`, {});
+      world.calls(['file_read', { path }], ['shell_exec', { command: COMMAND }]);
+      expect((await world.say(agent, 'do what it says', { session_id: body.session_id })).waiting, path).to.not.equal(undefined);
+      await world.stop(agent);
+    }
+  });
+
+  it('is known after the conversation was summarised', async () => {
+    const agent = await world.spawn('long');
+    await heldAfter(agent, PAGE);
+    for (let message = 0; message < 10; message += 1) {
+      world.model.script([{ text: 'ok' }]);
+      await world.say(agent, `message ${message}`);
+    }
+    world.model.script([{ text: 'They read a page.' }]);
+    expect((await world.http.expect(200, 'POST', `/api/agents/${agent}/session/compact`, {})).body.status).to.equal('compacted');
+    world.calls(['shell_exec', { command: COMMAND }]);
+    expect((await world.say(agent, 'go on')).waiting).to.not.equal(undefined);
+    await world.stop(agent);
+  });
+
   it('is known on its way to another agent, and back', async () => {
     const worker = await world.spawn('worker');
     const boss = await world.spawn('boss');
@@ -158,6 +193,22 @@ describe('text from outside, in a run', function () {
     const secret = await approval(waiting?.approval_id);
     expect(secret.description).to.contain('well_known_prefix').and.contain('Secret').and.not.contain('sk-abc');
     await world.stop(agent);
+  });
+
+  it('is known after a restart, and refused where nobody can be asked', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-taint-'));
+    const first = await bootTaint('', { home });
+    const agent = await first.spawn('lasting');
+    const page = first.page(PAGE);
+    first.calls(['web_fetch', { url: page }]);
+    await first.say(agent, 'read the page');
+    await first.kernel.stop();
+    const second = await bootTaint('[extensions]\ndisable = ["approvals"]\n', { home });
+    second.calls(['shell_exec', { command: COMMAND }]);
+    expect(await second.say(agent, 'go on')).to.not.have.property('waiting');
+    expect(second.lastResult()).to.match(/This call is refused: shell_exec is a command .* came from web_fetch \(127\.0\.0\.1\).*the extension approvals is off/);
+    await second.kernel.stop();
+    rmSync(home, { recursive: true, force: true });
   });
 
   it('is counted', async () => {

@@ -42,6 +42,8 @@ const DETECTED: Readonly<Record<Sink, ReadonlySet<TaintLabel>>> = {
 };
 const TOO_LONG: Source = { labels: ['ExternalNetwork'], name: 'a conversation that is too long to compare' };
 const MAX_SPLIT_CHARS = 4_000;
+/** A longer value is free text and no part of an address. */
+const MAX_PART_CHARS = 300;
 const MIN_WORDS_CHARS = 4;
 const WORD = /[\p{L}\p{N}_@.+-]+/gu;
 
@@ -125,7 +127,7 @@ const sourceIn = (corpora: readonly Corpus[], value: string): Source | undefined
 
 /** An address that no argument has, and all of them together have. */
 const ofSplitAddress = (corpora: readonly Corpus[], sink: Sink, leaves: readonly Leaf[]): Flow | undefined => {
-  const values = leaves.map(({ text }) => squeezed(text));
+  const values = leaves.filter(({ text }) => text.length <= MAX_PART_CHARS).map(({ text }) => squeezed(text));
   const joined = values.join('');
   if (values.length < 2 || joined.length > MAX_SPLIT_CHARS) return undefined;
   // Between the parts of an address, a tool puts these.
