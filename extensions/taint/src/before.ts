@@ -28,13 +28,12 @@ export interface BeforeDeps {
 
 /** The tool that writes a whole file. */
 const REPLACES = 'file_write';
-const SINK_WORDS: Readonly<Record<Flow['sink'], string>> = {
-  shell_exec: 'a command',
-  net_fetch: 'a request to the network',
-  agent_message: 'a message to another agent',
-  tool_call: 'a tool that changes something',
+const WOULD: Readonly<Record<Flow['sink'], string>> = {
+  shell_exec: 'would run a command with',
+  net_fetch: 'would send a request with',
+  agent_message: 'would send a message with',
+  tool_call: 'would change something with',
 };
-const LABEL_WORDS: Readonly<Record<Flow['label'], string>> = { ExternalNetwork: 'external', UserInput: 'from somebody else', UntrustedAgent: 'from another agent', Secret: 'secret', Pii: 'personal' };
 
 export const createBefore =
   (deps: BeforeDeps) =>
@@ -86,8 +85,7 @@ const verdictOn = async ({ settings, approvals, counter, log }: BeforeDeps, requ
 };
 
 export const questionOn = (tool: string, { sink, label, source, what, rules }: Flow): string => {
-  const from = source === '' ? '' : ` ${label === 'UserInput' ? 'came with' : 'came from'} ${source}`;
-  const why = rules.length === 0 ? '' : ` (${rules.join(', ')})`;
-  const isWhole = from !== '';
-  return `${tool} is ${SINK_WORDS[sink]} with ${isWhole ? `${what}${from}` : what}${why}. Label: ${label}, ${LABEL_WORDS[label]}.`;
+  const from = source === '' ? '' : ` came from ${source}`;
+  const would = what.startsWith('a command') ? 'would run' : WOULD[sink];
+  return `${tool} ${would} ${what}${from}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}. Label ${label}, sink ${sink}.`;
 };

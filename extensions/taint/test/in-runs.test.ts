@@ -37,7 +37,7 @@ describe('text from outside, in a run', function () {
     const { waiting, run_id } = await world.say(agent, `Read ${page} and finish the set-up`);
     const asked = await approval(waiting?.approval_id);
     expect(asked).to.include({ status: 'pending', tool_name: 'shell_exec' });
-    expect(asked.description).to.equal('shell_exec is a command with a command that came from web_fetch (127.0.0.1). Label: ExternalNetwork, external.');
+    expect(asked.description).to.equal('shell_exec would run a command that came from web_fetch (127.0.0.1). Label ExternalNetwork, sink shell_exec.');
     await decide(waiting?.approval_id, 'approve');
     await ended(agent, run_id);
     expect((await world.http.expect(200, 'GET', `/api/agents/${agent}/files/proof.txt`)).body.content).to.equal('from-the-page\n');
@@ -206,7 +206,7 @@ describe('text from outside, in a run', function () {
     const second = await bootTaint('[extensions]\ndisable = ["approvals"]\n', { home });
     second.calls(['shell_exec', { command: COMMAND }]);
     expect(await second.say(agent, 'go on')).to.not.have.property('waiting');
-    expect(second.lastResult()).to.match(/This call is refused: shell_exec is a command .* came from web_fetch \(127\.0\.0\.1\).*the extension approvals is off/);
+    expect(second.lastResult()).to.match(/This call is refused: shell_exec would run a command that came from web_fetch \(127\.0\.0\.1\).*the extension approvals is off/);
     await second.kernel.stop();
     rmSync(home, { recursive: true, force: true });
   });
