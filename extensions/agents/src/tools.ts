@@ -33,6 +33,7 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
       ),
     }),
     risk: 'agent',
+    openWorld: false,
     capabilities: ['agent_spawn'],
     replay: 'keyed',
     parallel: false,
@@ -98,6 +99,7 @@ const findTool = (deps: AgentToolDeps): AnyTool =>
     description: 'Finds agents by a word in their name, description, tags or tools.',
     params: Type.Object({ query: Type.String({ minLength: 1, maxLength: 200 }) }),
     risk: 'read',
+    openWorld: false,
     replay: 'safe',
     parallel: true,
     run: async ({ query }, call) => {
@@ -114,6 +116,7 @@ const listTool = (deps: AgentToolDeps): AnyTool =>
     description: 'Lists the agents you can see, with ids, states and models.',
     params: Type.Object({}),
     risk: 'read',
+    openWorld: false,
     replay: 'safe',
     parallel: true,
     run: async (_args, call) => shown(deps, await deps.agents.list(call.actor)),

@@ -1,5 +1,5 @@
 /** What approvals declares: its rows and its events. */
-import { defineEvent, defineTable, OneOf, type RowOf, Type } from '@svc/api';
+import { defineEvent, defineService, defineTable, method, OneOf, type RowOf, type Service, ToolRequest, Type } from '@svc/api';
 
 const STATES = ['pending', 'approved', 'rejected', 'expired', 'skipped'] as const;
 export const RequestState = OneOf(STATES, { description: '`skipped`: its run ended before anybody decided, or its time ran out and the call was left out' });
@@ -10,6 +10,19 @@ const LIVE = { what: 'approval', permission: 'approvals.read', owner: 'ownerId',
 /** A call waits for a person; said again when it is escalated. */
 export const ApprovalRequested = defineEvent('approval.requested', '1.0.0', Type.Object({ ...Fact, risk: Type.String(), description: Type.String() }), LIVE);
 export const ApprovalResolved = defineEvent('approval.resolved', '1.0.0', Type.Object({ ...Fact, decidedBy: Type.String() }), LIVE);
+
+/** What becomes of a call that somebody has to approve; an empty object where it may run. */
+export const Answer = Type.Object({
+  deny: Type.Optional(Type.String({ description: 'Why it is refused, for the model' })),
+  code: Type.Optional(Type.String()),
+  suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
+});
+
+export const Approvals = defineService('approvals', '1.0.0', {
+  /** Lets a call wait for a person, as a rule of [approval] would. Ask again after each wake: a call has one request, and what was decided or remembered holds. */
+  ask: method([ToolRequest, Type.String({ description: 'What the person is asked' })], Answer),
+});
+export type ApprovalsService = Service<typeof Approvals>;
 
 const text = { kind: 'text', notNull: true } as const;
 const integer = { kind: 'integer', notNull: true } as const;

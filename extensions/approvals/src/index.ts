@@ -7,7 +7,7 @@ import { commands } from './commands.js';
 import { ApprovalSection, SecondFactor } from './config.js';
 import * as contract from './contract.js';
 import { isInUse } from './policy/rules.js';
-import { createAsking } from './requests/asking.js';
+import { askFor, type AskingDeps, createAsking } from './requests/asking.js';
 import { createRequestStore } from './requests/store.js';
 import { createTimeouts } from './requests/timeouts.js';
 import { requestRoutes } from './routes/request-routes.js';
@@ -54,7 +54,9 @@ export default defineExtension({
       isEnforced: isTotp,
     });
     const needsCode = (tool: string): boolean => isTotp() && (settings().totp_tools.length === 0 || matchesAny(settings().totp_tools, tool));
-    ctx.hooks.tap(ToolBefore, createAsking({ ctx, clock, store, timeouts, agents, tools, settings }), { stage: 0 });
+    const asking: AskingDeps = { ctx, clock, store, timeouts, agents, tools, settings };
+    ctx.hooks.tap(ToolBefore, createAsking(asking), { stage: 0 });
+    ctx.services.provide(contract.Approvals, { ask: async (request, why) => (await askFor(asking, request, why)) ?? {} });
     ctx.routes.add(
       ...requestRoutes({
         ctx,

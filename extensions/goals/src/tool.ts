@@ -9,6 +9,7 @@ export const goalUpdate = (goals: CollectionRows<typeof Goals.spec.fields>): Any
     description: `Reports the progress of one of your goals: status (${GOAL_STATES.join(', ')}) and progress in percent.`,
     params: Type.Object({ goal_id: Type.String({ format: 'uuid' }), status: Type.Optional(OneOf(GOAL_STATES)), progress: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })) }),
     risk: 'write',
+    openWorld: false,
     replay: 'safe',
     parallel: false,
     run: async ({ goal_id: id, ...change }, { actor, agentId }) => {

@@ -26,6 +26,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       message: Type.String({ minLength: 1 }),
     }),
     risk: 'agent',
+    openWorld: false,
     capabilities: ['agent_message'],
     needs: ({ agent_id }) => [{ capability: 'agent_message', target: agent_id }],
     replay: 'keyed',
@@ -43,6 +44,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         key: `call:${call.runId}:${call.callId}`,
         depth: call.depth + 1,
         parentRunId: call.runId,
+        origin: { labels: ['UntrustedAgent'], source: 'another agent', sessionId: call.sessionId },
       });
       const frame = await answerTo(deps, call, submitted, other.name).catch(async (error: unknown) => {
         // Whoever stopped the asking run may have looked for what it began before this was there.
@@ -51,7 +53,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       });
       if (!frame) return { content: `${other.name} has not answered yet; its run ${submitted.runId} goes on.`, isError: true };
       if (frame.type === 'error') return { content: `${other.name} could not answer: ${frame.data.error}`, isError: true };
-      return frame.type === 'done' ? frame.data.result.response : '';
+      return { content: frame.type === 'done' ? frame.data.result.response : '', origin: { labels: [], source: other.name, sessionId: submitted.sessionId } };
     },
   });
 

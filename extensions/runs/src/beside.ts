@@ -52,8 +52,8 @@ export const withoutMessage = ({ parts: _parts, history: _history, ...input }: R
   input.beside?.kind === 'incognito' || input.beside?.kind === 'stateless' ? { input } : {};
 
 /** What a run begins with: its message, after those that a stateless request brought. */
-export const openingOf = ({ parts, history = [] }: RunInput, runId: string): EntryDraft[] =>
-  parts ? [...history.map(({ role, parts: said }) => ({ kind: role, runId, parts: said })), { kind: 'user', runId, parts }] : [];
+export const openingOf = ({ parts, history = [], origin }: RunInput, runId: string): EntryDraft[] =>
+  parts ? [...history.map(({ role, parts: said }) => ({ kind: role, runId, parts: said })), { kind: 'user', runId, parts, ...(origin ? { origin } : {}) }] : [];
 
 /** What an incognito message brought was said to whoever listened, and stands in no row. */
 export const keptResult = (input: RunInput, result: RunResult): RunResult => (input.beside?.kind === 'incognito' && result.response !== '' ? { ...result, response: NOT_KEPT } : result);

@@ -6,6 +6,7 @@ import {
   Need,
   Nullable,
   OneOf,
+  Origin,
   type Plain,
   type Service,
   Type,
@@ -51,6 +52,8 @@ export const RunDraft = Type.Object({
   showThinking: Type.Optional(Type.Boolean({ description: "Whether to show and store the model's reasoning. The default is the manifest's setting, which is true by default" })),
   depth: Type.Optional(Type.Integer({ description: 'Number of agents above this run' })),
   parentRunId: Type.Optional(Type.String()),
+  /** Who wrote the message, if it was not the sender. */
+  origin: Type.Optional(Origin),
 });
 export type RunDraft = Plain<typeof RunDraft>;
 

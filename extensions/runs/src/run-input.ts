@@ -1,5 +1,5 @@
 /** What a run's row keeps of its request, and what its steps keep of their outcome. Content itself lives in session entries. */
-import type { JournalRun, JournalStep, ToolStatus } from '@svc/api';
+import type { JournalRun, JournalStep, Origin, ToolStatus } from '@svc/api';
 import type { Attempt, Parameters } from '@svc/ext-llm/contract';
 import type { Part } from '@svc/ext-sessions/contract';
 import type { Channel, RunDraft, RunResult } from './contract.js';
@@ -24,6 +24,8 @@ export interface RunInput {
   readonly parameters?: Parameters;
   readonly thinking?: boolean;
   readonly showThinking?: boolean;
+  /** Where the message came from, if not from the agent's owner in this conversation. */
+  readonly origin?: Origin;
   /** Set for a message beside the conversation: `sessionId` is then one of its own, which goes when the run ends. */
   readonly beside?: Beside;
 }

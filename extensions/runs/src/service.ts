@@ -31,7 +31,7 @@ import type { FirstSteps } from './loop/first-step.js';
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
 import type { RunsConfig } from './config.js';
-import { COMMAND_KIND, RUN_KIND, type RunInput, answerOf, inputOf } from './run-input.js';
+import { type Beside, COMMAND_KIND, RUN_KIND, type RunInput, answerOf, inputOf } from './run-input.js';
 import type { Repeats } from './loop/repeats.js';
 import { ACTIVE, eachRun, stopOne } from './stopping.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
@@ -104,6 +104,13 @@ async function withAttachments(deps: RunsDeps, actor: Actor, agent: Agent, draft
   return [...draft.parts, ...(await attachedParts(deps.uploads, actor, agent.id, draft))];
 }
 
+/** Nothing for a message of the agent's owner to its conversation. */
+const originOf = (actor: Actor, agent: Agent, draft: RunDraft, beside: Beside | undefined): Pick<RunInput, 'origin'> => {
+  if (draft.origin) return { origin: draft.origin };
+  if (beside?.kind === 'incognito') return { origin: { labels: [], source: 'the conversation', sessionId: beside.sessionId } };
+  return actor.ownerId === agent.ownerId ? {} : { origin: { labels: ['UserInput'], source: `a message of ${actor.id}` } };
+};
+
 /** On whose behalf a run is. */
 const actorFor = ({ actors }: Pick<RunsDeps, 'actors'>, actor: Actor, agent: Agent): Actor => (agent.ownerId === actor.ownerId ? actor : actors.of(agent.ownerId));
 
@@ -118,6 +125,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     depth: draft.depth ?? 0,
     ...(unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),
     parts,
+    ...originOf(actor, agent, draft, beside),
     ...(draft.history === undefined ? {} : { history: draft.history }),
     ...(draft.systemExtra === undefined ? {} : { systemExtra: draft.systemExtra }),
     ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),

@@ -1,5 +1,5 @@
 /** What tools declares to other areas: list, validate and execute, for runs, direct calls and MCP alike. */
-import { Actor, CallFacts, Need, OneOf, type Plain, type Service, ToolFacts, ToolPreview, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
+import { Actor, CallFacts, Need, OneOf, Origin, type Plain, type Service, ToolFacts, ToolPreview, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
 const Replay = OneOf(['safe', 'keyed', 'never']);
@@ -36,7 +36,7 @@ export const CallDecision = Type.Object({
 });
 export type CallDecision = Plain<typeof CallDecision>;
 
-export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus });
+export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin) });
 export type ToolResult = Plain<typeof ToolResult>;
 
 export const Tools = defineService('tools', '1.1.0', {

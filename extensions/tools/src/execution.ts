@@ -102,5 +102,5 @@ export const failure = (error: SvcError): ToolOutput => ({ content: textOf(error
 
 export const resultOf = (output: ToolOutput): ToolResult => {
   const isError = output.isError ?? false;
-  return { content: capText(output.content, RESULT_BYTES), isError, status: output.status ?? (isError ? 'error' : 'completed') };
+  return { content: capText(output.content, RESULT_BYTES), isError, status: output.status ?? (isError ? 'error' : 'completed'), ...(output.origin ? { origin: output.origin } : {}) };
 };

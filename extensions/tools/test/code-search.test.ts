@@ -83,7 +83,7 @@ describe('the files that code_search looks at', () => {
   });
 
   it('of a hundred thousand in one folder, and of ten thousand folders, are the first', async () => {
-    const entry = (name: string, kind: 'file' | 'dir'): DirEntry => ({ name, kind, sizeBytes: 1, modifiedAt: '' });
+    const entry = (name: string, kind: 'file' | 'dir'): DirEntry => ({ name, kind, sizeBytes: 1, modifiedAt: '', changedAt: '' });
     let asked = 0;
     const flat = {
       list: async (_path: string | undefined, { limit = 0 } = {}) => Array.from({ length: Math.min(limit, 100_000) }, (_, at) => entry(`f${at}`, 'file')),

@@ -116,6 +116,8 @@ export interface DirEntry {
   readonly kind: 'file' | 'dir' | 'other';
   readonly sizeBytes: number;
   readonly modifiedAt: string;
+  /** When it was last written, renamed or given other rights. No program can set it, unlike `modifiedAt`. */
+  readonly changedAt: string;
 }
 
 /** A folder by handle. Paths are relative, never leave it, and never follow a link out of it. */

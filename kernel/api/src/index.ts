@@ -178,6 +178,8 @@ export {
   type ToolDecl,
   type ToolCall,
   ToolOutput,
+  Origin,
+  TaintLabel,
   ToolStatus,
   ToolFacts,
   ToolPreview,

@@ -56,8 +56,20 @@ export interface ToolCall extends CallFacts {
 export const ToolStatus = OneOf(['completed', 'error', 'waiting_approval', 'denied', 'expired', 'skipped', 'outcome_unknown']);
 export type ToolStatus = Plain<typeof ToolStatus>;
 
+export const TaintLabel = OneOf(['ExternalNetwork', 'UserInput', 'Pii', 'Secret', 'UntrustedAgent']);
+export type TaintLabel = Plain<typeof TaintLabel>;
+
+/** Where a text came from. It goes with the text into the conversation, so that policies know it later. */
+export const Origin = Type.Object({
+  labels: Type.Array(TaintLabel, { description: 'None for text that nobody else wrote' }),
+  source: Type.String({ description: 'For a person: the tool with its host or file, or who wrote it' }),
+  sessionId: Type.Optional(Type.String({ description: 'The conversation that it came from: what was read there counts as read here' })),
+});
+export type Origin = Plain<typeof Origin>;
+
 export const ToolOutput = Type.Object({
   content: Type.String({ description: 'The text for the model' }),
+  origin: Type.Optional(Origin),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(ToolStatus),
 });
@@ -113,6 +125,7 @@ export const ToolFacts = Type.Object({
   replay: OneOf(['safe', 'keyed', 'never']),
   parallel: Type.Boolean(),
   capabilities: Type.Array(Type.String(), { description: 'Capabilities that every call needs' }),
+  openWorld: Type.Optional(Type.Boolean({ description: 'False: its results hold nothing that others wrote' })),
 });
 export type ToolFacts = Plain<typeof ToolFacts>;
 export type ToolRisk = ToolFacts['risk'];
@@ -126,8 +139,8 @@ const capabilitiesOf = ({ capabilities = [], risk }: Pick<AnyTool, 'capabilities
 };
 
 export const factsOf = (tool: AnyTool): ToolFacts => {
-  const { name, description, params, risk, replay, parallel } = tool;
-  return { name, description, params, risk, replay, parallel, capabilities: capabilitiesOf(tool) };
+  const { name, description, params, risk, replay, parallel, openWorld } = tool;
+  return { name, description, params, risk, replay, parallel, capabilities: capabilitiesOf(tool), ...(openWorld === undefined ? {} : { openWorld }) };
 };
 
 /** What one call needs; the arguments have been checked against `params`. What every call needs and `needs` gives no target of is needed as a whole. */
@@ -170,6 +183,11 @@ export interface ToolDecl<P extends TObject = TObject> {
    * before it. A pure function of checked arguments. Left out: none.
    */
   readonly writes?: ((args: Static<P>) => readonly string[]) | 'unknown';
+  /**
+   * Whether its results may hold text that others wrote: pages, messages, rows of a service. Default true, as `openWorldHint` of MCP.
+   * Such text is not trusted: an address in it reaches no other call without a person's consent. A call can say more by `origin` of its output.
+   */
+  readonly openWorld?: boolean;
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;

@@ -37,19 +37,37 @@ export const createAsking =
 
 const verdictOn = async (deps: AskingDeps, request: ToolRequest): Promise<Verdict | undefined> => {
   const settings = deps.settings();
-  const { tool, call } = request;
-  const agentName = call.agentId === '' ? '' : ((await deps.agents.briefs(call.actor, [call.agentId]))[call.agentId]?.name ?? '');
+  const { tool } = request;
+  const agentName = await agentNameOf(deps, request);
   const risk = riskOf(tool.name, tool.risk);
   const ruling = ruleOn(settings, { request, risk, agentName });
   if (ruling.action === 'run') return undefined;
   if (ruling.action === 'deny') return { deny: `This call is refused: ${ruling.why}.`, code: 'approval_denied' };
+  return ask(deps, request, { agentName, risk, why: ruling.why });
+};
+
+/** The service: another policy wants a person to decide. Rules of [approval] are not asked. */
+export const askFor = async (deps: AskingDeps, request: ToolRequest, why: string): Promise<Verdict | undefined> =>
+  ask(deps, request, { agentName: await agentNameOf(deps, request), risk: riskOf(request.tool.name, request.tool.risk), why });
+
+const agentNameOf = async ({ agents }: AskingDeps, { call }: ToolRequest): Promise<string> =>
+  call.agentId === '' ? '' : ((await agents.briefs(call.actor, [call.agentId]))[call.agentId]?.name ?? '');
+
+interface Asked {
+  readonly agentName: string;
+  readonly risk: string;
+  readonly why: string;
+}
+
+const ask = async (deps: AskingDeps, request: ToolRequest, { agentName, risk, why }: Asked): Promise<Verdict | undefined> => {
+  const { tool, call } = request;
   const known = call.runId === '' ? undefined : await deps.store.ofCall(call.runId, call.callId);
   if (known) return answerOf(deps, known, request);
   if (isRemembered(await deps.store.grantsFor(call.agentId, tool.name), request, deps.clock.iso())) return undefined;
-  if (call.runId === '') return { suspend: { reason: ruling.why, wakeKey: '' } };
+  if (call.runId === '') return { suspend: { reason: why, wakeKey: '' } };
   if ((await deps.store.openOfAgent(call.agentId)) >= MAX_PENDING_OF_AGENT)
     return { deny: `This call is refused: ${MAX_PENDING_OF_AGENT} calls of this agent already wait for approval.`, code: 'approval_too_many' };
-  const row = await rowOf(deps, request, { agentName, risk, why: ruling.why });
+  const row = await rowOf(deps, request, { agentName, risk, why });
   await deps.ctx.db.commit([deps.store.insert(row), deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description })]);
   return waitFor(row);
 };
@@ -81,7 +99,7 @@ const answerAgain = async (deps: AskingDeps, { run_id: runId, call_id: callId }:
   return now ? answerOf(deps, now, request) : { deny: 'This call is refused: its approval request was deleted.', code: 'approval_expired' };
 };
 
-const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolRequest, facts: { agentName: string; risk: string; why: string }): Promise<RequestRow> => {
+const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolRequest, facts: Asked): Promise<RequestRow> => {
   const { tool, args, call, digest } = request;
   const { timeout_secs: seconds, timeout_fallback: fallback } = settings();
   const preview = await tools.preview({ name: tool.name, args, call, earlier: [] });

@@ -139,7 +139,16 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
   });
   deps.streams.flush(progress.run.id);
   const outcome: ToolOutcome = { status: result.status, ...placeIn(deps.streams, progress.run.id) };
-  const entry: EntryDraft = { kind: 'tool_result', runId: progress.run.id, callId: call.id, tool: call.name, content: result.content, isError: result.isError, status: result.status };
+  const entry: EntryDraft = {
+    kind: 'tool_result',
+    runId: progress.run.id,
+    callId: call.id,
+    tool: call.name,
+    content: result.content,
+    isError: result.isError,
+    status: result.status,
+    ...(result.origin ? { origin: result.origin } : {}),
+  };
   const { actor, callId, runId, agentId } = one.request.call;
   const fact = toolCallNote({ actor, agentId, runId, callId, tool: call.name, digest: decision.digest, args: call.args, status: result.status, code: decision.code });
   progress.pendingFacts = [...progress.pendingFacts, deps.events.event(AuditRecorded, auditFact(deps, fact))];

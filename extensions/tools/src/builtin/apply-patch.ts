@@ -13,6 +13,7 @@ export const applyPatchTool = (workspaces: Workspaces): AnyTool =>
       'Changes files of your workspace, all or none. Write the text between "*** Begin Patch" and "*** End Patch", in sections: "*** Add File: path" followed by lines that begin with +; "*** Update File: path" (optionally "*** Move to: path"), followed by hunks that begin with @@ and contain lines that begin with a space (unchanged), - (removed) or + (added); "*** Delete File: path".',
     params: Type.Object({ patch: Type.String({ minLength: 1, maxLength: MAX_PATCH_CHARS }) }),
     risk: 'write',
+    openWorld: false,
     capabilities: ['file_system'],
     needs: ({ patch }) => pathsOf(patch).map((target) => ({ capability: 'file_system', target })),
     writes: ({ patch }) => pathsOf(patch),

@@ -24,6 +24,7 @@ const clockTool = (clock: Clock): AnyTool =>
     description: 'The time now: UTC in ISO 8601, milliseconds since 1970, and the weekday.',
     params: Type.Object({}),
     risk: 'read',
+    openWorld: false,
     replay: 'safe',
     parallel: true,
     run: async () => {

@@ -46,6 +46,7 @@ export const codeSearchTool = (deps: CodeSearchDeps): AnyTool =>
       context: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_CONTEXT, description: 'Lines to show before and after each. Default 1' })),
     }),
     risk: 'read',
+    openWorld: false,
     capabilities: ['file_system'],
     needs: ({ path }) => [{ capability: 'file_system', target: path ?? '.' }],
     replay: 'safe',

@@ -38,6 +38,7 @@ const startTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
       closed,
     ),
     risk: 'exec',
+    openWorld: false,
     needs: (args) => [{ capability: 'shell', target: commandOf(args) }],
     writes: 'unknown',
     // The same call finds the process that it started, or what became of it.
@@ -111,6 +112,7 @@ const writeTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
       closed,
     ),
     risk: 'write',
+    openWorld: false,
     replay: 'never',
     parallel: false,
     run: async ({ process_id, data, end = false }, call) => {
@@ -151,6 +153,7 @@ const killTool = ({ processes, clock }: ProcessToolDeps): AnyTool =>
     description: 'Ends a process of yours and all that it started: first by asking (TERM), after 3 seconds by force. Its last output can still be read with process_poll.',
     params: Type.Object({ process_id: ProcessId }, closed),
     risk: 'write',
+    openWorld: false,
     // One that has ended stays ended.
     replay: 'safe',
     parallel: true,
@@ -169,6 +172,7 @@ const listTool = ({ processes }: ProcessToolDeps): AnyTool =>
     description: 'Lists your processes, the newest first: those that run, and those that ended lately with how they ended.',
     params: Type.Object({}, closed),
     risk: 'read',
+    openWorld: false,
     replay: 'safe',
     parallel: true,
     run: async (_args, call) => {

@@ -250,6 +250,7 @@ const entryOf = (name: string, info: Stats): DirEntry => ({
   kind: info.isFile() ? 'file' : info.isDirectory() ? 'dir' : 'other',
   sizeBytes: info.size,
   modifiedAt: info.mtime.toISOString(),
+  changedAt: info.ctime.toISOString(),
 });
 
 /** The system's own messages name absolute paths. */

@@ -1,0 +1,87 @@
+/** What a command line would do with texts from outside, as far as its text tells. */
+import { startedPrograms } from '@svc/ext-capabilities/contract';
+import { squeezed } from './normal-text.js';
+
+/** They fetch from, or send to, the network. */
+const NETWORK = new Set(
+  'curl wget aria2c http https httpie lynx w3m links ssh scp sftp rsync ftp nc ncat netcat socat telnet git gh svn hg npm npx pnpm yarn bun deno pip pip3 pipx uv uvx poetry conda gem bundle cargo go apt apt-get apk dnf yum brew docker podman kubectl aws gcloud az terraform dig nslookup host ping'.split(
+    ' ',
+  ),
+);
+/** They read and change the workspace alone, whatever their arguments. */
+const OFFLINE = new Set(
+  'ls cat echo printf head tail wc sort uniq cut tr grep egrep fgrep rg find stat file du df tree pwd cd mkdir rmdir cp mv rm touch ln chmod date cal true false test basename dirname realpath diff cmp comm sed tee seq sleep expr bc md5sum sha1sum sha256sum cksum gzip gunzip zcat tar zip unzip jq column nl od xxd hexdump base64 strings which type uname whoami id env printenv'.split(
+    ' ',
+  ),
+);
+const OFFLINE_GIT = new Set('status diff log show add commit branch checkout switch restore stash tag blame rev-parse init merge rebase reset mv rm grep ls-files describe config'.split(' '));
+/** Downloaded, decoded or computed text that becomes a program. */
+const RUNS_TEXT: readonly RegExp[] = [
+  /\b(?:curl|wget|fetch|aria2c|http|https)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:env\s+)?(?:\S*\/)?(?:ba|z|da|k|fi)?sh\b/i,
+  /\b(?:curl|wget|fetch|aria2c|http|https)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:\S*\/)?(?:python|perl|ruby|node|php|deno|bun)[\d.]*\b/i,
+  /\b(?:ba|z|da|k)?sh\b[^;&|\n]*(?:<\(|\$\(|`)\s*(?:curl|wget)\b/i,
+  /\b(?:eval|source|exec|\.)\s+["']?(?:\$\(|`|<\()\s*(?:curl|wget|base64|echo|printf)\b/i,
+  /\bbase(?:64|32)\s+(?:-d|-D|--decode)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:\S*\/)?(?:(?:ba|z|da|k)?sh|python|perl|ruby|node|php)[\d.]*\b/i,
+  /\bxxd\s+-r\b[^;&\n]*\|\s*(?:sudo\s+)?(?:\S*\/)?(?:(?:ba|z|da|k)?sh|python|perl|ruby|node)[\d.]*\b/i,
+];
+const PARTS = /\|\|?|&&?|;|\n|\$\(|`|<\(|\)/;
+
+/** Without what a shell takes away: `ev''il`, `ev\il`, `$IFS`. */
+export const bareCommand = (line: string): string =>
+  line
+    .replace(/\$\{?IFS\}?/g, ' ')
+    .replace(/\\\n/g, ' ')
+    .replace(/["'\\]/g, '');
+
+export const runsText = (line: string): boolean => RUNS_TEXT.some((pattern) => pattern.test(bareCommand(line)));
+
+/** Its commands of two words and more, as texts are compared: as written, and without the wrappers around them. */
+export const commandForms = (line: string): string[] => {
+  const forms = new Set<string>();
+  for (const part of partsOf(line)) for (const words of [part, withoutWrappers(part)]) if (words.length > 1) forms.add(squeezed(words.join('')));
+  for (const words of startedPrograms(line).commands) if (words.length > 1) forms.add(squeezed(words.join('')));
+  return [...forms].filter((form) => form.length >= 5);
+};
+
+/** `env A=1 timeout 5 sh -c …` starts what comes behind it. */
+const WRAPPER = /^(?:(?:\S*\/)?(?:sudo|doas|env|nohup|time|timeout|nice|ionice|stdbuf|setsid|xargs|exec|command|eval|(?:ba|da|z|k)?sh)|-\S*|\d+[smhd]?|[A-Za-z_]\w*=\S*)$/;
+
+const withoutWrappers = (words: readonly string[]): readonly string[] => {
+  const first = words.findIndex((word) => !WRAPPER.test(word));
+  return first < 0 ? [] : words.slice(first);
+};
+
+/** Words that a network program takes for an address. */
+export const addressWords = (line: string): string[] =>
+  partsOf(line).flatMap((words) => (words.some((word) => NETWORK.has(nameOf(word))) ? words.filter((word) => !word.startsWith('-') && word.includes('.')) : []));
+
+/** Whether its output may be text from the network. `isOnline`: the agent may reach some host at all. */
+export const mayFetch = (line: string, isOnline: boolean): boolean =>
+  isOnline &&
+  partsOf(line).some((words) => {
+    const [program = '', verb = ''] = words.filter((word) => !/^[A-Za-z_]\w*=/.test(word));
+    const name = nameOf(program);
+    if (name === 'git') return !OFFLINE_GIT.has(verb);
+    return name !== '' && !OFFLINE.has(name);
+  });
+
+/** Whether it may do more with a file that it names than show, move or search it: run it, for one. */
+export const mayRunFiles = (line: string): boolean =>
+  partsOf(line).some((words) => {
+    const [program = '', verb = ''] = withoutWrappers(words);
+    const name = nameOf(program);
+    return !(OFFLINE.has(name) || (name === 'git' && OFFLINE_GIT.has(verb))) || /^(?:ba|da|z|k)?sh$/.test(nameOf(words[0] ?? ''));
+  });
+
+/** What may name a file. */
+export const fileWords = (line: string): string[] => [
+  ...new Set(partsOf(line).flatMap((words) => words.flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]).map((word) => word.replace(/^(?:\.\/)+/, '')))),
+];
+
+const nameOf = (word: string): string => word.slice(word.lastIndexOf('/') + 1).toLowerCase();
+
+const partsOf = (line: string): string[][] =>
+  bareCommand(line)
+    .split(PARTS)
+    .map((part) => part.split(/[\s<>]+/).filter((word) => word !== ''))
+    .filter((words) => words.length > 0);
