@@ -1,4 +1,4 @@
-import { defineExtension, matchesAny, StoragePurge, ToolBefore } from '@svc/api';
+import { defineExtension, matchesAny, StoragePurge, ToolBefore, ToolStart } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
 import { RunChanged, RunEnded } from '@svc/ext-runs/contract';
 import { Tools } from '@svc/ext-tools/contract';
@@ -7,6 +7,7 @@ import { commands } from './commands.js';
 import { ApprovalSection, SecondFactor } from './config.js';
 import * as contract from './contract.js';
 import { isInUse } from './policy/rules.js';
+import { createAsShown } from './requests/as-shown.js';
 import { createAsking } from './requests/asking.js';
 import { createRequestStore } from './requests/store.js';
 import { createTimeouts } from './requests/timeouts.js';
@@ -55,6 +56,7 @@ export default defineExtension({
     });
     const needsCode = (tool: string): boolean => isTotp() && (settings().totp_tools.length === 0 || matchesAny(settings().totp_tools, tool));
     ctx.hooks.tap(ToolBefore, createAsking({ ctx, clock, store, timeouts, agents, tools, settings }), { stage: 0 });
+    ctx.hooks.tap(ToolStart, createAsShown({ store, tools, isAsking: () => isInUse(settings()) }));
     ctx.routes.add(
       ...requestRoutes({
         ctx,

@@ -40,7 +40,7 @@ describeOnEngines('approval requests', function () {
       timeout_secs: 600,
       decided_at: null,
     });
-    expect(body.preview).to.deep.equal({ kind: 'diff', files: [{ path: 'notes.txt', change: 'create', diff: '@@ -0,0 +1,1 @@\n+hello\n', added: 1, removed: 0, truncated: false }] });
+    expect(body.preview).to.deep.equal({ kind: 'diff', files: [{ path: 'notes.txt', change: 'create', before: null, diff: '@@ -0,0 +1,1 @@\n+hello\n', added: 1, removed: 0, truncated: false }] });
     await world.alice.expect(404, 'GET', `/api/agents/${agent}/files/notes.txt`);
     const { body: decided } = await world.alice.expect(200, 'POST', `/api/approvals/${id}/approve`, undefined);
     expect(decided).to.include({ id, status: 'approved', decided_at: world.clock.iso() });

@@ -26,6 +26,8 @@ export interface AskingDeps {
   readonly settings: () => Approval;
 }
 
+/** In the place of whoever decided. */
+export const BY_REMEMBERED = 'remembered approval';
 const MAX_PENDING_OF_AGENT = 100;
 const MAX_PAYLOAD_CHARS = 64_000;
 
@@ -68,7 +70,7 @@ const answerOf = async (deps: AskingDeps, row: RequestRow, request: ToolRequest)
     return { deny: `Nobody approved this call of ${row.tool} within ${row.timeout_secs} s, so it was refused. Go on without it, or ask the person.`, code: 'approval_expired' };
   if (row.state === 'skipped') return { deny: `Nobody approved this call of ${row.tool} in time, so it was skipped. Go on without it.`, code: 'approval_skipped' };
   if (isRemembered(await deps.store.grantsFor(request.call.agentId, row.tool), request, deps.clock.iso())) {
-    await deps.timeouts.resolve(row, 'approved', 'remembered approval');
+    await deps.timeouts.resolve(row, 'approved', BY_REMEMBERED);
     return answerAgain(deps, row, request);
   }
   if (row.expires_at > deps.clock.iso()) return waitFor(row);

@@ -4098,6 +4098,8 @@ export interface components {
                 path: string;
                 /** @enum {string} */
                 change: "create" | "update" | "delete";
+                /** @description Hex SHA-256 of the file that this was made of; null where there was none */
+                before?: string | null;
                 /** @description Unified: lines that begin with a space, - or +, in hunks that begin with @@ */
                 diff: string;
                 /** @description Lines */
