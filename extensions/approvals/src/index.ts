@@ -56,7 +56,7 @@ export default defineExtension({
     });
     const needsCode = (tool: string): boolean => isTotp() && (settings().totp_tools.length === 0 || matchesAny(settings().totp_tools, tool));
     ctx.hooks.tap(ToolBefore, createAsking({ ctx, clock, store, timeouts, agents, tools, settings }), { stage: 0 });
-    ctx.hooks.tap(ToolStart, createAsShown({ store, tools, isAsking: () => isInUse(settings()) }));
+    ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));
     ctx.routes.add(
       ...requestRoutes({
         ctx,

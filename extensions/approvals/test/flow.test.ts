@@ -135,6 +135,26 @@ describe('approvals, from call to decision', function () {
     expect(await contentOf('gone.txt')).to.equal(undefined);
   });
 
+  it('P4 wait where the manifest of an agent says so, for those that it spawns as well', async () => {
+    const manifest = {
+      name: 'careful',
+      capabilities: { ...EVERYTHING, agent_spawn: true },
+      approval: { require_approval: ['file_list'], rules: [{ action: 'deny', tool: 'file_read', argument: { path: '*.key' }, reason: 'keys are not for reading' }] },
+    };
+    const { agent_id } = (await world.alice.expect(201, 'POST', '/api/agents', { manifest })).body;
+    world.calls(['file_read', { path: 'a.key' }], ['agent_spawn', { name: 'child', system_prompt: 'You help.' }], ['file_list', {}]);
+    const { waiting, run_id } = await world.say(agent_id);
+    expect((await world.alice.expect(200, 'GET', `/api/approvals/${waiting?.approval_id}`)).body).to.include({ tool_name: 'file_list', status: 'pending' });
+    await approve(waiting?.approval_id);
+    expect(await world.ended(agent_id, run_id)).to.contain('keys are not for reading');
+    const child = (await world.alice.expect(200, 'GET', '/api/agents')).body.agents.find(({ name }: { name: string }) => name === 'child');
+    world.calls(['file_list', {}]);
+    expect((await world.say(child.id)).waiting).to.not.equal(undefined);
+    await world.alice.expect(200, 'POST', `/api/agents/${child.id}/stop`, undefined);
+    const loosened = await world.alice.post('/api/agents', { manifest: { name: 'loose', approval: { rules: [{ action: 'allow', tool: '*' }] } } });
+    expect([loosened.status, JSON.stringify(loosened.body)]).to.satisfy(([status, text]: [number, string]) => status === 400 && text.includes('approval.rules'));
+  });
+
   it('are announced again three times where nobody decides, and then end', async () => {
     const agent = await world.spawn('patient');
     world.calls(['file_write', { path: 'x.txt', content: 'x' }]);

@@ -5,21 +5,24 @@
  *     One whose files already are as it wants them changes nothing, and runs.
  */
 import type { FileChange, ToolPreview, ToolRequest, Verdict } from '@svc/api';
+import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ToolsService } from '@svc/ext-tools/contract';
 import type { RequestStore } from './store.js';
-import { BY_REMEMBERED } from './asking.js';
+import type { Approval } from '../config.js';
+import { isAskedOf } from '../policy/agent-rules.js';
+import { agentOf, BY_REMEMBERED } from './asking.js';
 
 export interface AsShownDeps {
   readonly store: Pick<RequestStore, 'ofCall'>;
   readonly tools: Pick<ToolsService, 'preview'>;
-  /** Whether the settings make any call wait. */
-  readonly isAsking: () => boolean;
+  readonly agents: Pick<AgentsService, 'get'>;
+  readonly settings: () => Approval;
 }
 
 export const createAsShown =
   (deps: AsShownDeps) =>
-  (request: ToolRequest): Verdict | undefined | Promise<Verdict | undefined> =>
-    request.call.runId === '' || !deps.isAsking() ? undefined : verdictOn(deps, request);
+  async (request: ToolRequest): Promise<Verdict | undefined> =>
+    request.call.runId !== '' && isAskedOf(deps.settings(), await agentOf(deps, request)) ? verdictOn(deps, request) : undefined;
 
 const verdictOn = async ({ store, tools }: AsShownDeps, { tool, args, call }: ToolRequest): Promise<Verdict | undefined> => {
   const row = await store.ofCall(call.runId, call.callId);

@@ -6,12 +6,13 @@
  * A3  A direct call without a run waits for nobody, and leaves no request.
  */
 import type { Clock, ExtensionContext, ToolRequest, Verdict } from '@svc/api';
-import type { AgentsService } from '@svc/ext-agents/contract';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ToolsService } from '@svc/ext-tools/contract';
 import type { Approval } from '../config.js';
 import { ApprovalRequested, type RequestRow } from '../contract.js';
 import { riskOf } from '../policy/risk.js';
-import { commandOf, isInUse, ruleOn } from '../policy/rules.js';
+import { isAskedOf, rulingOn } from '../policy/agent-rules.js';
+import { commandOf } from '../policy/rules.js';
 import { isRemembered, MAX_COMMAND_CHARS } from './remembered.js';
 import { pendingFor, type RequestStore } from './store.js';
 import { factOf, type Timeouts } from './timeouts.js';
@@ -21,7 +22,7 @@ export interface AskingDeps {
   readonly clock: Pick<Clock, 'now' | 'iso'>;
   readonly store: RequestStore;
   readonly timeouts: Timeouts;
-  readonly agents: Pick<AgentsService, 'briefs'>;
+  readonly agents: Pick<AgentsService, 'get'>;
   readonly tools: Pick<ToolsService, 'preview'>;
   readonly settings: () => Approval;
 }
@@ -31,18 +32,23 @@ export const BY_REMEMBERED = 'remembered approval';
 const MAX_PENDING_OF_AGENT = 100;
 const MAX_PAYLOAD_CHARS = 64_000;
 
-/** At once where nothing is asked for. */
 export const createAsking =
   (deps: AskingDeps) =>
-  (request: ToolRequest): Verdict | undefined | Promise<Verdict | undefined> =>
-    isInUse(deps.settings()) ? verdictOn(deps, request) : undefined;
+  async (request: ToolRequest): Promise<Verdict | undefined> => {
+    const agent = await agentOf(deps, request);
+    return isAskedOf(deps.settings(), agent) ? verdictOn(deps, request, agent) : undefined;
+  };
 
-const verdictOn = async (deps: AskingDeps, request: ToolRequest): Promise<Verdict | undefined> => {
+/** Undefined for a call without one. */
+export const agentOf = async ({ agents }: Pick<AskingDeps, 'agents'>, { call }: Pick<ToolRequest, 'call'>): Promise<Agent | undefined> =>
+  call.agentId === '' ? undefined : agents.get(call.actor, call.agentId);
+
+const verdictOn = async (deps: AskingDeps, request: ToolRequest, agent: Agent | undefined): Promise<Verdict | undefined> => {
   const settings = deps.settings();
   const { tool, call } = request;
-  const agentName = call.agentId === '' ? '' : ((await deps.agents.briefs(call.actor, [call.agentId]))[call.agentId]?.name ?? '');
+  const agentName = agent?.name ?? '';
   const risk = riskOf(tool.name, tool.risk);
-  const ruling = ruleOn(settings, { request, risk, agentName });
+  const ruling = rulingOn(settings, agent, { request, risk, agentName });
   if (ruling.action === 'run') return undefined;
   if (ruling.action === 'deny') return { deny: `This call is refused: ${ruling.why}.`, code: 'approval_denied' };
   const known = call.runId === '' ? undefined : await deps.store.ofCall(call.runId, call.callId);
