@@ -2,7 +2,10 @@ import { defineExtension, matchesAny, StoragePurge, ToolBefore, ToolStart } from
 import { Agents } from '@svc/ext-agents/contract';
 import { RunChanged, RunEnded } from '@svc/ext-runs/contract';
 import { Tools } from '@svc/ext-tools/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
 import { approvalTables } from '../migrations/0001_init.js';
+import { review } from '../migrations/0002_review.js';
 import { commands } from './commands.js';
 import { ApprovalSection, SecondFactor } from './config.js';
 import * as contract from './contract.js';
@@ -11,6 +14,7 @@ import { createAsShown } from './requests/as-shown.js';
 import { createAsking } from './requests/asking.js';
 import { createRequestStore } from './requests/store.js';
 import { createTimeouts } from './requests/timeouts.js';
+import { createReviews } from './review/reviews.js';
 import { requestRoutes } from './routes/request-routes.js';
 import { totpRoutes } from './routes/totp-routes.js';
 import { createTotpStore } from './totp/store.js';
@@ -23,7 +27,7 @@ const DAY_MS = 86_400_000;
 export default defineExtension({
   contract,
   tables: [contract.RequestRows, contract.GrantRows, contract.TotpRows, contract.AttemptRows, contract.RecoveryRows],
-  migrations: [approvalTables],
+  migrations: [approvalTables, review],
   config: [ApprovalSection, SecondFactor],
   commandWords: [
     {
@@ -55,7 +59,9 @@ export default defineExtension({
       isEnforced: isTotp,
     });
     const needsCode = (tool: string): boolean => isTotp() && (settings().totp_tools.length === 0 || matchesAny(settings().totp_tools, tool));
-    ctx.hooks.tap(ToolBefore, createAsking({ ctx, clock, store, timeouts, agents, tools, settings }), { stage: 0 });
+    const [llm, sessions] = [ctx.services.optional(Llm), ctx.services.optional(Sessions)];
+    const reviews = createReviews({ ctx, actors, clock, store, timeouts, log, settings, needsCode, agents, closing: ctx.signal, llm: () => llm.value, sessions: () => sessions.value });
+    ctx.hooks.tap(ToolBefore, createAsking({ ctx, clock, store, timeouts, agents, tools, settings, reviews }), { stage: 0 });
     ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));
     ctx.routes.add(
       ...requestRoutes({
@@ -76,7 +82,10 @@ export default defineExtension({
     ctx.events.on(RunChanged, ({ runId, status }) => (status === 'waiting' ? timeouts.runWaits(runId) : undefined));
     // One that is done has waited for everything that it asked.
     ctx.events.on(RunEnded, ({ runId, status }) => (status === 'done' ? undefined : timeouts.runEnded(runId)));
-    ctx.timers.every('look-at-requests', SWEEP_MS, () => timeouts.sweep());
+    ctx.timers.every('look-at-requests', SWEEP_MS, async () => {
+      await reviews.sweep();
+      await timeouts.sweep();
+    });
     ctx.timers.every('prune-decisions', PRUNE_MS, async () => {
       await ctx.db.commit([store.prune(new Date(clock.now() - settings().audit_retention_days * DAY_MS).toISOString()), store.pruneGrants()]);
     });

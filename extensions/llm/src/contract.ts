@@ -130,7 +130,7 @@ export const ModelAnswer = Type.Object({
 });
 export type ModelAnswer = Plain<typeof ModelAnswer>;
 
-export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe', 'embedding']) });
+export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review']) });
 export type CallContext = Plain<typeof CallContext>;
 
 /** A model failed in a way that passes, and is asked again after a while. */

@@ -93,7 +93,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
 
 const approvalOf = ({ require_approval: required, rules }: Table): Pick<AgentManifest, 'approval'> => {
   const approval = {
-    require_approval: required === true ? true : (textsOf(required) ?? false),
+    require_approval: required === true || (Array.isArray(required) && required.length > 0 ? (textsOf(required) ?? true) : false),
     // Checked by the schema of the key, which is the one of the contract.
     rules: listOf(rules) as NonNullable<AgentManifest['approval']>['rules'],
   };

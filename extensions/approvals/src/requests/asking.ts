@@ -14,6 +14,7 @@ import { riskOf } from '../policy/risk.js';
 import { isAskedOf, rulingOn } from '../policy/agent-rules.js';
 import { commandOf } from '../policy/rules.js';
 import { isRemembered, MAX_COMMAND_CHARS } from './remembered.js';
+import type { Reviews } from '../review/reviews.js';
 import { pendingFor, type RequestStore } from './store.js';
 import { factOf, type Timeouts } from './timeouts.js';
 
@@ -25,10 +26,12 @@ export interface AskingDeps {
   readonly agents: Pick<AgentsService, 'get'>;
   readonly tools: Pick<ToolsService, 'preview'>;
   readonly settings: () => Approval;
+  readonly reviews: Pick<Reviews, 'columnsFor' | 'begin'>;
 }
 
 /** In the place of whoever decided. */
 export const BY_REMEMBERED = 'remembered approval';
+const REVIEWER = 'reviewer:';
 const MAX_PENDING_OF_AGENT = 100;
 const MAX_PAYLOAD_CHARS = 64_000;
 
@@ -58,7 +61,10 @@ const verdictOn = async (deps: AskingDeps, request: ToolRequest, agent: Agent | 
   if ((await deps.store.openOfAgent(call.agentId)) >= MAX_PENDING_OF_AGENT)
     return { deny: `This call is refused: ${MAX_PENDING_OF_AGENT} calls of this agent already wait for approval.`, code: 'approval_too_many' };
   const row = await rowOf(deps, request, { agentName, risk, why: ruling.why });
-  await deps.ctx.db.commit([deps.store.insert(row), deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description })]);
+  // A person hears of it when the reviewer leaves it to them.
+  const told = row.review_until === null ? [deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description })] : [];
+  await deps.ctx.db.commit([deps.store.insert(row), ...told]);
+  deps.reviews.begin(row);
   return waitFor(row);
 };
 
@@ -70,7 +76,10 @@ const answerOf = async (deps: AskingDeps, row: RequestRow, request: ToolRequest)
   if (row.state === 'approved') return undefined;
   if (row.state === 'rejected') {
     const said = row.feedback ? ` They said: ${row.feedback}` : '';
-    return { deny: `A person rejected this call of ${row.tool}.${said} Do not try the same by another way. Say what you wanted to do, and go on without it.`, code: 'approval_rejected' };
+    return {
+      deny: `${row.decided_by?.startsWith(REVIEWER) ? 'The reviewer' : 'A person'} rejected this call of ${row.tool}.${said} Do not try the same by another way. Say what you wanted to do, and go on without it.`,
+      code: 'approval_rejected',
+    };
   }
   if (row.state === 'expired')
     return { deny: `Nobody approved this call of ${row.tool} within ${row.timeout_secs} s, so it was refused. Go on without it, or ask the person.`, code: 'approval_expired' };
@@ -89,11 +98,11 @@ const answerAgain = async (deps: AskingDeps, { run_id: runId, call_id: callId }:
   return now ? answerOf(deps, now, request) : { deny: 'This call is refused: its approval request was deleted.', code: 'approval_expired' };
 };
 
-const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolRequest, facts: { agentName: string; risk: string; why: string }): Promise<RequestRow> => {
+const rowOf = async ({ ctx, clock, tools, settings, reviews }: AskingDeps, request: ToolRequest, facts: { agentName: string; risk: string; why: string }): Promise<RequestRow> => {
   const { tool, args, call, digest } = request;
   const { timeout_secs: seconds, timeout_fallback: fallback } = settings();
   const preview = await tools.preview({ name: tool.name, args, call, earlier: [] });
-  return {
+  const row = {
     id: ctx.ids.uuid(),
     owner_id: call.actor.ownerId,
     agent_id: call.agentId,
@@ -113,6 +122,7 @@ const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolR
     on_timeout: fallback,
     is_woken: 0,
   };
+  return { ...row, ...reviews.columnsFor(row) };
 };
 
 /** What is larger is cut for the row; the digest stands for all of it. */

@@ -4173,6 +4173,16 @@ export interface components {
             decided_by: string | null;
             feedback: string | null;
             second_factor_used: boolean;
+            /** @description What the reviewer of [approval.reviewer] said; null where nobody reviewed it */
+            review: {
+                /** @description `reviewer:` and the agent or model of [approval.reviewer] */
+                by: string;
+                /** @enum {string} */
+                decision: "pending" | "approve" | "deny" | "ask";
+                reason: string;
+                /** Format: date-time */
+                at: string;
+            } | null;
         };
         ApprovalDecision: {
             /**
