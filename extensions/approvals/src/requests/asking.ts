@@ -62,8 +62,8 @@ const verdictOn = async (deps: AskingDeps, request: ToolRequest, agent: Agent | 
     return { deny: `This call is refused: ${MAX_PENDING_OF_AGENT} calls of this agent already wait for approval.`, code: 'approval_too_many' };
   const row = await rowOf(deps, request, { agentName, risk, why: ruling.why });
   // A person hears of it when the reviewer leaves it to them.
-  const told = row.review_until === null ? [deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description })] : [];
-  await deps.ctx.db.commit([deps.store.insert(row), ...told]);
+  const announced = row.review_until === null ? [deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description })] : [];
+  await deps.ctx.db.commit([deps.store.insert(row), ...announced]);
   deps.reviews.begin(row);
   return waitFor(row);
 };

@@ -112,14 +112,14 @@ const approve = async (deps: ReviewDeps, row: RequestRow, { by, reason, settle }
 const deny = async (deps: ReviewDeps, row: RequestRow, { by, reason, settle }: Given, { appeal_secs: seconds }: Reviewer): Promise<void> => {
   const until = new Date(deps.clock.now() + seconds * 1_000).toISOString();
   const expires = row.expires_at < until ? row.expires_at : until;
-  const told = deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: `${by} denied it: ${reason}`.slice(0, 1_000) });
-  await commitOpen(deps, row, { by, decision: 'deny', reason, at: deps.clock.iso() }, settle, [deps.store.shorten(row.id, expires), told]);
+  const announced = deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: `${by} denied it: ${reason}`.slice(0, 1_000) });
+  await commitOpen(deps, row, { by, decision: 'deny', reason, at: deps.clock.iso() }, settle, [deps.store.shorten(row.id, expires), announced]);
 };
 
 const leaveToPerson = async (deps: ReviewDeps, row: RequestRow, reason: string, settle: readonly Write[]): Promise<void> => {
   const by = row.review === null ? 'reviewer' : (JSON.parse(row.review) as Review).by; // written by `columnsFor`
-  const told = deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description });
-  await commitOpen(deps, row, { by, decision: 'ask', reason, at: deps.clock.iso() }, settle, [told]);
+  const announced = deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description });
+  await commitOpen(deps, row, { by, decision: 'ask', reason, at: deps.clock.iso() }, settle, [announced]);
 };
 
 /** False where a person decided meanwhile, or the run is over: then only what the call cost is stored. */
