@@ -1,6 +1,6 @@
 import type { ToolRequest } from '@svc/api';
 import { expect } from 'chai';
-import type { Approval, Rule } from '../src/config.js';
+import { type Approval, type Rule, SecondFactor } from '../src/config.js';
 import { rulingOn } from '../src/policy/agent-rules.js';
 import { riskOf } from '../src/policy/risk.js';
 import { ruleOn } from '../src/policy/rules.js';
@@ -152,6 +152,13 @@ describe('rules of approvals', () => {
     for (const command of ['git status', 'git status -s', "git 'status'", 'npm test']) expect(actionOn(given, shell(command)), command).to.equal('run');
     for (const command of ['git status; ls', 'A=b git status', 'env git status', 'sh -c "git status"', 'git push', 'npm test x', 'git status > x'])
       expect(actionOn(given, shell(command)), command).to.equal('ask');
+  });
+});
+
+describe('second_factor', () => {
+  it('is none or totp: login and both, which a key would get around, are refused by name', () => {
+    const values = JSON.stringify(SecondFactor.schema);
+    expect(values).to.contain('"totp"').and.not.match(/"login"|"both"/);
   });
 });
 
