@@ -158,7 +158,9 @@ describe('rules of approvals', () => {
 describe('second_factor', () => {
   it('is none or totp: login and both, which a key would get around, are refused by name', () => {
     const values = JSON.stringify(SecondFactor.schema);
-    expect(values).to.contain('"totp"').and.not.match(/"login"|"both"/);
+    expect(values)
+      .to.contain('"totp"')
+      .and.not.match(/"login"|"both"/);
   });
 });
 
