@@ -175,8 +175,9 @@ describe('approvals, from call to decision', function () {
     world.model.script([
       { toolCalls: [{ id: 's', name: 'agent_send', args: { agent_id: worker, message: 'write it' } }] },
       { toolCalls: [{ id: 'w', name: 'file_write', args: { path: 'deep.txt', content: 'x' } }] },
+      // Whichever of the two is asked first.
       { text: 'written' },
-      { text: 'done' },
+      { text: 'written' },
     ]);
     const { waiting, run_id } = await world.say(boss);
     expect(waiting?.run_id).to.equal(run_id);
