@@ -32,6 +32,22 @@ const AgentModel = Type.Object({
   max_output_tokens: Nullable(Type.Number(), { description: "Overrides the catalog's value, if it is lower" }),
 });
 
+/** What the manifest adds to `[approval]` of config.toml: it only tightens. */
+export const AgentApproval = Type.Object({
+  require_approval: Type.Union([Type.Boolean(), Type.Array(Type.String())]),
+  rules: Type.Array(
+    Type.Object({
+      action: OneOf(['ask', 'deny']),
+      tool: Type.Optional(Type.String()),
+      risk: Type.Optional(OneOf(['low', 'medium', 'high', 'critical'])),
+      command: Type.Optional(Type.String()),
+      argument: Type.Optional(Type.Record(Type.String(), Type.String())),
+      reason: Type.Optional(Type.String()),
+    }),
+  ),
+});
+export type AgentApproval = Plain<typeof AgentApproval>;
+
 /** The manifest as validated, every default filled in. What becomes of each key: manifest-keys.ts. */
 export const AgentManifest = Type.Object({
   name: Type.String(),
@@ -45,6 +61,7 @@ export const AgentManifest = Type.Object({
   fallback_models: Type.Array(ModelChoice),
   max_history_messages: Nullable(Type.Number()),
   capabilities: Capabilities,
+  approval: Type.Optional(AgentApproval),
   resources: AgentLimits,
   tool_allowlist: Type.Array(Type.String()),
   tool_blocklist: Type.Array(Type.String()),

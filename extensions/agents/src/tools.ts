@@ -79,6 +79,7 @@ const childManifest = (parent: Agent, args: ChildArgs): unknown => {
       agent_message: [],
       ...(capabilities.max_llm_tokens_per_hour === null ? {} : { max_llm_tokens_per_hour: capabilities.max_llm_tokens_per_hour }),
     },
+    ...(parent.manifest.approval ? { approval: parent.manifest.approval } : {}),
     ...(capabilities.exec ? { exec_policy: writtenPolicy(capabilities.exec) } : {}),
     tool_allowlist,
     tool_blocklist,

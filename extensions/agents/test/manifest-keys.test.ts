@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { TSchema } from '@svc/api';
 import { expect } from 'chai';
-import { CAPABILITY_KEYS, type KeyNotes, MODEL_KEYS, RESOURCE_KEYS, AUTONOMOUS_KEYS, THINKING_KEYS, TOP_KEYS, manifestSchema } from '../src/manifest/manifest-keys.js';
+import { APPROVAL_KEYS, CAPABILITY_KEYS, type KeyNotes, MODEL_KEYS, RESOURCE_KEYS, AUTONOMOUS_KEYS, THINKING_KEYS, TOP_KEYS, manifestSchema } from '../src/manifest/manifest-keys.js';
 
 /** Every key that the format of agent.toml knows. */
 const FORMAT: Readonly<Record<string, readonly string[]>> = {
@@ -12,7 +12,9 @@ const FORMAT: Readonly<Record<string, readonly string[]>> = {
     ...['auto_dream_enabled', 'auto_dream_min_hours', 'auto_dream_min_sessions', 'assignee_wake', 'tool_exec_backend', 'reconcile_orphans', 'is_hand', 'fallback_models'],
     ...['model', 'capabilities', 'resources', 'routing', 'autonomous', 'thinking', 'tools', 'metadata', 'workspaces', 'compaction', 'context_engine', 'context_injection', 'proactive_memory'],
     ...['skill_workshop', 'channel_overrides', 'triggers', 'async_tasks', 'rl_export', 'i18n'],
+    'approval', // of svc itself
   ],
+  approval: ['require_approval', 'rules'],
   model: ['provider', 'model', 'name', 'max_tokens', 'temperature', 'system_prompt', 'api_key_env', 'base_url', 'context_window', 'max_output_tokens', 'request_timeout_secs'],
   capabilities: ['tools', 'network', 'memory_read', 'memory_write', 'shell', 'agent_spawn', 'agent_message', 'ofp_discover', 'ofp_connect', 'file_system', 'mounts', 'max_llm_tokens_per_hour'],
   resources: [
@@ -40,6 +42,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
   resources: RESOURCE_KEYS,
   autonomous: AUTONOMOUS_KEYS,
   thinking: THINKING_KEYS,
+  approval: APPROVAL_KEYS,
 };
 
 /** Keys that cap, narrow or redirect something that is here: none of them may merely wait. */

@@ -1,6 +1,6 @@
 /** `svc approvals`: what waits, what exactly it would do, and the decision. */
 import { type Action, agoText, type Cli, type Command, type DaemonClient, EXIT, Failure, type Outcome, printable, table, usageFailure } from '@svc/cli/area';
-import { previewLines, type Approval } from './preview-lines.js';
+import { previewLines, reviewLines, type Approval } from './preview-lines.js';
 import { defineTotp } from './totp.js';
 
 const TIMES = ['hour', 'session', 'always'] as const;
@@ -71,7 +71,7 @@ const requestOf = async (daemon: DaemonClient, id: string | undefined): Promise<
 const printRequest = (cli: Cli, request: Approval): void => {
   const { out } = cli;
   out.line(`${printable(request.agent_name)} wants to use ${printable(request.tool_name)} ${out.dim(`(${request.risk_level} risk, ${printable(request.description)})`)}`);
-  for (const line of previewLines(request, out)) out.line(line);
+  for (const line of [...reviewLines(request, out), ...previewLines(request, out)]) out.line(line);
 };
 
 const show = async (cli: Cli, id: string | undefined): Outcome => {

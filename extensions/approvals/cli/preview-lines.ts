@@ -6,6 +6,11 @@ export type Approval = OutputOf<'getApproval'>;
 
 const MAX_LINES = 60;
 
+const SAYS = { pending: 'is asked first', approve: 'approved it', deny: 'denied it; you can still approve it', ask: 'left it to you' } as const;
+
+export const reviewLines = ({ review }: Pick<Approval, 'review'>, out: Pick<Terminal, 'dim' | 'yellow'>): string[] =>
+  review === null ? [] : [(review.decision === 'deny' ? out.yellow : out.dim)(`  ${printable(review.by)} ${SAYS[review.decision]}${review.reason === '' ? '' : `: ${printable(review.reason)}`}`)];
+
 export const previewLines = ({ preview }: Pick<Approval, 'preview'>, out: Pick<Terminal, 'red' | 'green' | 'dim' | 'yellow'>): string[] => {
   const cut = (lines: readonly string[], isTruncated: boolean): string[] => {
     const shown = lines.slice(0, MAX_LINES).map((line) => `  ${line}`);

@@ -19,6 +19,22 @@ export const Rule = Type.Object(
 );
 export type Rule = Plain<typeof Rule>;
 
+export const Reviewer = Type.Object(
+  {
+    agent: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: "Name of an agent of the same owner that a person made: its model and system prompt are used, and its budget. It can't use tools" }),
+    ),
+    model: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'A model id or alias, or PROVIDER/MODEL, where no agent is named; by default the default model. The agent whose call it is pays' }),
+    ),
+    max_risk: OneOf(RISKS, { default: 'high', description: 'Calls of a higher risk are not reviewed: a person decides' }),
+    timeout_secs: Type.Integer({ default: 30, minimum: 1, maximum: 300, description: 'If it has not answered then, a person decides' }),
+    appeal_secs: Type.Integer({ default: 300, minimum: 10, maximum: 604_800, description: 'How long a person can approve what it denied' }),
+  },
+  { additionalProperties: false, description: 'A model that decides first: it approves, denies, or leaves the call to a person, as every failure does' },
+);
+export type Reviewer = Plain<typeof Reviewer>;
+
 export const Approval = Type.Object(
   {
     require_approval: Type.Union([Type.Boolean(), Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200 })], {
@@ -38,6 +54,7 @@ export const Approval = Type.Object(
     totp_tools: Globs('Tools whose approval needs a code where `second_factor` is `totp`; all of them where none is named'),
     totp_issuer: Type.String({ default: 'svc', minLength: 1, maxLength: 60, pattern: '^[^:]+$', description: 'The name that authenticators show' }),
     totp_grace_period_secs: Type.Integer({ default: 0, minimum: 0, maximum: 3_600, description: 'For so long after a code the same person needs no other one; 0 asks for one each time' }),
+    reviewer: Type.Optional(Reviewer),
     audit_retention_days: Type.Integer({ default: 90, minimum: 1, maximum: 3_650, description: 'How long decided requests are stored' }),
   },
   {

@@ -1,5 +1,5 @@
 /** What approvals declares: its rows and its events. */
-import { defineEvent, defineService, defineTable, method, OneOf, type RowOf, type Service, ToolRequest, Type } from '@svc/api';
+import { defineEvent, defineService, defineTable, method, OneOf, type Plain, type RowOf, type Service, ToolRequest, Type } from '@svc/api';
 
 const STATES = ['pending', 'approved', 'rejected', 'expired', 'skipped'] as const;
 export const RequestState = OneOf(STATES, { description: '`skipped`: its run ended before anybody decided, or its time ran out and the call was left out' });
@@ -23,6 +23,15 @@ export const Approvals = defineService('approvals', '1.0.0', {
   ask: method([ToolRequest, Type.String({ description: 'What the person is asked' })], Answer),
 });
 export type ApprovalsService = Service<typeof Approvals>;
+
+/** What a reviewer said of a request; `pending` while it is asked, `ask` also where it gave no decision. */
+export const Review = Type.Object({
+  by: Type.String({ description: '`reviewer:` and the agent or model of [approval.reviewer]' }),
+  decision: OneOf(['pending', 'approve', 'deny', 'ask']),
+  reason: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+});
+export type Review = Plain<typeof Review>;
 
 const text = { kind: 'text', notNull: true } as const;
 const integer = { kind: 'integer', notNull: true } as const;
@@ -59,9 +68,13 @@ export const RequestRows = defineTable('requests', '1.0.0', {
     second_factor: integer,
     /** 1 once its run knows, or where there is none. */
     is_woken: integer,
+    /** A `Review` as JSON; null where nobody reviews it. */
+    review: { kind: 'json' },
+    /** Set while the reviewer is asked: when that is over at the latest. */
+    review_until: { kind: 'text' },
   },
   unique: [['run_id', 'call_id']],
-  indexes: [['owner_id', 'is_open', 'requested_at'], ['is_open', 'expires_at'], ['is_woken', 'expires_at'], ['agent_id', 'is_open'], ['decided_at']],
+  indexes: [['owner_id', 'is_open', 'requested_at'], ['is_open', 'expires_at'], ['review_until'], ['is_woken', 'expires_at'], ['agent_id', 'is_open'], ['decided_at']],
   owner: 'owner_id',
 });
 export type RequestRow = RowOf<typeof RequestRows>;

@@ -1,15 +1,20 @@
-import { defineExtension, matchesAny, StoragePurge, ToolBefore } from '@svc/api';
+import { defineExtension, matchesAny, StoragePurge, ToolBefore, ToolStart } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
 import { RunChanged, RunEnded } from '@svc/ext-runs/contract';
 import { Tools } from '@svc/ext-tools/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
 import { approvalTables } from '../migrations/0001_init.js';
+import { review } from '../migrations/0002_review.js';
 import { commands } from './commands.js';
 import { ApprovalSection, SecondFactor } from './config.js';
 import * as contract from './contract.js';
 import { isInUse } from './policy/rules.js';
+import { createAsShown } from './requests/as-shown.js';
 import { askFor, type AskingDeps, createAsking } from './requests/asking.js';
 import { createRequestStore } from './requests/store.js';
 import { createTimeouts } from './requests/timeouts.js';
+import { createReviews } from './review/reviews.js';
 import { requestRoutes } from './routes/request-routes.js';
 import { totpRoutes } from './routes/totp-routes.js';
 import { createTotpStore } from './totp/store.js';
@@ -22,7 +27,7 @@ const DAY_MS = 86_400_000;
 export default defineExtension({
   contract,
   tables: [contract.RequestRows, contract.GrantRows, contract.TotpRows, contract.AttemptRows, contract.RecoveryRows],
-  migrations: [approvalTables],
+  migrations: [approvalTables, review],
   config: [ApprovalSection, SecondFactor],
   commandWords: [
     {
@@ -54,9 +59,12 @@ export default defineExtension({
       isEnforced: isTotp,
     });
     const needsCode = (tool: string): boolean => isTotp() && (settings().totp_tools.length === 0 || matchesAny(settings().totp_tools, tool));
-    const asking: AskingDeps = { ctx, clock, store, timeouts, agents, tools, settings };
+    const [llm, sessions] = [ctx.services.optional(Llm), ctx.services.optional(Sessions)];
+    const reviews = createReviews({ ctx, actors, clock, store, timeouts, log, settings, needsCode, agents, closing: ctx.signal, llm: () => llm.value, sessions: () => sessions.value });
+    const asking: AskingDeps = { ctx, clock, store, timeouts, agents, tools, settings, reviews };
     ctx.hooks.tap(ToolBefore, createAsking(asking), { stage: 0 });
     ctx.services.provide(contract.Approvals, { ask: async (request, why) => (await askFor(asking, request, why)) ?? {} });
+    ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));
     ctx.routes.add(
       ...requestRoutes({
         ctx,
@@ -76,7 +84,10 @@ export default defineExtension({
     ctx.events.on(RunChanged, ({ runId, status }) => (status === 'waiting' ? timeouts.runWaits(runId) : undefined));
     // One that is done has waited for everything that it asked.
     ctx.events.on(RunEnded, ({ runId, status }) => (status === 'done' ? undefined : timeouts.runEnded(runId)));
-    ctx.timers.every('look-at-requests', SWEEP_MS, () => timeouts.sweep());
+    ctx.timers.every('look-at-requests', SWEEP_MS, async () => {
+      await reviews.sweep();
+      await timeouts.sweep();
+    });
     ctx.timers.every('prune-decisions', PRUNE_MS, async () => {
       await ctx.db.commit([store.prune(new Date(clock.now() - settings().audit_retention_days * DAY_MS).toISOString()), store.pruneGrants()]);
     });

@@ -27,6 +27,11 @@ export const bootApprovals = async (approval: string, options: { home?: string; 
   const clock = options.clock ?? virtualClock(Date.parse('2026-11-24T08:00:00Z'));
   const config = `api_key = "${KEYS.owner}"\n${options.top ?? ''}\n${OPEN_RATE}[approval]\n${approval}\n${person('alice', options.role ?? 'user')}${person('bob', 'user')}${person('vi', 'viewer')}`;
   const world = await bootWithModel(undefined, { config, key: KEYS.owner, clock, ...(options.home ? { home: options.home } : {}) });
+  /** Programs end by looks of the clock, which stands still otherwise. */
+  const ticking = async <T>(work: Promise<T>): Promise<T> => {
+    const timer = setInterval(() => void clock.advance(20), 20);
+    return work.finally(() => clearInterval(timer));
+  };
   const [alice, bob, vi] = [world.kernel.as(KEYS.alice), world.kernel.as(KEYS.bob), world.kernel.as(KEYS.vi)];
   return {
     ...world,
@@ -36,9 +41,9 @@ export const bootApprovals = async (approval: string, options: { home?: string; 
     vi,
     spawn: async (name, capabilities = { tools: ['*'], file_system: true }, http = alice) => (await http.expect(201, 'POST', '/api/agents', { manifest: { name, capabilities } })).body.agent_id,
     calls: (...calls) => world.model.script([{ toolCalls: calls.map(([name, args], index) => ({ id: `c${index}`, name, args })) }, { text: 'done' }]),
-    say: async (agentId, http = alice) => (await http.expect(200, 'POST', `/api/agents/${agentId}/message`, { message: 'go' })).body,
+    say: async (agentId, http = alice) => (await ticking(http.expect(200, 'POST', `/api/agents/${agentId}/message`, { message: 'go' }))).body,
     ended: async (agentId, runId) => {
-      const events = await alice.events('POST', `/api/agents/${agentId}/message/stream`, { message: 'go' }, { 'last-event-id': `${runId}.1.1` });
+      const events = await ticking(alice.events('POST', `/api/agents/${agentId}/message/stream`, { message: 'go' }, { 'last-event-id': `${runId}.1.1` }));
       const { body } = await alice.expect(200, 'GET', `/api/agents/${agentId}/session`);
       return `${events.at(-1)?.event}: ${JSON.stringify(body.messages.at(-2)?.tools ?? body.messages)}`;
     },

@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 import { bootApprovals, type World } from './approvals-kit.js';
@@ -43,7 +45,7 @@ describe('approvals, from call to decision', function () {
     expect(command).to.deep.equal({ kind: 'command', line: "echo 'a  b' c", argv: ['echo', 'a  b', 'c'], truncated: false });
     expect(request).to.include({ kind: 'request', method: 'GET', host: 'example.com:8443' });
     expect(write).to.deep.include({ kind: 'diff' });
-    expect(patch?.files).to.deep.equal([{ path: 'b.txt', change: 'create', diff: '@@ -0,0 +1,1 @@\n+two\n', added: 1, removed: 0, truncated: false }]);
+    expect(patch?.files).to.deep.equal([{ path: 'b.txt', change: 'create', before: null, diff: '@@ -0,0 +1,1 @@\n+two\n', added: 1, removed: 0, truncated: false }]);
     expect(bad).to.include({ kind: 'arguments' }).and.to.have.property('problem').that.contains('missing.txt');
     await world.alice.expect(200, 'POST', `/api/agents/${agent}/stop`, undefined);
   });
@@ -90,6 +92,69 @@ describe('approvals, from call to decision', function () {
     await world.alice.expect(200, 'POST', `/api/agents/${agent}/stop`, undefined);
   });
 
+  it('A4 write what was shown, and nothing where a file changed after it was looked at', async () => {
+    const agent = await world.spawn('bound', EVERYTHING);
+    const contentOf = async (path: string) => (await world.alice.get(`/api/agents/${agent}/files/${path}`)).body.content;
+    const folder = join(world.kernel.home, 'workspaces', agent);
+    await mkdir(folder, { recursive: true });
+    for (const name of ['same.txt', 'other.txt', 'gone.txt', 'wished.txt', 'patched.txt']) await writeFile(join(folder, name), 'one\ntwo\n');
+    await writeFile(join(folder, 'bytes.bin'), Buffer.from([0xff, 0xfe, 0, 1]));
+    const write = (path: string): readonly [string, object] => ['file_write', { path, content: 'new\n' }];
+    const patch = (name: string): readonly [string, object] => ['apply_patch', { patch: `*** Begin Patch\n*** Update File: ${name}\n@@\n-one\n+ONE\n*** End Patch` }];
+    world.calls(write('same.txt'), write('other.txt'), write('gone.txt'), write('new.txt'), write('wished.txt'), write('bytes.bin'), patch('patched.txt'), write('twice.txt'), [
+      'file_write',
+      { path: 'twice.txt', content: 'again\n' },
+    ]);
+    const { run_id } = await world.say(agent);
+    const { approvals } = (await world.alice.expect(200, 'GET', `/api/approvals?run_id=${run_id}&limit=100`)).body;
+    expect(approvals.map((one: { preview: { files: Array<{ before: string | null }> } }) => one.preview.files[0]?.before?.length ?? 0).sort()).to.deep.equal([0, 0, 0, 64, 64, 64, 64, 64, 64]);
+    await writeFile(join(folder, 'other.txt'), 'one\ntwo\nthree, by somebody else\n');
+    await rm(join(folder, 'gone.txt'));
+    await writeFile(join(folder, 'new.txt'), 'it is here meanwhile\n');
+    await writeFile(join(folder, 'wished.txt'), 'new\n');
+    await writeFile(join(folder, 'bytes.bin'), Buffer.from([0xff, 0xfe, 0, 2]));
+    // Outside what the difference of the patch shows.
+    await writeFile(join(folder, 'patched.txt'), `one\ntwo\n${'x\n'.repeat(50)}`);
+    await world.alice.expect(200, 'POST', '/api/approvals/batch', { ids: approvals.map(({ id }: { id: string }) => id), decision: 'approve' });
+    const ended = await world.ended(agent, run_id);
+    expect(ended.match(/was approved, but it did not run: [^ ]+ changed/g)?.map((text) => text.split(' ').at(-2))).to.have.members([
+      'other.txt',
+      'gone.txt',
+      'new.txt',
+      'bytes.bin',
+      'patched.txt',
+      'twice.txt',
+    ]);
+    expect(await Promise.all(['same.txt', 'wished.txt', 'twice.txt', 'new.txt', 'patched.txt'].map(contentOf))).to.deep.equal([
+      'new\n',
+      'new\n',
+      'new\n',
+      'it is here meanwhile\n',
+      `one\ntwo\n${'x\n'.repeat(50)}`,
+    ]);
+    expect(await contentOf('gone.txt')).to.equal(undefined);
+  });
+
+  it('P4 wait where the manifest of an agent says so, for those that it spawns as well', async () => {
+    const manifest = {
+      name: 'careful',
+      capabilities: { ...EVERYTHING, agent_spawn: true },
+      approval: { require_approval: ['file_list'], rules: [{ action: 'deny', tool: 'file_read', argument: { path: '*.key' }, reason: 'keys are not for reading' }] },
+    };
+    const { agent_id } = (await world.alice.expect(201, 'POST', '/api/agents', { manifest })).body;
+    world.calls(['file_read', { path: 'a.key' }], ['agent_spawn', { name: 'child', system_prompt: 'You help.' }], ['file_list', {}]);
+    const { waiting, run_id } = await world.say(agent_id);
+    expect((await world.alice.expect(200, 'GET', `/api/approvals/${waiting?.approval_id}`)).body).to.include({ tool_name: 'file_list', status: 'pending' });
+    await approve(waiting?.approval_id);
+    expect(await world.ended(agent_id, run_id)).to.contain('keys are not for reading');
+    const child = (await world.alice.expect(200, 'GET', '/api/agents')).body.agents.find(({ name }: { name: string }) => name === 'child');
+    world.calls(['file_list', {}]);
+    expect((await world.say(child.id)).waiting).to.not.equal(undefined);
+    await world.alice.expect(200, 'POST', `/api/agents/${child.id}/stop`, undefined);
+    const loosened = await world.alice.post('/api/agents', { manifest: { name: 'loose', approval: { rules: [{ action: 'allow', tool: '*' }] } } });
+    expect([loosened.status, JSON.stringify(loosened.body)]).to.satisfy(([status, text]: [number, string]) => status === 400 && text.includes('approval.rules'));
+  });
+
   it('are announced again three times where nobody decides, and then end', async () => {
     const agent = await world.spawn('patient');
     world.calls(['file_write', { path: 'x.txt', content: 'x' }]);
@@ -110,8 +175,9 @@ describe('approvals, from call to decision', function () {
     world.model.script([
       { toolCalls: [{ id: 's', name: 'agent_send', args: { agent_id: worker, message: 'write it' } }] },
       { toolCalls: [{ id: 'w', name: 'file_write', args: { path: 'deep.txt', content: 'x' } }] },
+      // Whichever of the two is asked first.
       { text: 'written' },
-      { text: 'done' },
+      { text: 'written' },
     ]);
     const { waiting, run_id } = await world.say(boss);
     expect(waiting?.run_id).to.equal(run_id);

@@ -1,6 +1,7 @@
 import type { ToolRequest } from '@svc/api';
 import { expect } from 'chai';
-import type { Approval, Rule } from '../src/config.js';
+import { type Approval, type Rule, SecondFactor } from '../src/config.js';
+import { rulingOn } from '../src/policy/agent-rules.js';
 import { riskOf } from '../src/policy/risk.js';
 import { ruleOn } from '../src/policy/rules.js';
 import { grantOfRequest, isRemembered } from '../src/requests/remembered.js';
@@ -36,6 +37,19 @@ const shell = (command: string) => call('shell_exec', { command });
 const actionOn = (given: Partial<Approval>, request: ToolRequest, agentName = 'coder') => ruleOn(settings(given), { request, risk: riskOf(request.tool.name, request.tool.risk), agentName }).action;
 
 describe('rules of approvals', () => {
+  it('P4 are only tightened by a manifest, whatever config.toml allows', () => {
+    const own = { require_approval: ['file_write'], rules: [{ action: 'deny' as const, tool: 'shell_exec', command: 'rm *' }] };
+    const agent = { manifest: { approval: own } } as unknown as Parameters<typeof rulingOn>[1]; // the part that rules look at
+    const on = (given: Partial<Approval>, request: ToolRequest, one = agent) => rulingOn(settings(given), one, { request, risk: 'high', agentName: 'coder' }).action;
+    const write = call('file_write', {}, 'write');
+    for (const loose of [{}, { auto_approve: true }, { rules: [rule('allow')] }, { trusted_senders: ['user:alice'] }, { rules: [rule('allow', { tool: 'file_write' })], auto_approve: true }])
+      expect([on(loose, write), on(loose, shell('rm -r x'))], JSON.stringify(loose)).to.deep.equal(['ask', 'deny']);
+    expect(on({ rules: [rule('deny')] }, write)).to.equal('deny');
+    expect(on({ require_approval: ['web_fetch'] }, call('web_fetch', {}, 'network'))).to.equal('ask');
+    expect(on({}, shell('ls'))).to.equal('run');
+    expect(on({}, write, { manifest: {} } as typeof agent)).to.equal('run');
+  });
+
   it('ask for what require_approval names, or for what is dangerous by default', () => {
     expect(actionOn({ require_approval: ['file_*'] }, call('file_write', {}, 'write'))).to.equal('ask');
     expect(actionOn({ require_approval: ['file_*'] }, shell('ls'))).to.equal('run');
@@ -138,6 +152,15 @@ describe('rules of approvals', () => {
     for (const command of ['git status', 'git status -s', "git 'status'", 'npm test']) expect(actionOn(given, shell(command)), command).to.equal('run');
     for (const command of ['git status; ls', 'A=b git status', 'env git status', 'sh -c "git status"', 'git push', 'npm test x', 'git status > x'])
       expect(actionOn(given, shell(command)), command).to.equal('ask');
+  });
+});
+
+describe('second_factor', () => {
+  it('is none or totp: login and both, which a key would get around, are refused by name', () => {
+    const values = JSON.stringify(SecondFactor.schema);
+    expect(values)
+      .to.contain('"totp"')
+      .and.not.match(/"login"|"both"/);
   });
 });
 

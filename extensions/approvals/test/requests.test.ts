@@ -10,7 +10,7 @@ const MISSING = '00000000-0000-4000-8000-000000000000';
 const WRITE = { path: 'notes.txt', content: 'hello\n' };
 
 describeOnEngines('approval requests', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let world: World;
   let agent: string;
   before(async () => {
@@ -40,7 +40,7 @@ describeOnEngines('approval requests', function () {
       timeout_secs: 600,
       decided_at: null,
     });
-    expect(body.preview).to.deep.equal({ kind: 'diff', files: [{ path: 'notes.txt', change: 'create', diff: '@@ -0,0 +1,1 @@\n+hello\n', added: 1, removed: 0, truncated: false }] });
+    expect(body.preview).to.deep.equal({ kind: 'diff', files: [{ path: 'notes.txt', change: 'create', before: null, diff: '@@ -0,0 +1,1 @@\n+hello\n', added: 1, removed: 0, truncated: false }] });
     await world.alice.expect(404, 'GET', `/api/agents/${agent}/files/notes.txt`);
     const { body: decided } = await world.alice.expect(200, 'POST', `/api/approvals/${id}/approve`, undefined);
     expect(decided).to.include({ id, status: 'approved', decided_at: world.clock.iso() });
@@ -143,7 +143,7 @@ describeOnEngines('approval requests', function () {
 });
 
 describeOnEngines('a run that waits for approval', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   after(stopModelKernels);
 
   it('goes on in a later life of the daemon, and writes once', async () => {
@@ -159,6 +159,29 @@ describeOnEngines('a run that waits for approval', function () {
     await second.alice.expect(200, 'POST', `/api/approvals/${waiting?.approval_id}/approve`, {});
 
     expect(await second.ended(agent, run)).to.match(/^done: .*Wrote 6 bytes/);
+    await second.kernel.stop();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('V6 is left to a person where a restart cut its review off', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'svc-approvals-'));
+    const reviewed = 'require_approval = true\n[approval.reviewer]\ntimeout_secs = 30';
+    const first = await bootApprovals(reviewed, { home });
+    const agent = await first.spawn('reviewed');
+    let asked = 0;
+    first.model.script(() => (asked++ === 0 ? { toolCalls: [{ id: 'c0', name: 'file_write', args: WRITE }] } : { hang: true }));
+    const { waiting } = await first.say(agent);
+    await until(() => asked === 2);
+    await first.kernel.stop();
+
+    const second = await bootApprovals(reviewed, { home, clock: first.clock });
+    const request = async () => (await second.alice.expect(200, 'GET', `/api/approvals/${waiting?.approval_id}`)).body;
+    expect((await request()).review.decision).to.equal('pending');
+    await second.clock.advance(46_000);
+    await until(async () => (await request()).review.decision === 'ask');
+    expect(await request())
+      .to.include({ status: 'pending' })
+      .and.have.nested.property('review.reason', 'it did not answer in time');
     await second.kernel.stop();
     await rm(home, { recursive: true, force: true });
   });

@@ -16,7 +16,7 @@ const hasOathtool = (): boolean => {
 };
 
 describeOnEngines('the second factor of approvals', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let world: World;
   let agent: string;
   let secret = '';
@@ -137,5 +137,16 @@ describeOnEngines('the second factor of approvals', function () {
     const { body } = await world.alice.expect(200, 'POST', '/api/approvals/totp/setup', {});
     await world.alice.expect(200, 'POST', '/api/approvals/totp/revoke', { code: await now(body.secret) });
     expect(await status()).to.include({ enrolled: false });
+  });
+
+  it('goes with its person: no secret, code or attempt stays', async () => {
+    const { body } = await world.bob.expect(200, 'POST', '/api/approvals/totp/setup', {});
+    await world.bob.expect(200, 'POST', '/api/approvals/totp/confirm', { code: await now(body.secret) });
+    expect(await status(world.bob)).to.include({ confirmed: true });
+    await world.kernel.daemon.parts.purges.purge({ ownerId: 'user:bob' });
+    expect(await status(world.bob)).to.deep.equal({ enrolled: false, confirmed: false, enforced: false, remaining_recovery_codes: 0 });
+    const db = world.kernel.daemon.parts.storage.dbFor({ id: 'counting', tables: [], isPlatform: true });
+    for (const table of ['totp', 'recovery_codes', 'attempts'])
+      expect(await db.system('a test').readOne<{ n: number }>(`SELECT count(*) AS n FROM approvals__${table} WHERE owner_id = 'user:bob'`), table).to.deep.equal({ n: 0 });
   });
 });

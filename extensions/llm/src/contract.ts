@@ -134,7 +134,7 @@ export const CallContext = Type.Object({
   actor: Actor,
   agentId: Type.String(),
   runId: Type.String(),
-  purpose: OneOf(['run', 'compaction', 'probe', 'embedding']),
+  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review']),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
 export type CallContext = Plain<typeof CallContext>;

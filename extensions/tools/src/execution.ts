@@ -11,6 +11,7 @@ import {
   type ToolGrants,
   type ToolOutput,
   type ToolRequest,
+  type ToolStart,
   isSvcError,
 } from '@svc/api';
 import { callDigest } from './call-digest.js';
@@ -25,6 +26,7 @@ import type { ToolRegistry } from './tool-registry.js';
 export interface ExecuteDeps extends CheckpointDeps {
   readonly registry: ToolRegistry;
   readonly grants: HookHandle<typeof ToolGrants>;
+  readonly start: HookHandle<typeof ToolStart>;
   readonly after: HookHandle<typeof ToolAfter>;
   readonly schemas: CallPolicyDeps['schemas'];
   readonly clock: Pick<Clock, 'sleep'>;
@@ -40,9 +42,14 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal:
   const checked = await checkedArguments(deps, tool, asked);
   if ('problem' in checked) return resultOf(failure(checked.problem));
   const request = { ...asked, args: checked.args };
-  const output = await withCheckpoint(deps, tool, request, () => runWithEnd(deps, tool, request, signal));
   const facts = (): ToolRequest => toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args));
+  const output = await withCheckpoint(deps, tool, request, async () => (await refusedAtStart(deps, facts)) ?? runWithEnd(deps, tool, request, signal));
   return resultOf(await throughTaps(deps, asked, facts, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
+};
+
+const refusedAtStart = async ({ start }: ExecuteDeps, facts: () => ToolRequest): Promise<ToolOutput | undefined> => {
+  const verdict = start.isEmpty() ? undefined : await start.call(facts());
+  return verdict && { content: 'deny' in verdict ? verdict.deny : verdict.suspend.reason, isError: true, status: 'denied' };
 };
 
 const runWithEnd = async (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, signal: AbortSignal): Promise<ToolOutput> => {

@@ -1,7 +1,7 @@
 import { Tools } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
-import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, defineExtension } from '@svc/api';
+import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
 import { consentOf } from './builtin/command-start.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
@@ -40,6 +40,7 @@ export default defineExtension({
       agents,
       before: ctx.hooks.use(ToolBefore),
       grants: ctx.hooks.use(ToolGrants),
+      start: ctx.hooks.use(ToolStart),
       after: ctx.hooks.use(ToolAfter),
       checkpoint: ctx.hooks.use(CheckpointTake),
       workspaces: createWorkspaces(ctx.files.root('workspaces')),

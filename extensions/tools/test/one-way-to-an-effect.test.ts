@@ -194,6 +194,7 @@ describe('the one way to an effect', () => {
       checkpoint: { isEmpty: () => true, call: async () => undefined },
       workspaces: createWorkspaces(openDir('/nowhere')),
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
+      start: { isEmpty: () => true, call: async () => undefined },
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
       clock,
       timeSettings: () => ({ defaultSecs: 120, byName: {} }),

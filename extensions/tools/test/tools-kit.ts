@@ -66,6 +66,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
     checkpoint: { isEmpty: () => !taps.checkpoint, call: async (taking) => taps.checkpoint?.(taking) },
     workspaces: createWorkspaces(openDir('/nowhere')),
+    start: { isEmpty: () => true, call: async () => undefined },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     schemas: createValueChecks(),
     clock,

@@ -129,6 +129,7 @@ export {
   SocketUpgrade,
   Admission,
   ToolList,
+  ToolStart,
   ToolGrants,
   ToolBefore,
   ToolAfter,

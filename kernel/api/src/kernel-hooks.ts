@@ -69,6 +69,8 @@ export const ToolList = definePipe('tool.list', V, {
 /** What a call may use while it runs: a tap takes away what the owner's role may not grant. */
 export const ToolGrants = definePipe('tool.grants', V, { policy: 'closed', budgetMs: 500, callable: true, value: Capabilities, context: Type.Object({ ownerId: Type.String() }) });
 export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, remote: true, callable: true, subject: ToolRequest });
+/** The last moment before the effect, for what was decided on may have changed meanwhile. A `suspend` is a refusal here: nothing waits any more. */
+export const ToolStart = defineVeto('tool.start', V, { policy: 'closed', budgetMs: 2_000, callable: true, subject: ToolRequest });
 export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, remote: true, callable: true, value: ToolOutput, context: ToolRequest });
 
 /**
@@ -161,6 +163,7 @@ export const kernelHooks = [
   ToolList,
   ToolGrants,
   ToolBefore,
+  ToolStart,
   ToolAfter,
   CheckpointTake,
   SecretResolve,

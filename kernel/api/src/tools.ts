@@ -80,6 +80,7 @@ const Truncated = Type.Boolean({ description: 'There is more than is shown' });
 export const FileChange = Type.Object({
   path: Type.String({ description: 'In the workspace' }),
   change: OneOf(['create', 'update', 'delete']),
+  before: Type.Optional(Nullable(Type.String(), { description: 'Hex SHA-256 of the file that this was made of; null where there was none' })),
   diff: Type.String({ description: 'Unified: lines that begin with a space, - or +, in hunks that begin with @@' }),
   added: Type.Integer({ description: 'Lines' }),
   removed: Type.Integer({ description: 'Lines' }),

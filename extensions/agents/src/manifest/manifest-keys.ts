@@ -114,6 +114,34 @@ export const THINKING_KEYS: Table = {
   stream_thinking: acts(Type.Boolean({ default: true, description: "Whether to stream and store the model's reasoning, if the model exposes it" })),
 };
 
+const pattern = (description: string): TSchema => Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+
+/** The same words as `[approval]` in config.toml, without those that would loosen it. */
+export const APPROVAL_KEYS: Table = {
+  require_approval: acts(
+    Type.Union([Type.Boolean(), Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200 })], {
+      default: false,
+      description: 'Tools whose calls wait for a person, in addition to those in config.toml: names, in which `*` stands for any text. `true` stands for the same tools as there',
+    }),
+  ),
+  rules: acts(
+    Type.Array(
+      Type.Object(
+        {
+          action: OneOf(['ask', 'deny'], { description: 'A manifest can only tighten: there is no `allow`' }),
+          tool: pattern('Name of a tool; `*` stands for any text'),
+          risk: Type.Optional(OneOf(['low', 'medium', 'high', 'critical'], { description: 'Calls of this risk, or of a higher one' })),
+          command: pattern('A command such as `git push *`'),
+          argument: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 1_000 }), { description: 'By argument: its text, in which `*` stands for any text' })),
+          reason: Type.Optional(Type.String({ maxLength: 500, description: 'What the agent and whoever decides are told' })),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: 50, description: 'Calls that are asked about or refused, in addition to those in config.toml' },
+    ),
+  ),
+};
+
 /** For editors; exec-policy.ts validates it, in words of its own. */
 const EXEC_POLICY = {
   description: 'Narrows what [capabilities] shell grants; never adds to it',
@@ -156,6 +184,7 @@ export const TOP_KEYS: Table = {
   fallback_models: acts(Type.Array(tableOf(FALLBACK_KEYS, 'One more model'), { maxItems: 20, description: 'Fallback models, tried in this order' })),
   capabilities: acts(tableOf(CAPABILITY_KEYS, "The agent's permissions")),
   exec_policy: acts(Type.Unsafe(EXEC_POLICY)),
+  approval: acts(tableOf(APPROVAL_KEYS, 'Which calls wait for a person, in addition to `[approval]` in config.toml. Agents that it spawns have the same')),
   resources: acts(tableOf(RESOURCE_KEYS, 'Limits')),
   autonomous: acts(tableOf(AUTONOMOUS_KEYS, 'Maximum duration of a run')),
   thinking: acts(tableOf(THINKING_KEYS, 'Whether the model thinks before it answers, if it supports thinking')),
@@ -204,7 +233,14 @@ function tableOf(keys: Table, description: string): TSchema {
 }
 
 /** Sections whose keys are validated one by one. */
-export const SECTIONS: Readonly<Record<string, Table>> = { model: MODEL_KEYS, capabilities: CAPABILITY_KEYS, resources: RESOURCE_KEYS, autonomous: AUTONOMOUS_KEYS, thinking: THINKING_KEYS };
+export const SECTIONS: Readonly<Record<string, Table>> = {
+  model: MODEL_KEYS,
+  capabilities: CAPABILITY_KEYS,
+  resources: RESOURCE_KEYS,
+  autonomous: AUTONOMOUS_KEYS,
+  thinking: THINKING_KEYS,
+  approval: APPROVAL_KEYS,
+};
 
 /** As published for editors in schemas/agent.schema.json. */
 export const manifestSchema = Type.Object(

@@ -73,6 +73,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     fallback_models: listOf(raw.fallback_models).map((item) => choiceOf(tableOf(item))),
     max_history_messages: historyOf(numberOf(raw.max_history_messages)),
     capabilities: { ...grants, ...(policy ? { exec: policy.limits } : {}), ...(ofAreas ? { declared: ofAreas } : {}) },
+    ...approvalOf(tableOf(raw.approval)),
     resources: {
       burst_ratio: numberOf(resources.burst_ratio) ?? 0,
       max_cost_per_hour_usd: numberOf(resources.max_cost_per_hour_usd) ?? 0,
@@ -88,6 +89,15 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
     kept: keptOf(raw),
   };
+};
+
+const approvalOf = ({ require_approval: required, rules }: Table): Pick<AgentManifest, 'approval'> => {
+  const approval = {
+    require_approval: required === true || (Array.isArray(required) && required.length > 0 ? (textsOf(required) ?? true) : false),
+    // Checked by the schema of the key, which is the one of the contract.
+    rules: listOf(rules) as NonNullable<AgentManifest['approval']>['rules'],
+  };
+  return approval.require_approval === false && approval.rules.length === 0 ? {} : { approval };
 };
 
 const unwatchedOf = (value: unknown): Pick<AgentManifest['autonomous'], 'unwatched'> => (value === 'finish' || value === 'cancel' ? { unwatched: value } : {});

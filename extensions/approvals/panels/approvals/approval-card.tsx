@@ -27,9 +27,16 @@ export const ApprovalCard = ({ approval, onDecided }: { approval: Approval; onDe
       {approval.parent_run_id !== null && <span>{t('asked_by')}</span>}
       {approval.status === 'pending' && <span>{t('expires', { time: dateTime(approval.expires_at) })}</span>}
     </p>
+    {approval.review && <ReviewLine review={approval.review} />}
     <Preview preview={approval.preview} />
     {approval.status === 'pending' && may('approvals.write') && <Decide approval={approval} onDecided={onDecided} />}
   </article>
+);
+
+const ReviewLine = ({ review: { by, decision, reason } }: { review: NonNullable<Approval['review']> }) => (
+  <p class="small-text" role="note">
+    <Badge tone={decision === 'deny' ? 'bad' : decision === 'approve' ? 'good' : 'quiet'}>{t('reviewer')}</Badge> {t(`review_${decision}`, { by, reason })}
+  </p>
 );
 
 const Decide = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => {

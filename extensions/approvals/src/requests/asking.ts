@@ -6,13 +6,15 @@
  * A3  A direct call without a run waits for nobody, and leaves no request.
  */
 import type { Clock, ExtensionContext, ToolRequest, Verdict } from '@svc/api';
-import type { AgentsService } from '@svc/ext-agents/contract';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ToolsService } from '@svc/ext-tools/contract';
 import type { Approval } from '../config.js';
 import { ApprovalRequested, type RequestRow } from '../contract.js';
 import { riskOf } from '../policy/risk.js';
-import { commandOf, isInUse, ruleOn } from '../policy/rules.js';
+import { isAskedOf, rulingOn } from '../policy/agent-rules.js';
+import { commandOf } from '../policy/rules.js';
 import { isRemembered, MAX_COMMAND_CHARS } from './remembered.js';
+import type { Reviews } from '../review/reviews.js';
 import { pendingFor, type RequestStore } from './store.js';
 import { factOf, type Timeouts } from './timeouts.js';
 
@@ -21,37 +23,43 @@ export interface AskingDeps {
   readonly clock: Pick<Clock, 'now' | 'iso'>;
   readonly store: RequestStore;
   readonly timeouts: Timeouts;
-  readonly agents: Pick<AgentsService, 'briefs'>;
+  readonly agents: Pick<AgentsService, 'get'>;
   readonly tools: Pick<ToolsService, 'preview'>;
   readonly settings: () => Approval;
+  readonly reviews: Pick<Reviews, 'columnsFor' | 'begin'>;
 }
 
+/** In the place of whoever decided. */
+export const BY_REMEMBERED = 'remembered approval';
+const REVIEWER = 'reviewer:';
 const MAX_PENDING_OF_AGENT = 100;
 const MAX_PAYLOAD_CHARS = 64_000;
 
-/** At once where nothing is asked for. */
 export const createAsking =
   (deps: AskingDeps) =>
-  (request: ToolRequest): Verdict | undefined | Promise<Verdict | undefined> =>
-    isInUse(deps.settings()) ? verdictOn(deps, request) : undefined;
+  async (request: ToolRequest): Promise<Verdict | undefined> => {
+    const agent = await agentOf(deps, request);
+    return isAskedOf(deps.settings(), agent) ? verdictOn(deps, request, agent) : undefined;
+  };
 
-const verdictOn = async (deps: AskingDeps, request: ToolRequest): Promise<Verdict | undefined> => {
+/** Undefined for a call without one. */
+export const agentOf = async ({ agents }: Pick<AskingDeps, 'agents'>, { call }: Pick<ToolRequest, 'call'>): Promise<Agent | undefined> =>
+  call.agentId === '' ? undefined : agents.get(call.actor, call.agentId);
+
+const verdictOn = async (deps: AskingDeps, request: ToolRequest, agent: Agent | undefined): Promise<Verdict | undefined> => {
   const settings = deps.settings();
   const { tool } = request;
-  const agentName = await agentNameOf(deps, request);
+  const agentName = agent?.name ?? '';
   const risk = riskOf(tool.name, tool.risk);
-  const ruling = ruleOn(settings, { request, risk, agentName });
+  const ruling = rulingOn(settings, agent, { request, risk, agentName });
   if (ruling.action === 'run') return undefined;
   if (ruling.action === 'deny') return { deny: `This call is refused: ${ruling.why}.`, code: 'approval_denied' };
   return ask(deps, request, { agentName, risk, why: ruling.why });
 };
 
-/** The service: another policy wants a person to decide. Rules of [approval] are not asked. */
+/** The service: another policy wants a person to decide. Rules of [approval] are not asked, and no reviewer: what talked one model into a call may talk to the next. */
 export const askFor = async (deps: AskingDeps, request: ToolRequest, why: string): Promise<Verdict | undefined> =>
-  ask(deps, request, { agentName: await agentNameOf(deps, request), risk: riskOf(request.tool.name, request.tool.risk), why });
-
-const agentNameOf = async ({ agents }: AskingDeps, { call }: ToolRequest): Promise<string> =>
-  call.agentId === '' ? '' : ((await agents.briefs(call.actor, [call.agentId]))[call.agentId]?.name ?? '');
+  ask(deps, request, { agentName: (await agentOf(deps, request))?.name ?? '', risk: riskOf(request.tool.name, request.tool.risk), why }, true);
 
 interface Asked {
   readonly agentName: string;
@@ -59,7 +67,7 @@ interface Asked {
   readonly why: string;
 }
 
-const ask = async (deps: AskingDeps, request: ToolRequest, { agentName, risk, why }: Asked): Promise<Verdict | undefined> => {
+const ask = async (deps: AskingDeps, request: ToolRequest, { agentName, risk, why }: Asked, isForPerson = false): Promise<Verdict | undefined> => {
   const { tool, call } = request;
   const known = call.runId === '' ? undefined : await deps.store.ofCall(call.runId, call.callId);
   if (known) return answerOf(deps, known, request);
@@ -67,8 +75,11 @@ const ask = async (deps: AskingDeps, request: ToolRequest, { agentName, risk, wh
   if (call.runId === '') return { suspend: { reason: why, wakeKey: '' } };
   if ((await deps.store.openOfAgent(call.agentId)) >= MAX_PENDING_OF_AGENT)
     return { deny: `This call is refused: ${MAX_PENDING_OF_AGENT} calls of this agent already wait for approval.`, code: 'approval_too_many' };
-  const row = await rowOf(deps, request, { agentName, risk, why });
-  await deps.ctx.db.commit([deps.store.insert(row), deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description })]);
+  const row = await rowOf(deps, request, { agentName, risk, why }, isForPerson);
+  // A person hears of it when the reviewer leaves it to them.
+  const announced = row.review_until === null ? [deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description })] : [];
+  await deps.ctx.db.commit([deps.store.insert(row), ...announced]);
+  deps.reviews.begin(row);
   return waitFor(row);
 };
 
@@ -80,13 +91,16 @@ const answerOf = async (deps: AskingDeps, row: RequestRow, request: ToolRequest)
   if (row.state === 'approved') return undefined;
   if (row.state === 'rejected') {
     const said = row.feedback ? ` They said: ${row.feedback}` : '';
-    return { deny: `A person rejected this call of ${row.tool}.${said} Do not try the same by another way. Say what you wanted to do, and go on without it.`, code: 'approval_rejected' };
+    return {
+      deny: `${row.decided_by?.startsWith(REVIEWER) ? 'The reviewer' : 'A person'} rejected this call of ${row.tool}.${said} Do not try the same by another way. Say what you wanted to do, and go on without it.`,
+      code: 'approval_rejected',
+    };
   }
   if (row.state === 'expired')
     return { deny: `Nobody approved this call of ${row.tool} within ${row.timeout_secs} s, so it was refused. Go on without it, or ask the person.`, code: 'approval_expired' };
   if (row.state === 'skipped') return { deny: `Nobody approved this call of ${row.tool} in time, so it was skipped. Go on without it.`, code: 'approval_skipped' };
   if (isRemembered(await deps.store.grantsFor(request.call.agentId, row.tool), request, deps.clock.iso())) {
-    await deps.timeouts.resolve(row, 'approved', 'remembered approval');
+    await deps.timeouts.resolve(row, 'approved', BY_REMEMBERED);
     return answerAgain(deps, row, request);
   }
   if (row.expires_at > deps.clock.iso()) return waitFor(row);
@@ -99,11 +113,11 @@ const answerAgain = async (deps: AskingDeps, { run_id: runId, call_id: callId }:
   return now ? answerOf(deps, now, request) : { deny: 'This call is refused: its approval request was deleted.', code: 'approval_expired' };
 };
 
-const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolRequest, facts: Asked): Promise<RequestRow> => {
+const rowOf = async ({ ctx, clock, tools, settings, reviews }: AskingDeps, request: ToolRequest, facts: Asked, isForPerson: boolean): Promise<RequestRow> => {
   const { tool, args, call, digest } = request;
   const { timeout_secs: seconds, timeout_fallback: fallback } = settings();
   const preview = await tools.preview({ name: tool.name, args, call, earlier: [] });
-  return {
+  const row = {
     id: ctx.ids.uuid(),
     owner_id: call.actor.ownerId,
     agent_id: call.agentId,
@@ -123,6 +137,7 @@ const rowOf = async ({ ctx, clock, tools, settings }: AskingDeps, request: ToolR
     on_timeout: fallback,
     is_woken: 0,
   };
+  return { ...row, ...(isForPerson ? { review: null, review_until: null } : reviews.columnsFor(row)) };
 };
 
 /** What is larger is cut for the row; the digest stands for all of it. */

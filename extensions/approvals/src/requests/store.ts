@@ -80,6 +80,11 @@ export const createRequestStore = (db: Db, clock: Pick<Clock, 'iso'>) => {
         [state, at, by, feedback, secondFactor ? 1 : 0, id, ...(isInTime ? [at] : [])],
         { expect: 1 },
       ),
+    /** Fails with a conflict where its time was up, or somebody has decided. */
+    reviewed: (id: string, review: string): Write =>
+      db.sql(`UPDATE ${requests} SET review = ?, review_until = NULL WHERE id = ? AND state = 'pending' AND review_until IS NOT NULL`, [review, id], { expect: 1 }),
+    shorten: (id: string, until: string): Write => db.sql(`UPDATE ${requests} SET expires_at = ? WHERE id = ? AND state = 'pending'`, [until, id], { expect: 1 }),
+    overdueReviews: (): Promise<RequestRow[]> => db.system(SWEEP).select<RequestRow>({ from: REQUESTS, where: { is_open: 1, review_until: { lte: clock.iso() } }, limit: BATCH }),
     escalate: ({ id, escalations }: RequestRow, until: string): Write =>
       db.sql(`UPDATE ${requests} SET escalations = escalations + 1, expires_at = ? WHERE id = ? AND state = 'pending' AND escalations = ?`, [until, id, escalations], { expect: 1 }),
     markWoken: (ids: readonly string[]): Write =>

@@ -6,7 +6,7 @@
 import type { Actors, Clock, ExtensionContext, Journal, Logger, Write } from '@svc/api';
 import { isSvcError } from '@svc/api';
 import type { Approval } from '../config.js';
-import { ApprovalRequested, ApprovalResolved, type RequestRow, type RequestState } from '../contract.js';
+import { ApprovalRequested, ApprovalResolved, type RequestRow, type RequestState, type Review } from '../contract.js';
 import type { RequestStore } from './store.js';
 
 export interface TimeoutDeps {
@@ -36,7 +36,11 @@ export const factOf = (row: RequestRow, state: RequestState = 'pending') => ({
 export const createTimeouts = (deps: TimeoutDeps) => {
   const resolve = (row: RequestRow, state: Exclude<RequestState, 'pending'>, by: string): Promise<boolean> => resolveAlone(deps, row, state, by);
   const expire = async (row: RequestRow): Promise<void> => {
-    if (row.on_timeout === 'escalate' && row.escalations < MAX_ESCALATIONS) await escalate(deps, row);
+    const denied = denialOf(row);
+    if (denied) {
+      // The run sleeps until the request's first time is up, which the denial has shortened.
+      if (await resolveAlone(deps, row, 'rejected', denied.by, denied.reason)) await wakeRun(deps, row);
+    } else if (row.on_timeout === 'escalate' && row.escalations < MAX_ESCALATIONS) await escalate(deps, row);
     else await resolve(row, row.on_timeout === 'skip' ? 'skipped' : 'expired', 'timeout');
   };
   return {
@@ -64,14 +68,19 @@ export const createTimeouts = (deps: TimeoutDeps) => {
   };
 };
 
+const denialOf = ({ review }: RequestRow): Review | undefined => {
+  const given = review === null ? undefined : (JSON.parse(review) as Review); // written by reviews.ts
+  return given?.decision === 'deny' ? given : undefined;
+};
+
 /** The run itself notes that it knows, when its call is looked at again. */
 const wakeRun = async ({ actors, journal }: TimeoutDeps, { id, run_id: runId }: Pick<RequestRow, 'id' | 'run_id'>): Promise<boolean> =>
   runId !== '' && journal.wake(actors.system('decided'), id, { approval_id: id });
 
 /** Whoever lost against another decision says nothing: that one stands. */
-const resolveAlone = async (deps: TimeoutDeps, row: RequestRow, state: Exclude<RequestState, 'pending'>, by: string): Promise<boolean> => {
+const resolveAlone = async (deps: TimeoutDeps, row: RequestRow, state: Exclude<RequestState, 'pending'>, by: string, feedback: string | null = null): Promise<boolean> => {
   const { ctx, store, clock } = deps;
-  const decided = store.decide(row.id, { state, at: clock.iso(), by, feedback: null, secondFactor: false }, false);
+  const decided = store.decide(row.id, { state, at: clock.iso(), by, feedback, secondFactor: false }, false);
   return unlessDecided(deps, [decided, ctx.events.event(ApprovalResolved, { ...factOf(row, state), decidedBy: by })]);
 };
 

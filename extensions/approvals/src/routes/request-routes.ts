@@ -139,6 +139,8 @@ const handMade = async ({ agents, store, ids, clock, timeoutSecs }: RouteDeps, a
     ...pendingFor(clock, seconds),
     on_timeout: 'deny',
     is_woken: 1,
+    review: null,
+    review_until: null,
   };
 };
 

@@ -1,6 +1,6 @@
 /** Requests and remembered approvals as they are answered. */
 import { Nullable, type Plain, ToolPreview, Type, Uuid } from '@svc/api';
-import { type GrantRow, RequestState, type RequestRow } from '../contract.js';
+import { type GrantRow, RequestState, type RequestRow, Review } from '../contract.js';
 import { RISKS } from '../policy/risk.js';
 
 const Time = Type.String({ format: 'date-time' });
@@ -31,6 +31,7 @@ export const Approval = Type.Object(
     decided_by: Nullable(Type.String()),
     feedback: Nullable(Type.String()),
     second_factor_used: Type.Boolean(),
+    review: Nullable(Review, { description: 'What the reviewer of [approval.reviewer] said; null where nobody reviewed it' }),
   },
   { 'x-name': 'Approval' },
 );
@@ -81,6 +82,7 @@ export const approvalOf = (row: RequestRow, needsCode: (tool: string) => boolean
     decided_by: row.decided_by,
     feedback: row.feedback,
     second_factor_used: row.second_factor === 1,
+    review: row.review === null ? null : (JSON.parse(row.review) as Approval['review']), // written by reviews.ts
   };
 };
 

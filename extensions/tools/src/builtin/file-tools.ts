@@ -1,6 +1,6 @@
 import { type AnyTool, defineTool, Type } from '@svc/api';
 import { toolErrors } from '../errors.js';
-import { diffPreview, textBefore } from './previews.js';
+import { diffPreview, stateBefore } from './previews.js';
 import { pathIn, readText, type Workspaces, writablePath } from './workspace.js';
 
 const MAX_LISTED = 1_000;
@@ -51,7 +51,7 @@ const writeTool = (workspaces: Workspaces): AnyTool =>
     preview: async ({ path, content }, call) => {
       const dir = workspaces.of(call);
       const target = writablePath(dir, path);
-      return diffPreview([{ path: target, before: await textBefore(dir, target), after: content }]);
+      return diffPreview([{ path: target, ...(await stateBefore(dir, target)), after: content }]);
     },
     run: async ({ path, content }, call) => {
       const dir = workspaces.of(call);

@@ -282,6 +282,40 @@ describe('svc chat at a terminal', function () {
     await leave(terminal);
   });
 
+  it('asks whether a call may run: shows what it would do, what a reviewer said, and sends the choice', async () => {
+    const ID = '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e';
+    daemon.answers.set(`GET /api/approvals/${ID}`, [
+      200,
+      {
+        id: ID,
+        agent_name: 'assistant',
+        tool_name: 'file_write',
+        status: 'pending',
+        needs_totp: false,
+        can_remember: false,
+        review: { by: 'reviewer:default', decision: 'deny', reason: 'Nobody asked for it.', at: '2026-11-24T08:00:00Z' },
+        preview: { kind: 'diff', files: [{ path: 'notes.txt', change: 'create', before: null, diff: '@@ -0,0 +1,1 @@\n+hello \u001b[2Jhidden\n', added: 1, removed: 0, truncated: false }] },
+      },
+    ]);
+    daemon.answers.set(`POST /api/approvals/${ID}/approve`, [200, { id: ID, status: 'approved', decided_at: '2026-11-24T08:00:01Z' }]);
+    daemon.frames = [['phase', { phase: 'waiting', detail: 'file_write needs approval', approval_id: ID }], 'pause', ['chunk', { content: 'It is written.' }], DONE];
+    const terminal = await open();
+    terminal.type(`write it${ENTER}`);
+    await terminal.shows('Approve');
+    const shown = terminal.rows().join('\n');
+    expect(shown)
+      .to.contain('assistant wants to use file_write:')
+      .and.contain('reviewer:default denied it; you can still approve it: Nobody asked for it.')
+      .and.contain('+hello')
+      .and.contain('notes.txt');
+    terminal.type(ENTER);
+    for (let tries = 0; tries < 200 && !daemon.seen.some(({ path: asked }) => asked === `/api/approvals/${ID}/approve`); tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(daemon.seen.filter(({ path: asked }) => asked === `/api/approvals/${ID}/approve`)).to.have.length(1);
+    await fetch(`${daemon.url}/api/agents/${AGENT_ID}/stop`, { method: 'POST' });
+    await terminal.shows('It is written.');
+    await leave(terminal);
+  });
+
   it('offers to grant what was refused for want of it, and has the agent try again', async () => {
     daemon.answers.set(`GET /api/agents/${AGENT_ID}`, [200, { id: AGENT_ID, revision: 3, capabilities: { network: ['example.org'] } }]);
     daemon.answers.set(`PUT /api/agents/${AGENT_ID}/update`, [200, { status: 'updated' }]);

@@ -4266,6 +4266,8 @@ export interface components {
                 path: string;
                 /** @enum {string} */
                 change: "create" | "update" | "delete";
+                /** @description Hex SHA-256 of the file that this was made of; null where there was none */
+                before?: string | null;
                 /** @description Unified: lines that begin with a space, - or +, in hunks that begin with @@ */
                 diff: string;
                 /** @description Lines */
@@ -4339,6 +4341,16 @@ export interface components {
             decided_by: string | null;
             feedback: string | null;
             second_factor_used: boolean;
+            /** @description What the reviewer of [approval.reviewer] said; null where nobody reviewed it */
+            review: {
+                /** @description `reviewer:` and the agent or model of [approval.reviewer] */
+                by: string;
+                /** @enum {string} */
+                decision: "pending" | "approve" | "deny" | "ask";
+                reason: string;
+                /** Format: date-time */
+                at: string;
+            } | null;
         };
         ApprovalDecision: {
             /**

@@ -89,6 +89,12 @@ export const execErrors = defineErrors('exec', {
 });
 
 export const tcpErrors = defineErrors('tcp', {
+  bad_host: {
+    status: 400,
+    retry: false,
+    message: (host: string) => `${JSON.stringify(host.slice(0, 200))} is not a host.`,
+    hint: 'Use a host name or an IP address alone, without port, path, user name or zone.',
+  },
   bad_port: { status: 400, retry: false, message: (port: string) => `${port} is not a port: ports are whole numbers up to 65535.` },
   unreachable: { status: 502, retry: true, message: (where: string, why: string) => `${where} cannot be reached (${why}).`, hint: 'Check the address, the network and, with TLS, the certificate.' },
   timeout: { status: 504, retry: true, message: (where: string, ms: number) => `${where} was not connected within ${ms} ms.`, hint: 'Try again, or allow more time.' },

@@ -1,6 +1,7 @@
 /** `tcp`: which hosts and ports, and whose connections they are. */
 import { isHostGranted, type Tcp } from '@svc/api';
 import { runAs } from '@svc/core';
+import { readHost } from '@svc/platform/adapters/address-policy';
 import { contextErrors } from '../../errors.js';
 import type { Member } from '../../parts.js';
 
@@ -10,8 +11,10 @@ export const tcpMember = ({ parts, owner, grants, alive, reportUnhandled }: Memb
   return {
     dial: async (options) => {
       alive();
-      const host = options.host.includes(':') && !options.host.startsWith('[') ? `[${options.host}]` : options.host;
-      if (!isHostGranted(caller.hosts, options.host, String(options.port))) throw contextErrors.not_granted(owner.id, `net:dial:${host}:${options.port}`);
+      // The grant is compared with what will be looked up, in its one spelling; what is no host is refused by the adapter.
+      const named = readHost(options.host) ?? options.host;
+      const host = named.includes(':') ? `[${named}]` : named;
+      if (!isHostGranted(caller.hosts, named, String(options.port))) throw contextErrors.not_granted(owner.id, `net:dial:${host}:${options.port}`);
       const signal = options.signal ? AbortSignal.any([options.signal, lifetime.signal]) : lifetime.signal;
       const connection = await parts.tcpAdapter.dial(caller, { ...options, signal });
       const owned = lifetime.add(`connection to ${host}:${options.port}`, () => connection.close());

@@ -11,7 +11,7 @@ import { type FetchInit, type FetchResponse, isHostGranted, isSvcError, type Sec
 import type { Agent, Dispatcher } from 'undici';
 import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
-import { canonicalHost } from '../address-policy.js';
+import { canonicalHost, readHost } from '../address-policy.js';
 import { fetchErrors, secretErrors } from '../errors.js';
 import { type AddressTerms, assertNotOwnPort, publicAddresses, type ResolvedAddress, type ResolveHost, type Target } from '../resolved-address.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
@@ -97,6 +97,8 @@ const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, 
   const limits = webLimits(state.deps.config.get('web'));
   let url = parseUrl(text);
   let hop = { method: methodOf(init), body: init.body, headers: await requestHeaders(state, init, resolve) };
+  // Servers of many sites answer for the one that this header names, also for one that is not granted.
+  if (hop.headers.host !== undefined) throw fetchErrors.bad_request(url.host, 'the header host is set by svc, from the URL');
   hop.headers['accept-encoding'] ??= 'identity'; // the cap counts the bytes that arrive, so nothing is inflated here
   const undici = await load(state);
   const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: atMost(limits.timeoutMs, init.timeoutMs), idleTimeoutMs: init.idleTimeoutMs, signal: init.signal });
@@ -178,6 +180,7 @@ const parseUrl = (text: string): URL => {
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
   if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it contains a user name or password');
+  if (readHost(url.hostname) === undefined) throw fetchErrors.bad_url('its host is not a host name or address');
   return url;
 };
 

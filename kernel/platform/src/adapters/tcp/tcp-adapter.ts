@@ -11,7 +11,7 @@ import { isSvcError, type TcpConnection, type TcpListener } from '@svc/api';
 import type { DialOptions, ListenOptions } from '@svc/api/internal';
 import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
-import { canonicalHost } from '../address-policy.js';
+import { readHost } from '../address-policy.js';
 import { tcpErrors } from '../errors.js';
 import { publicAddresses, type ResolvedAddress, type ResolveHost } from '../resolved-address.js';
 import { connectionOf, IDLE_TIMEOUT_MS } from './connection.js';
@@ -77,8 +77,10 @@ const assertPort = (port: number, least: number): void => {
   if (!Number.isInteger(port) || port < least || port > MAX_PORT) throw tcpErrors.bad_port(String(port));
 };
 
-const dial = async (state: AdapterState, caller: TcpCaller, options: DialOptions): Promise<TcpConnection> => {
-  const host = canonicalHost(options.host);
+const dial = async (state: AdapterState, caller: TcpCaller, asked: DialOptions): Promise<TcpConnection> => {
+  const host = readHost(asked.host);
+  if (host === undefined) throw tcpErrors.bad_host(asked.host);
+  const options = { ...asked, host };
   const shown = `${host.includes(':') ? `[${host}]` : host}:${options.port}`;
   assertPort(options.port, 1);
   if (state.closed) throw tcpErrors.stopping();
@@ -102,7 +104,7 @@ const dial = async (state: AdapterState, caller: TcpCaller, options: DialOptions
 const addressesOf = (state: AdapterState, caller: TcpCaller, { host, port, purpose }: DialOptions, shown: string, signal: AbortSignal): Promise<readonly ResolvedAddress[]> => {
   // The section was validated at load; here it is only read.
   const { fetch = {} } = (state.deps.config.get('web') ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[] } };
-  const target = { host: canonicalHost(host), port: String(port), shown };
+  const target = { host, port: String(port), shown };
   return publicAddresses(target, { granted: caller.hosts, allowed: fetch.ssrf_allowed_hosts ?? [], ownPort: state.deps.ownPort?.() }, state.deps.resolveHost, signal).catch((error: unknown) => {
     state.deps.log.warn('A connection was not opened.', { extension: caller.id, host: shown, purpose, why: String(error) });
     throw isSvcError(error) ? error : tcpErrors.cancelled(shown).with({ cause: error });
@@ -127,10 +129,9 @@ const connected = async (state: AdapterState, id: string, addresses: readonly Re
 
 const connectTo = async (state: AdapterState, id: string, address: string, { host, port, tls }: DialOptions, signal: AbortSignal): Promise<Socket> => {
   const secure = tls ? await import('node:tls') : undefined;
-  const name = canonicalHost(host);
   const where = { host: address, port, noDelay: true };
   // The address is pinned; the certificate is validated for the name. No name is sent for an address (RFC 6066).
-  const socket = secure ? secure.connect({ ...where, ...(isIP(name) ? {} : { servername: name }), ...(typeof tls === 'object' ? { ca: tls.ca } : {}) }) : connect(where);
+  const socket = secure ? secure.connect({ ...where, ...(isIP(host) ? {} : { servername: host }), ...(typeof tls === 'object' ? { ca: tls.ca } : {}) }) : connect(where);
   keep(state, id, socket);
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
