@@ -130,7 +130,13 @@ export const ModelAnswer = Type.Object({
 });
 export type ModelAnswer = Plain<typeof ModelAnswer>;
 
-export const CallContext = Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String(), purpose: OneOf(['run', 'compaction', 'probe', 'embedding']) });
+export const CallContext = Type.Object({
+  actor: Actor,
+  agentId: Type.String(),
+  runId: Type.String(),
+  purpose: OneOf(['run', 'compaction', 'probe', 'embedding']),
+  reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
+});
 export type CallContext = Plain<typeof CallContext>;
 
 /** A model failed in a way that passes, and is asked again after a while. */
@@ -209,7 +215,38 @@ const Driver = defineService('model-driver', '1.0.0', {
 /** The driver of one wire: `openai`, `anthropic`, `gemini` and `builtin` are llm's own, any other name an extension may provide. */
 export const ModelDriver = (wire: string): typeof Driver => named(Driver, wire);
 
-export const Llm = defineService('llm', '1.1.0', {
+/** What calls used, by the group that was asked for. */
+export const UsageGroup = Type.Object({
+  provider: Type.Optional(Type.String()),
+  model: Type.Optional(Type.String()),
+  agentId: Type.Optional(Type.String()),
+  day: Type.Optional(Type.String({ description: '`2026-01-31`, UTC' })),
+  inputTokens: Type.Integer(),
+  outputTokens: Type.Integer(),
+  costMicros: Type.Integer(),
+  requests: Type.Integer(),
+  estimated: Type.Integer({ description: 'How many of them have a cost or tokens that nobody said: a model without a price, a provider without numbers, a call cut off' }),
+});
+export type UsageGroup = Plain<typeof UsageGroup>;
+
+/** A limit and what counts against it. */
+const Standing = Type.Object({
+  period: OneOf(['hour', 'day', 'month']),
+  limitMicros: Type.Integer({ description: '0: no limit' }),
+  usedMicros: Type.Integer(),
+  resetAt: Type.String({ description: 'ISO time: when the day or month ends; of the hour, when the oldest minute in it no longer counts' }),
+});
+export const BudgetStanding = Type.Object({
+  costs: Type.Array(Standing),
+  reservedMicros: Type.Integer({ description: 'The most that calls on their way may cost' }),
+  tokens: Type.Object({ limit: Type.Integer({ description: 'Per hour; 0: no limit' }), used: Type.Integer(), resetAt: Type.String() }),
+  status: OneOf(['ok', 'warning', 'exceeded'], { description: 'Of the limit that is nearest' }),
+  alertThreshold: Type.Number({ description: 'The share of a limit from which the status is `warning`' }),
+  defaultTokensPerHour: Type.Integer({ description: 'The limit of agents that name none; 0: no limit' }),
+});
+export type BudgetStanding = Plain<typeof BudgetStanding>;
+
+export const Llm = defineService('llm', '1.2.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve: method(
     [Choice],
@@ -229,13 +266,10 @@ export const Llm = defineService('llm', '1.1.0', {
   checkParameters: method([Choice, Parameters], Type.Array(LeftOut), { what: 'sees which model would answer' }),
   /** Whether a model can be told to think before it answers, key or no key; null where its provider is not known. */
   canThink: method([Choice], Nullable(Type.Boolean()), { what: 'sees which model would answer' }),
-  /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call a model. */
-  admit: method([Type.String({ description: 'Agent id' })], Type.Void()),
-  /** The ceiling of what a call may cost, as a row to commit with the intent. Throws what `admit` throws. */
-  reserve: method(
-    [ModelRequest, Type.Object({ actor: Actor, agentId: Type.String(), runId: Type.String() })],
-    Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number(), writes: SealedWrites }),
-  ),
+  /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call these models. No limit of cost stops models that cost nothing. */
+  admit: method([Type.String({ description: 'Agent id' }), Type.Array(Choice)], Type.Void()),
+  /** The most that a call may cost, as a row to commit with the intent; name it to the call by `reservation`. Throws what `admit` throws. */
+  reserve: method([ModelRequest, CallContext], Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number(), writes: SealedWrites })),
   /** One model call with retries and fallback, within what the agent may use. Every attempt stands in the answer, and in the error's `details.attempts`. */
   complete: method([ModelRequest, CallContext], ModelAnswer, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
   /** The same, with each piece of text as it comes. */
@@ -250,6 +284,14 @@ export const Llm = defineService('llm', '1.1.0', {
   count: method([Type.String()], Type.Number(), { what: 'estimates tokens' }),
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */
   spending: method([Actor, Type.Array(Type.String()), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), Type.Number()), { what: 'sees what your agents used and cost' }),
+  /** What calls since then used, in groups, as far as the actor may see; the newest day first, else the dearest group. Without `by`, one group. */
+  report: method(
+    [Actor, Type.Object({ since: Type.String({ description: 'ISO time' }), by: Type.Optional(OneOf(['model', 'agent', 'day'])), agentId: Type.Optional(Type.String()) })],
+    Type.Array(UsageGroup),
+    { what: 'sees what your agents used and cost' },
+  ),
+  /** The limits of an agent, or of all agents together (null), with what counts against them. Whoever asks has made sure that it may be shown. */
+  standing: method([Nullable(Type.String({ description: 'Agent id' }))], BudgetStanding),
   /** Tokens and cost so far, of an agent or a session's runs. */
   usage: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })], Type.Object({ ...Usage.properties, requests: Type.Number() }), {
     what: 'sees what your agents used and cost',
@@ -259,3 +301,16 @@ export type LlmService = Service<typeof Llm>;
 
 /** Usage rows of an agent with limits were committed, by the generation of this name. */
 export const LlmUsed = defineEvent('llm.used', '1.0.0', Type.Object({ agentId: Type.String(), by: Type.String() }));
+
+/** What was spent has reached a share of a limit of cost: half of it, the share that [budget] warns at, or all of it. */
+export const BudgetReached = defineEvent(
+  'llm.budget_reached',
+  '1.0.0',
+  Type.Object({
+    agentId: Nullable(Type.String(), { description: 'null: the limit of all agents together' }),
+    period: OneOf(['hour', 'day', 'month']),
+    percent: Type.Integer(),
+    limitUsd: Type.Number(),
+    usedUsd: Type.Number(),
+  }),
+);

@@ -85,11 +85,13 @@ export const quotaErrors = defineErrors('', {
     message: (what: string, limit: number, used: number, freeAt: string) => `The agent has used ${used} of its ${limit} ${what}. It can continue at ${freeAt}.`,
     hint: 'Wait until then, or raise max_llm_tokens_per_hour in its manifest.',
   },
+  /** Of an agent, or of all agents together. */
   budget_exceeded: {
     status: 429,
     retry: true,
-    message: (period: string, limit: number, used: number, need: number, freeAt: string) =>
-      `The agent may spend ${usd(limit)} per ${period} and has spent ${usd(used)}; the next model call may cost ${usd(need)}. It can continue at ${freeAt}.`,
-    hint: 'Wait until then, lower max_tokens, or raise the max_cost keys under [resources] of its manifest.',
+    message: (whose: 'agent' | 'all', period: string, limit: number, used: number, need: number, freeAt: string) =>
+      `${whose === 'agent' ? 'The agent' : 'All agents together'} may spend ${usd(limit)} per ${period} and ${whose === 'agent' ? 'has' : 'have'} spent ${usd(used)}; the next model call may cost ${usd(need)}. ` +
+      `${whose === 'agent' ? 'It' : 'They'} can continue at ${freeAt}.`,
+    hint: 'Wait until then, lower max_tokens, or raise the limit: `svc budget limit` for an agent, `svc budget set` for all agents together.',
   },
 });

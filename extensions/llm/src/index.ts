@@ -5,7 +5,8 @@ import { ModelColumns, Models, ModelsChanged } from '@svc/ext-models/contract';
 import { ProviderChanged, Providers } from '@svc/ext-providers/contract';
 import { ConfigChanged, MetricsCollect, defineExtension, cacheRows, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
-import { LlmSection } from './config.js';
+import { reservations as reservationRows } from '../migrations/0002_reservations.js';
+import { BudgetSection, LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
 import { createDrivers } from './drivers/driver.js';
@@ -13,22 +14,28 @@ import { createGeminiDriver } from './drivers/gemini/gemini.js';
 import { createOpenAiDriver } from './drivers/openai.js';
 import { createResolutionCache } from './resolution-cache.js';
 import { createQuota } from './money/quota.js';
+import { createLedgers } from './money/quota-ledger.js';
+import { reportOf } from './money/report.js';
+import { createReservations } from './money/reservations.js';
 import { decorateAgents, decorateModels } from './decorating.js';
 import { inMemory, type LlmDeps, servedLlm } from './service.js';
 import { slashCommands } from './slash-commands.js';
 import { createUsageMetrics } from './money/usage-metrics.js';
 import { createUsageStore } from './store.js';
-import { UsageRows } from './tables.js';
+import { ReservationRows, UsageRows } from './tables.js';
+
+const SWEEP_MS = 60_000;
 
 export default defineExtension({
   contract,
-  tables: [UsageRows],
-  migrations: [init],
-  config: [LlmSection],
+  tables: [UsageRows, ReservationRows],
+  migrations: [init, reservationRows],
+  config: [LlmSection, BudgetSection],
   activate(ctx) {
     const exchange = { fetch: ((url, options) => ctx.fetch(url, options)) satisfies typeof ctx.fetch, now: () => ctx.clock.now() };
     const counters = { calls: 0, failures: 0, retries: 0 };
-    const store = createUsageStore(ctx.db);
+    const self = ctx.ids.uuid();
+    const store = createUsageStore(ctx.db, self);
     const providers = ctx.services.require(Providers);
     const models = ctx.services.require(Models);
     const drivers = createDrivers(
@@ -40,8 +47,12 @@ export default defineExtension({
     ctx.events.on(ConfigChanged, () => resolution.clear());
     ctx.events.on(ModelsChanged, () => resolution.clear());
     const agents = ctx.services.require(Agents);
-    const quota = createQuota({ actors: ctx.actors, agents, store, clock: ctx.clock });
-    const self = ctx.ids.uuid();
+    const { db, clock, ids, events, actors, config } = ctx;
+    const reservations = createReservations({ db, clock, self });
+    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, db, events, self, clock, ids });
+    ctx.timers.every('settle-reservations', SWEEP_MS, async () => {
+      await reservations.sweep();
+    });
     // What this generation used it has counted already.
     ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.listenForUsed(agentId)));
     const deps: LlmDeps = {
@@ -50,8 +61,7 @@ export default defineExtension({
       drivers,
       store,
       quota,
-      events: ctx.events,
-      self,
+      report: reportOf(db),
       config: ctx.config,
       clock: ctx.clock,
       ids: ctx.ids,

@@ -1,38 +1,9 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
-import {
-  type Actor,
-  atOnce,
-  type AtOnceService,
-  type ConfigHandle,
-  type Clock,
-  type Events,
-  type Ids,
-  type RowCache,
-  type Logger,
-  readOneCached,
-  type ServiceMethods,
-  type Write,
-  whenKnown,
-} from '@svc/api';
+import { type Actor, atOnce, type AtOnceService, type ConfigHandle, type Clock, type Ids, type RowCache, type Logger, readOneCached, type ServiceMethods, type Write, whenKnown } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { callsOf, chainError, checkParameters, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import { LlmSection } from './config.js';
-import {
-  type AnswerPiece,
-  type Attempt,
-  type CallContext,
-  type EmbedAnswer,
-  type EmbedRequest,
-  type Llm,
-  type LlmService,
-  LlmUsed,
-  type LeftOut,
-  type ModelAnswer,
-  type ModelRequest,
-  type Parameters,
-  type RetryWait,
-  type Usage,
-} from './contract.js';
+import type { AnswerPiece, Attempt, CallContext, EmbedAnswer, EmbedRequest, Llm, LlmService, LeftOut, ModelAnswer, ModelRequest, Parameters, RetryWait, Usage } from './contract.js';
 import type { Drivers } from './drivers/driver.js';
 import { ceilingOf as ceilingTokens } from './embed/batches.js';
 import { checkTexts, embedAll } from './embed/embedding.js';
@@ -40,9 +11,11 @@ import { embeddingModelOf } from './embed/embedding-model.js';
 import { llmErrors } from './errors.js';
 import { createPieces } from './call/pieces.js';
 import { ceilingInput, costMicros, estimateTokens, usageOf } from './money/pricing.js';
-import type { Quota } from './money/quota.js';
+import type { Hold, Quota } from './money/quota.js';
+import type { reportOf } from './money/report.js';
 import type { Need } from './money/quota-ledger.js';
 import type { ResolutionCache } from './resolution-cache.js';
+import type { Ceiling } from './money/reservations.js';
 import type { UsageStore } from './store.js';
 import { canThink } from './call/thinking.js';
 import type { Choice, Resolved } from './resolution.js';
@@ -53,9 +26,7 @@ export interface LlmDeps {
   drivers: Drivers;
   store: UsageStore;
   quota: Quota;
-  events: Pick<Events, 'event'>;
-  /** Names this generation among all processes. */
-  self: string;
+  report: ReturnType<typeof reportOf>;
   config: ConfigHandle;
   clock: Clock;
   ids: Ids;
@@ -97,13 +68,15 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => inMemory(deps).resolve(choice),
   canThink: async (choice) => inMemory(deps).canThink(choice),
   checkParameters: async (choice, parameters) => leftOutOf(deps, await deps.resolution.resolve(choice), parameters),
-  admit: (agentId) => deps.quota.admit(agentId),
+  admit: (agentId, choices) => admit(deps, agentId, choices),
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined, onThought: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   embed: (request, context, options) => embed(deps, request, context, options?.signal ?? NEVER),
   count: async (text) => estimateTokens(text),
   spending: async (actor, agentIds, since) => inMemory(deps).spending(actor, agentIds, since),
+  report: (actor, asked) => deps.report(actor, asked),
+  standing: (agentId) => deps.quota.standing(agentId),
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 
@@ -133,22 +106,42 @@ const resolvedOr = async <T>({ resolution }: LlmDeps, choice: Choice, otherwise:
  * The dearest model of the chain, asked once with all the tokens it may use. Models that cannot be called
  * cost nothing; a model that the catalog does not know has the assumed price, as in its bill.
  */
-const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Need> => {
+const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Ceiling> => {
   const inputTokens = ceilingInput(request);
   const maxTokens = request.maxTokens + (request.thinking?.budgetTokens ?? 0);
-  let ceilingMicros = 0;
-  for (const choice of [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())]) {
-    const { info, price } = await resolvedOr(deps, choice, UNPRICED);
+  const choices = [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())];
+  let dearest = { ...nameOf(request), costMicros: -1 };
+  for (const choice of choices) {
+    const resolved = await resolvedOr(deps, choice, UNPRICED);
+    const { info, price } = resolved;
     const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
-    ceilingMicros = Math.max(ceilingMicros, costMicros(price, inputTokens, outputTokens));
+    const cost = costMicros(price, inputTokens, outputTokens);
+    if (cost > dearest.costMicros) dearest = { ...('provider' in resolved ? nameOf(resolved) : nameOf(choice)), costMicros: cost };
   }
-  return { tokens: inputTokens + maxTokens, costMicros: ceilingMicros };
+  return { ...dearest, inputTokens, outputTokens: maxTokens, lastsMs: lastsMs(deps, choices.length, request.timeoutMs) };
 };
 
-const reserve = async (deps: LlmDeps, request: ModelRequest, context: { agentId: string; runId: string }): ReturnType<LlmService['reserve']> => {
-  await deps.quota.admit(context.agentId);
-  const { costMicros: ceilingMicros } = await ceilingOf(deps, request);
-  return { reservation: `${context.runId}.${deps.ids.hex(6)}`, ceilingMicros, writes: [] };
+const nameOf = ({ provider, model }: Choice): { provider: string; model: string } => ({ provider, model });
+
+/** The longest that a call lasts: each model asked as often as it may be, each time up to the end of its time, and waited for as long as may be. */
+const lastsMs = ({ config }: LlmDeps, models: number, timeoutMs: number | undefined): number => {
+  const { request_timeout_secs, max_retries, max_wait_ms } = config.get(LlmSection);
+  return ((timeoutMs ?? request_timeout_secs * 1_000) + max_wait_ms) * (max_retries + 1) * models;
+};
+
+const admit = async (deps: LlmDeps, agentId: string, choices: readonly Choice[]): Promise<void> => {
+  const models = await Promise.all([...choices, ...(await deps.resolution.fallbacks())].map((choice) => resolvedOr(deps, choice, UNPRICED)));
+  return deps.quota.admit(
+    agentId,
+    models.every(({ price }) => price === undefined),
+  );
+};
+
+const reserve = async (deps: LlmDeps, request: ModelRequest, context: CallContext): ReturnType<LlmService['reserve']> => {
+  await admit(deps, context.agentId, [request, ...request.fallbacks]);
+  const ceiling = await ceilingOf(deps, request);
+  const reservation = deps.ids.uuid();
+  return { reservation, ceilingMicros: ceiling.costMicros, writes: [...(await deps.quota.announce(reservation, context, ceiling))] };
 };
 
 /** How a call is heard and ended. */
@@ -163,16 +156,16 @@ interface Listening {
 const NEVER = new AbortController().signal;
 
 const complete = async (deps: LlmDeps, request: ModelRequest, context: CallContext, listening: Listening): Promise<ModelAnswer> => {
-  const place = await deps.quota.reserve(context.agentId, () => ceilingOf(deps, request), listening.signal);
+  const hold = await deps.quota.hold(context, () => ceilingOf(deps, request), listening.signal);
   try {
-    const result = await callChain(deps, request, listening);
-    place.settle(usedBy(result.bills));
-    return await answerOf(deps, context, result, place.counts);
+    return await answerOf(deps, context, await callChain(deps, request, listening), hold);
   } finally {
-    // A call that ended some other way has used nothing that anybody knows of.
-    place.settle({ tokens: 0, costMicros: 0 });
+    await letGo(deps, hold);
   }
 };
+
+/** A call that ended some other way has used nothing that anybody knows of. */
+const letGo = (deps: LlmDeps, hold: Hold): Promise<void> => settleFailure(deps, hold.settle({ tokens: 0, costMicros: 0 }, deps.clock.now()));
 
 /** Each piece goes out as it comes. Whoever stops listening ends the call. */
 const streamed = (deps: LlmDeps, request: ModelRequest, context: CallContext, signal: AbortSignal): AsyncIterable<AnswerPiece> => {
@@ -199,8 +192,8 @@ const usedBy = (bills: readonly Bill[]): Need => {
   return { tokens: inputTokens + outputTokens, costMicros: cost };
 };
 
-const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, isLimited: boolean): Promise<ModelAnswer> => {
-  const settle = settlementOf(deps, context, result, isLimited);
+const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, hold: Hold): Promise<ModelAnswer> => {
+  const settle = settlementOf(deps, context, result, hold);
   if (!result.ok) {
     deps.counters.failures++;
     await settleFailure(deps, settle);
@@ -221,11 +214,13 @@ const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult
   };
 };
 
-/** What was used, as rows; other processes keep a ledger of the agent too. */
-const settlementOf = (deps: LlmDeps, context: CallContext, { bills, attempts }: Pick<ChainResult, 'attempts' | 'bills'>, isLimited: boolean): Write[] => {
+/** What was used, as rows, in place of what was reserved. */
+const settlementOf = (deps: LlmDeps, context: CallContext, { bills, attempts }: Pick<ChainResult, 'attempts' | 'bills'>, hold: Hold): Write[] => {
   deps.spent.willChange(context.agentId);
-  const rows = deps.store.insert(bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? attempts : [])));
-  return isLimited && rows.length > 0 ? [...rows, deps.events.event(LlmUsed, { agentId: context.agentId, by: deps.self })] : rows;
+  const now = deps.clock.now();
+  const at = new Date(now).toISOString();
+  const rows = deps.store.insert(bills.map((bill, index) => recordOf(deps, context, bill, index === 0 ? attempts : [], at)));
+  return [...rows, ...hold.settle(usedBy(bills), now)];
 };
 
 const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext, signal: AbortSignal): Promise<EmbedAnswer> => {
@@ -234,14 +229,14 @@ const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext,
   const { embed: ask } = deps.drivers(resolved.record.wire, resolved.provider);
   if (!ask) throw llmErrors.embeddings_unsupported(resolved.provider);
   const tokens = request.texts.reduce((sum, text) => sum + ceilingTokens(text), 0);
-  const place = await deps.quota.reserve(context.agentId, async () => ({ tokens, costMicros: costMicros(resolved.price, tokens, 0) }), signal);
+  const ceiling = { ...nameOf(resolved), inputTokens: tokens, outputTokens: 0, costMicros: costMicros(resolved.price, tokens, 0), lastsMs: lastsMs(deps, request.texts.length, request.timeoutMs) };
+  const hold = await deps.quota.hold(context, async () => ceiling, signal);
   try {
     deps.counters.calls++;
     const { failure, vectors, attempts, substitute, ...used } = await embedAll(deps, { resolved, embed: ask, request, config: deps.config.get(LlmSection), signal });
     const usage = usageOf(resolved.price, { ...used, outputTokens: 0 });
     const bills = used.inputTokens === 0 ? [] : [{ provider: resolved.provider, model: resolved.model, usage }];
-    place.settle(usedBy(bills));
-    const settle = settlementOf(deps, context, { bills, attempts }, place.counts);
+    const settle = settlementOf(deps, context, { bills, attempts }, hold);
     if (failure) {
       if (failure.errorClass === 'auth') await chainDeps(deps).keyRefused(resolved.provider);
       deps.counters.failures++;
@@ -251,7 +246,7 @@ const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext,
     chainDeps(deps).keyTaken(resolved.provider);
     return { vectors, provider: resolved.provider, model: resolved.model, ...(substitute === undefined ? {} : { substitute }), usage, attempts, settle };
   } finally {
-    place.settle({ tokens: 0, costMicros: 0 });
+    await letGo(deps, hold);
   }
 };
 
@@ -273,14 +268,14 @@ const chainDeps = (deps: LlmDeps): ChainDeps => ({
   keyTaken: (provider) => deps.providers.markKeyValid(provider),
 });
 
-const recordOf = (deps: LlmDeps, context: CallContext, { provider, model, usage }: Bill, attempts: readonly Attempt[]) => ({
+const recordOf = (deps: LlmDeps, context: CallContext, { provider, model, usage }: Bill, attempts: readonly Attempt[], at: string) => ({
   id: deps.ids.uuid(),
   context,
   provider,
   model,
   usage,
   attempts,
-  at: deps.clock.iso(),
+  at,
 });
 
 /** A failed call has no outcome to join: what it used is kept at once. */

@@ -18,8 +18,10 @@ export interface UsageStore {
   insert(records: readonly UsageRecord[]): Write[];
   commit(writes: readonly Write[]): Promise<void>;
   total(actor: Actor, filter: { agentId?: string; runIds?: readonly string[] }): Promise<Usage & { requests: number }>;
-  /** What an agent's calls used, by minute and by day (UTC), whoever's they are. */
-  spent(agentId: string, since: { minutesSince: string; daysSince: string }): Promise<Spent>;
+  /** What the calls of a scope used since then, by minute, and what those on their way in other processes may use: as of one moment. */
+  spent(scope: Scope, since: string): Promise<Spent>;
+  /** The same of a month until then, by day (UTC). */
+  spentByDay(scope: Scope, month: string, until: string): Promise<ReadonlyArray<{ readonly day: string; readonly costMicros: number }>>;
   /** What all calls since then used, by agent and model. Of very many, the newest million. */
   since(ms: number): Promise<UsedBy[]>;
   /** Of each of these agents since then, as far as the actor may see. */
@@ -37,11 +39,13 @@ export interface UsedBy {
   readonly costMicros: number;
 }
 
+/** An agent by its id, or all agents together. */
+export type Scope = string | null;
+
 export interface Spent {
   /** `2026-01-31T10:59` */
   readonly minutes: ReadonlyArray<{ readonly minute: string; readonly tokens: number; readonly costMicros: number }>;
-  /** `2026-01-31` */
-  readonly days: ReadonlyArray<{ readonly day: string; readonly costMicros: number }>;
+  readonly elsewhere: { readonly tokens: number; readonly costMicros: number };
 }
 
 const MAX_SUMMED = 1_000_000;
@@ -59,8 +63,11 @@ interface Sums {
   cost_micros: number | null;
 }
 
-export const createUsageStore = (db: Db): UsageStore => {
+/** `self`: the generation whose own calls on their way are counted in memory. */
+export const createUsageStore = (db: Db, self: string): UsageStore => {
   const table = db.table('usage');
+  const reservations = db.table('reservations');
+  const budgets = db.system('budgets');
   const sums = async (actor: Actor, condition: string, args: readonly Scalar[]): Promise<Sums> => {
     const row = await db
       .as(actor)
@@ -78,23 +85,25 @@ export const createUsageStore = (db: Db): UsageStore => {
       const reads = idGroups(runIds).map((group) => sums(actor, whereSql([...byAgent, `run_id IN (${group.map(() => '?').join(', ')})`]), [...agentArgs, ...group]));
       return summed(await Promise.all(reads));
     },
-    spent: async (agentId, { minutesSince, daysSince }) => {
-      const budgets = db.system('budget of an agent');
-      const [minutes, days] = await Promise.all([
-        budgets.read<{ minute: string; tokens: number; cost: number }>(
-          `SELECT substr(at, 1, 16) AS minute, SUM(input_tokens + output_tokens) AS tokens, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id = ? AND at >= ? GROUP BY substr(at, 1, 16)`,
-          [agentId, minutesSince],
-        ),
-        budgets.read<{ day: string; cost: number }>(`SELECT substr(at, 1, 10) AS day, SUM(cost_micros) AS cost FROM ${table} WHERE agent_id = ? AND at >= ? GROUP BY substr(at, 1, 10)`, [
-          agentId,
-          daysSince,
-        ]),
-      ]);
+    spent: async (scope, since) => {
+      const [whose, args] = scopeSql(scope);
+      const rows = await budgets.read<{ minute: string; tokens: number | string | null; cost: number | string | null }>(
+        `SELECT substr(at, 1, 16) AS minute, SUM(input_tokens + output_tokens) AS tokens, SUM(cost_micros) AS cost FROM ${table} WHERE ${whose}at >= ? GROUP BY substr(at, 1, 16)
+         UNION ALL SELECT '' AS minute, SUM(input_tokens + output_tokens) AS tokens, SUM(cost_micros) AS cost FROM ${reservations} WHERE ${whose}holder <> ?`,
+        [...args, since, ...args, self],
+      );
       // PostgreSQL gives sums as text.
-      return {
-        minutes: minutes.map(({ minute, tokens, cost }) => ({ minute, tokens: Number(tokens), costMicros: Number(cost) })),
-        days: days.map(({ day, cost }) => ({ day, costMicros: Number(cost) })),
-      };
+      const sums = rows.map(({ minute, tokens, cost }) => ({ minute, tokens: Number(tokens ?? 0), costMicros: Number(cost ?? 0) }));
+      const { tokens = 0, costMicros = 0 } = sums.find(({ minute }) => minute === '') ?? {};
+      return { minutes: sums.filter(({ minute }) => minute !== ''), elsewhere: { tokens, costMicros } };
+    },
+    spentByDay: async (scope, month, until) => {
+      const [whose, args] = scopeSql(scope);
+      const days = await budgets.read<{ day: string; cost: number | string }>(
+        `SELECT substr(at, 1, 10) AS day, SUM(cost_micros) AS cost FROM ${table} WHERE ${whose}at >= ? AND at < ? GROUP BY substr(at, 1, 10)`,
+        [...args, `${month}-01`, until],
+      );
+      return days.map(({ day, cost }) => ({ day, costMicros: Number(cost) }));
     },
     since: async (ms) => {
       const rows = await db.system('budgets and metrics').read<Record<'agent_id' | 'provider' | 'model', string> & Record<'calls' | 'input' | 'output' | 'cost', number | string>>(
@@ -127,6 +136,8 @@ export const createUsageStore = (db: Db): UsageStore => {
     },
   };
 };
+
+const scopeSql = (scope: Scope): readonly [string, readonly Scalar[]] => (scope === null ? ['', []] : ['agent_id = ? AND ', [scope]]);
 
 const whereSql = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
 

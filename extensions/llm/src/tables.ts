@@ -1,7 +1,7 @@
-/** The table of llm: what each model call used. */
+/** The tables of llm: what each model call used, and what the calls on their way may use. */
 import { defineTable } from '@svc/api';
 
-/** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. */
+/** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. Its index by time is made in 0002_reservations. */
 export const UsageRows = defineTable('usage', '1.0.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
@@ -20,4 +20,26 @@ export const UsageRows = defineTable('usage', '1.0.0', {
   },
   owner: 'owner_id',
   indexes: [['run_id'], ['agent_id', 'at'], ['owner_id', 'at']],
+});
+
+/** A call on its way: the most that it may use. It goes with the commit that adds what it used. */
+export const ReservationRows = defineTable('reservations', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    /** The generation that makes the call. */
+    holder: { kind: 'text', notNull: true },
+    run_id: { kind: 'text', notNull: true },
+    agent_id: { kind: 'text', notNull: true },
+    owner_id: { kind: 'text', notNull: true },
+    purpose: { kind: 'text', notNull: true },
+    provider: { kind: 'text', notNull: true },
+    model: { kind: 'text', notNull: true },
+    input_tokens: { kind: 'integer', notNull: true },
+    output_tokens: { kind: 'integer', notNull: true },
+    cost_micros: { kind: 'integer', notNull: true },
+    /** No call lasts longer: what is still here was left by a process that ended. */
+    until: { kind: 'text', notNull: true },
+  },
+  owner: 'owner_id',
+  indexes: [['run_id'], ['agent_id'], ['until']],
 });

@@ -3,7 +3,7 @@ import { createAreaActors } from '@svc/core';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, type CallOptions, type Clock, type Db, cacheRows, type SecretRef, type Service, actorFrom } from '@svc/api';
+import { type Actor, type CallOptions, type Clock, type ConfigHandle, type Db, type Events, cacheRows, type SecretRef, type Service, actorFrom } from '@svc/api';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
 import type { Agent, AgentLimits, AgentsService } from '@svc/ext-agents/contract';
@@ -14,7 +14,8 @@ import { createFetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
 import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
-import type { LlmConfig } from '../src/config.js';
+import { reservations as reservationRows } from '../migrations/0002_reservations.js';
+import { type Budget, BudgetSection, type LlmConfig } from '../src/config.js';
 import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest, RetryWait } from '../src/contract.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
 import { createBuiltinDriver } from '../src/drivers/builtin.js';
@@ -23,6 +24,9 @@ import { createGeminiDriver } from '../src/drivers/gemini/gemini.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
 import { createQuota } from '../src/money/quota.js';
+import { createLedgers } from '../src/money/quota-ledger.js';
+import { reportOf } from '../src/money/report.js';
+import { createReservations, type Reservations } from '../src/money/reservations.js';
 import { type CallCounters, createLlmService } from '../src/service.js';
 import { createUsageStore } from '../src/store.js';
 
@@ -43,6 +47,7 @@ export const request = (fields: Partial<ModelRequest> = {}): ModelRequest => ({
 export interface Rig {
   readonly llm: LlmService;
   readonly db: Db;
+  readonly reservations: Reservations;
   /** Text that came by `listen`. */
   readonly received: string[];
   /** Why it waits, as whoever listens is told. */
@@ -79,6 +84,10 @@ export interface RigOptions {
   readonly foreign?: Readonly<Record<string, Service<ReturnType<typeof ModelDriver>>>>;
   /** Instead of taking note of a key that was taken. */
   readonly keyTaken?: ProvidersService['markKeyValid'];
+  /** [budget] */
+  readonly budget?: Partial<Budget>;
+  /** Names the process. */
+  readonly self?: string;
   /** Instead of waits that pass at once. */
   readonly sleep?: Clock['sleep'];
 }
@@ -100,8 +109,8 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const clock: Clock = { ...systemClock(), mono: () => performance.now() + passedMs, now, iso: () => new Date(now()).toISOString(), sleep: options.sleep ?? (async (ms) => void waits.push(ms)) };
   const adapter = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.gemini': CANARY, 'provider.groq': CANARY }, log);
   const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
-  const owned = { id: 'llm', tables: ['usage'] };
-  await storage.migrate(owned, [init]);
+  const owned = { id: 'llm', tables: ['usage', 'reservations'] };
+  await storage.migrate(owned, [init, reservationRows]);
   const db = storage.dbFor(owned);
   const received: string[] = [];
   const reportedWaits: RetryWait[] = [];
@@ -109,24 +118,25 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const exchange = { fetch: adapter.fetch, now: () => clock.now() };
   const counters = { calls: 0, failures: 0, retries: 0 };
   const providers = playedProviders(options, invalid);
-  const store = createUsageStore(db);
+  const self = options.self ?? 'this-process';
+  const store = createUsageStore(db, self);
+  const ids = seededIds(`${options.home ?? 'llm'}${self}`);
+  const config = { get: configOf(options), onChange: () => ({ dispose: () => undefined }) } as ConfigHandle;
+  const events: Pick<Events, 'event'> = { event: ({ name }, data) => storage.event('llm', name, data) };
+  const reservations = createReservations({ db, clock, self });
   const services = { optional: ({ name }: { readonly name: string }) => ({ value: options.foreign?.[name.replace('model-driver:', '')] as never, onChange: () => ({ dispose: () => undefined }) }) }; // only drivers are asked for
   const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() }, services);
   const llm = createLlmService({
-    quota: createQuota({ actors: createAreaActors('llm'), agents: playedAgents(options.limits ?? {}), store, clock }),
+    quota: createQuota({ actors: createAreaActors('llm'), agents: playedAgents(options.limits ?? {}), config, ledgers: createLedgers({ store, clock }), reservations, db, events, self, clock, ids }),
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
     drivers,
+    report: reportOf(db),
     store,
     spent: cacheRows(clock),
-    config: {
-      get: () => ({ request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, ...options.config }) as never,
-      onChange: () => ({ dispose: () => undefined }),
-    },
-    events: { event: ({ name }, data) => storage.event('llm', name, data) },
-    self: 'this-process',
+    config,
     clock,
-    ids: seededIds(options.home ?? 'llm'),
+    ids,
     log: log.logger('llm'),
     counters,
   });
@@ -142,6 +152,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     llm,
     listen,
     db,
+    reservations,
     received,
     reportedWaits,
     waits,
@@ -160,6 +171,14 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     },
   };
 };
+
+const LLM: LlmConfig = { request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
+export const BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
+
+const configOf =
+  ({ config, budget }: RigOptions) =>
+  (section: { readonly section: string }): unknown =>
+    section.section === BudgetSection.section ? { ...BUDGET, ...budget } : { ...LLM, ...config };
 
 const playedAgents = ({ max_llm_tokens_per_hour = 0, ...resources }: AgentRights): Pick<AgentsService, 'get'> => ({
   // The quota reads nothing else of an agent.

@@ -255,10 +255,10 @@ describe('the model gateway', () => {
     openai.script({ text: 'y'.repeat(400), usage: { input: 40, output: 100 } });
     const { llm, context } = await start();
     const asked = request({ messages: [{ role: 'user', parts: [{ type: 'text', text: 'word '.repeat(30) }] }] });
-    const alone = await llm.reserve(asked, { actor: owner, agentId: 'agent-1', runId: 'run-1' });
+    const alone = await llm.reserve(asked, context({ runId: 'run-1' }));
     const { usage } = await llm.complete(asked, context());
     expect(alone.ceilingMicros).to.be.at.least(usage.costMicros);
-    const chained = await llm.reserve({ ...asked, fallbacks: [claude] }, { actor: owner, agentId: 'agent-1', runId: 'run-1' });
+    const chained = await llm.reserve({ ...asked, fallbacks: [claude] }, context({ runId: 'run-1' }));
     expect(chained.ceilingMicros).to.be.greaterThan(alone.ceilingMicros);
   });
 });

@@ -83,7 +83,7 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   }
   if (!deps.worker.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
   // A message that was sent before is answered from its row, whatever the agent may still use.
-  if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id);
+  if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id, [agent.manifest.model, ...agent.manifest.fallback_models]);
   if (draft.thinking === true) await checkThinking(deps, agent);
   if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
   const leftOut = await leftOutOf(deps, agent, draft);

@@ -5,7 +5,7 @@ import { remembered } from '../remembered.js';
 
 export type Price = Pick<CatalogModel, 'input_cost_per_1m' | 'output_cost_per_1m'>;
 
-/** Of a model that the catalog does not know, at a provider that takes money: a limit of cost must hold for it too. */
+/** Of a model that the catalog does not know, at a provider that takes money: a limit of cost must hold for it too. What it cost is marked as estimated. */
 export const ASSUMED_PRICE: Price = { input_cost_per_1m: 1, output_cost_per_1m: 3 };
 
 const CHARS_PER_TOKEN = 4;
@@ -27,7 +27,7 @@ export const usageOf = (model: Price | undefined, tokens: { inputTokens: number;
   inputTokens: tokens.inputTokens,
   outputTokens: tokens.outputTokens,
   costMicros: costMicros(model, tokens.inputTokens, tokens.outputTokens),
-  ...(tokens.estimated ? { estimated: true } : {}),
+  ...(tokens.estimated || model === ASSUMED_PRICE ? { estimated: true } : {}),
 });
 
 /** A middle estimate of what a request takes in, for providers that do not say. */

@@ -1,174 +1,190 @@
 /**
- * What an agent's model calls may use and cost.
+ * What model calls may use and cost.
  *
  * Q1  The gateway asks here before each call, whatever began it: runs, compactions, all paths alike.
  * Q2  What counts are the usage rows of the last 60 minutes (for a day or month: since it began in UTC) and the calls
- *     that are on their way. A restart forgets nothing.
+ *     that are on their way, in any process on this database. A restart forgets nothing.
  * Q3  Of calls that come together, those beyond the limit wait for the ones on their way, or are refused: a limit of tokens
- *     is passed by one reservation at most, a limit of cost by none.
+ *     is passed by one reservation at most, a limit of cost by none. A call that costs nothing is stopped by no limit of cost.
  * Q4  Who is refused learns the limit, what was used, and when it will go on.
+ * Q5  A call goes out after its row is committed and was seen together with those of others. Of calls in different processes
+ *     that are too much together, whoever sees that takes its row back: perhaps all of them do, never none.
  */
-import type { Actors, Clock, SvcError } from '@svc/api';
-import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
-import { quotaErrors } from '../errors.js';
-import { createLedgers, type Ledger, type Ledgers, type Need } from './quota-ledger.js';
-import type { UsageStore } from '../store.js';
+import type { Clock, Db, Events, Ids, Write } from '@svc/api';
+import { BudgetSection } from '../config.js';
+import { BudgetReached, type BudgetStanding, type CallContext, LlmUsed } from '../contract.js';
+import type { Scope } from '../store.js';
+import type { Ledger, Ledgers, Need } from './quota-ledger.js';
+import { type Limits, type LimitsDeps, limitsOf, limitsOfScope } from './limits.js';
+import { standingOf } from './report.js';
+import type { Ceiling, Reservations } from './reservations.js';
+import { reached, spentNow } from './thresholds.js';
+import { type Question, type Verdict, verdictOn } from './verdict.js';
 
-/** A place among the calls on their way. */
-export interface Place {
-  /** What the call used in truth; also when it failed. Safe to call twice. */
-  settle(used: Need): void;
-  /** Whether other processes have to know what it used: the agent has limits. */
-  readonly counts: boolean;
+/** A call on its way. */
+export interface Hold {
+  /**
+   * The call has ended and used this; it was `at` then (milliseconds). Answers what the commit of its usage rows takes along.
+   * Safe to call twice: later ones answer nothing.
+   */
+  settle(used: Need, at: number): readonly Write[];
 }
 
 export interface Quota {
   /** Throws `token_quota_exceeded` or `budget_exceeded` when nothing is left; reserves nothing. */
-  admit(agentId: string): Promise<void>;
-  /** The same, and reserves. Waits while calls on their way may yet leave something over. */
-  reserve(agentId: string, need: () => Promise<Need>, signal: AbortSignal): Promise<Place>;
+  admit(agentId: string, isFree?: boolean): Promise<void>;
+  /**
+   * The row of a call that joins the commit of its intent, where no limit has to be asked: `hold` names it. Without it, when
+   * there are limits, `hold` makes its own.
+   */
+  announce(id: string, context: CallContext, ceiling: Ceiling): Promise<readonly Write[]>;
+  /** Reserves. Waits while calls on their way may yet leave something over. */
+  hold(context: CallContext, ceiling: () => Promise<Ceiling>, signal: AbortSignal): Promise<Hold>;
+  /** The limits of a scope, and what counts against them. */
+  standing(scope: Scope): Promise<BudgetStanding>;
   /** Another process wrote usage rows of this agent. */
   listenForUsed(agentId: string): void;
-  /** Agents whose usage is kept in memory, for metrics. */
+  /** Scopes whose usage is kept in memory, for metrics. */
   size(): number;
 }
 
-export interface QuotaDeps {
-  readonly actors: Pick<Actors, 'system'>;
-  readonly agents: Pick<AgentsService, 'get'>;
-  readonly store: Pick<UsageStore, 'spent'>;
+export interface QuotaDeps extends LimitsDeps {
+  readonly ledgers: Ledgers;
+  readonly reservations: Reservations;
+  readonly db: Pick<Db, 'commit'>;
+  readonly events: Pick<Events, 'event'>;
+  /** The name of this generation. */
+  readonly self: string;
   readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid' | 'random'>;
+}
+
+interface Account {
+  readonly scope: Scope;
+  readonly limits: Limits;
+  readonly ledger: Ledger;
 }
 
 /** Model calls end within minutes; who waited longer is told to come again. */
 const MAX_WAIT_MS = 120_000;
-const FREE: Place = { settle: () => undefined, counts: false };
+/** Nothing wakes a call here when one of another process ends. */
+const ELSEWHERE_MS = 1_000;
 const NOTHING: Need = { tokens: 0, costMicros: 0 };
 
-export const createQuota = (deps: QuotaDeps): Quota => {
-  const ledgers = createLedgers(deps);
-  return {
-    admit: async (agentId) => {
-      const limits = await limitsOf(deps, agentId);
-      if (!limits) return;
-      const verdict = validate(limits, await ledgers.of(agentId), NOTHING, deps.clock.now());
+export const createQuota = (deps: QuotaDeps): Quota => ({
+  admit: async (agentId, isFree = false) => {
+    for (const { scope, limits } of await limitsOf(deps, agentId)) {
+      const verdict = verdictOn(scope, limits, await deps.ledgers.of(scope), { need: NOTHING, isFree }, deps.clock.now());
       // What merely has to wait a moment is let in; it waits at the call.
       if (verdict && !verdict.mayPass) throw verdict.refusal;
-    },
-    reserve: async (agentId, need, signal) => {
-      const limits = await limitsOf(deps, agentId);
-      return limits ? take(deps, ledgers, agentId, limits, await need(), signal) : FREE;
-    },
-    listenForUsed: (agentId) => ledgers.stale(agentId),
-    size: () => ledgers.size(),
-  };
+    }
+  },
+  announce: async (id, context, ceiling) => ((await limitsOf(deps, context.agentId)).length === 0 ? [deps.reservations.insert(id, context, ceiling)] : []),
+  hold: async (context, ceiling, signal) => {
+    const limited = await limitsOf(deps, context.agentId);
+    if (limited.length === 0) return context.reservation === undefined ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
+    return limitedHold(deps, context, limited, await ceiling(), signal);
+  },
+  standing: async (scope) => standingOf(deps, scope, await limitsOfScope(deps, scope), deps.config.get(BudgetSection)),
+  listenForUsed: (agentId) => {
+    deps.ledgers.stale(agentId);
+    deps.ledgers.stale(null);
+  },
+  size: () => deps.ledgers.size(),
+});
+
+const unlimited = async (deps: QuotaDeps, context: CallContext, ceiling: Ceiling): Promise<Hold> => {
+  const id = deps.ids.uuid();
+  await deps.db.commit([...(await deps.reservations.leftOf(context.runId)), deps.reservations.insert(id, context, ceiling)]);
+  return holdOf(deps, context, id, [], NOTHING);
 };
 
-interface Limits {
-  readonly tokensPerHour: number;
-  readonly tokensPerMinute: number;
-  /** Micro-dollars. */
-  readonly costPerHour: number;
-  readonly costPerDay: number;
-  readonly costPerMonth: number;
-}
-
-/** Undefined for an agent without limits. They are read for each call, so that a change holds at once. */
-const limitsOf = async ({ actors, agents }: QuotaDeps, agentId: string): Promise<Limits | undefined> => {
-  const { manifest } = await agents.get(actors.system('budgets'), agentId);
-  const limits = limitsIn(manifest);
-  return Object.values(limits).some((limit) => limit > 0) ? limits : undefined;
-};
-
-const limitsIn = ({ capabilities, resources }: Pick<AgentManifest, 'capabilities' | 'resources'>): Limits => {
-  const tokensPerHour = capabilities.max_llm_tokens_per_hour ?? 0;
-  const micros = (usd: number): number => Math.floor(usd * 1_000_000);
-  return {
-    tokensPerHour,
-    tokensPerMinute: Math.ceil(tokensPerHour * resources.burst_ratio),
-    costPerHour: micros(resources.max_cost_per_hour_usd),
-    costPerDay: micros(resources.max_cost_per_day_usd),
-    costPerMonth: micros(resources.max_cost_per_month_usd),
-  };
-};
-
-const take = async (deps: QuotaDeps, ledgers: Ledgers, agentId: string, limits: Limits, need: Need, signal: AbortSignal): Promise<Place> => {
+const limitedHold = async (deps: QuotaDeps, context: CallContext, limited: Awaited<ReturnType<typeof limitsOf>>, ceiling: Ceiling, signal: AbortSignal): Promise<Hold> => {
+  const need = needOf(ceiling);
+  await settleLeft(deps, context);
   let leftMs = MAX_WAIT_MS;
   for (;;) {
-    const ledger = await ledgers.of(agentId);
-    // From here to `open` nothing else runs: two calls cannot both take the last of it.
-    const verdict = validate(limits, ledger, need, deps.clock.now());
-    if (!verdict) return open(ledger, need, deps.clock);
-    if (!verdict.mayPass || leftMs <= 0 || signal.aborted) throw verdict.refusal;
-    leftMs -= await ledger.changed(deps.clock, Math.min(leftMs, verdict.inMs ?? leftMs), signal);
+    const accounts = await Promise.all(limited.map(async ({ scope, limits }) => ({ scope, limits, ledger: await deps.ledgers.of(scope) })));
+    // From here to `open` nothing else runs: two calls of this process cannot both take the last of it.
+    const refused = firstRefused(accounts, { need, isFree: need.costMicros === 0 }, deps.clock.now());
+    if (refused) {
+      leftMs -= await waitFor(deps, refused, leftMs, signal);
+      continue;
+    }
+    const id = deps.ids.uuid();
+    if (await take(deps, context, accounts, id, ceiling)) return holdOf(deps, context, id, accounts, need);
+    const pauseMs = Math.ceil(20 + deps.ids.random() * 180);
+    leftMs -= pauseMs;
+    await deps.clock.sleep(pauseMs, signal);
   }
 };
 
-const open = (ledger: Ledger, need: Need, clock: Clock): Place => {
-  ledger.open(need);
+/** What an earlier process left of this run counts before anything is asked, and the row of its intent gives way to the one of the call. */
+const settleLeft = async (deps: QuotaDeps, { runId, agentId, reservation }: CallContext): Promise<void> => {
+  const left = await deps.reservations.leftOf(runId);
+  if (left.length === 0 && reservation === undefined) return;
+  await deps.db.commit([...left, ...(reservation === undefined ? [] : [deps.reservations.remove(reservation)]), ...(left.length === 0 ? [] : [usedBy(deps, agentId)])]);
+  if (left.length === 0) return;
+  deps.ledgers.stale(agentId);
+  deps.ledgers.stale(null);
+};
+
+/** Q5. The row is there; whoever comes after it sees it. False, and nothing left, where it does not fit beside those of other processes. */
+const take = async (deps: QuotaDeps, context: CallContext, accounts: readonly Account[], id: string, ceiling: Ceiling): Promise<boolean> => {
+  const need = needOf(ceiling);
+  for (const { ledger } of accounts) ledger.open(need);
+  let fits = false;
+  try {
+    await deps.db.commit([deps.reservations.insert(id, context, ceiling)]);
+    const fresh = await Promise.all(accounts.map(async ({ scope, limits }) => ({ scope, limits, ledger: await deps.ledgers.fresh(scope) })));
+    fits = firstRefused(fresh, { need, isFree: need.costMicros === 0, mine: need }, deps.clock.now()) === undefined;
+    return fits;
+  } finally {
+    if (!fits) {
+      for (const { ledger } of accounts) ledger.close(need, NOTHING, deps.clock.now());
+      await deps.db.commit([deps.reservations.remove(id)]);
+    }
+  }
+};
+
+const needOf = ({ inputTokens, outputTokens, costMicros }: Ceiling): Need => ({ tokens: inputTokens + outputTokens, costMicros });
+
+const firstRefused = (accounts: readonly Account[], question: Question, now: number): { readonly account: Account; readonly verdict: Verdict } | undefined => {
+  for (const account of accounts) {
+    const verdict = verdictOn(account.scope, account.limits, account.ledger, question, now);
+    if (verdict) return { account, verdict };
+  }
+  return undefined;
+};
+
+const waitFor = async (deps: QuotaDeps, { account, verdict }: NonNullable<ReturnType<typeof firstRefused>>, leftMs: number, signal: AbortSignal): Promise<number> => {
+  if (!verdict.mayPass || leftMs <= 0 || signal.aborted) throw verdict.refusal;
+  const { tokens, costMicros } = account.ledger.elsewhere();
+  const isElsewhere = tokens > 0 || costMicros > 0;
+  const took = await account.ledger.changed(deps.clock, Math.min(leftMs, verdict.inMs ?? leftMs, isElsewhere ? ELSEWHERE_MS : leftMs), signal);
+  if (isElsewhere) deps.ledgers.stale(account.scope);
+  return took;
+};
+
+const usedBy = ({ events, self }: QuotaDeps, agentId: string): Write => events.event(LlmUsed, { agentId, by: self });
+
+const holdOf = (deps: QuotaDeps, context: CallContext, id: string, accounts: readonly Account[], need: Need): Hold => {
   let isOpen = true;
   return {
-    counts: true,
-    settle: (used) => {
-      if (isOpen) ledger.close(need, used, clock.now());
+    settle: (used, at) => {
+      if (!isOpen) return [];
       isOpen = false;
+      // Nobody counted it along: whoever asks next, because there is a limit by then, reads it.
+      if (accounts.length === 0) for (const scope of [context.agentId, null]) deps.ledgers.stale(scope);
+      const alertAt = deps.config.get(BudgetSection).alert_threshold;
+      const alerts = accounts.flatMap(({ scope, limits, ledger }) => {
+        const before = spentNow(ledger, at);
+        ledger.close(need, used, at);
+        return reached(limits, alertAt, before, spentNow(ledger, at)).map(({ period, percent, limitMicros, usedMicros }) =>
+          deps.events.event(BudgetReached, { agentId: scope, period, percent, limitUsd: limitMicros / 1_000_000, usedUsd: usedMicros / 1_000_000 }),
+        );
+      });
+      return [deps.reservations.remove(id), ...alerts, ...(accounts.length > 0 ? [usedBy(deps, context.agentId)] : [])];
     },
   };
 };
-
-interface Verdict {
-  readonly refusal: SvcError;
-  /** Calls on their way hold what is missing, or the minute is full: waiting may help. */
-  readonly mayPass: boolean;
-  readonly inMs?: number;
-}
-
-const validate = (limits: Limits, ledger: Ledger, need: Need, now: number): Verdict | undefined => tokenVerdict(limits, ledger, now) ?? costVerdict(limits, ledger, need, now);
-
-const tokenVerdict = ({ tokensPerHour, tokensPerMinute }: Limits, ledger: Ledger, now: number): Verdict | undefined => {
-  const { tokens: open } = ledger.onTheirWay();
-  const hour = ledger.lastHour(now, 'tokens');
-  if (tokensPerHour > 0 && hour.used + open >= tokensPerHour) {
-    const mayPass = hour.used < tokensPerHour;
-    return { mayPass, refusal: quotaError('tokens per hour', tokensPerHour, hour.used, mayPass ? now + 1_000 : hour.freeAt(tokensPerHour), now) };
-  }
-  const minute = ledger.thisMinute(now);
-  if (tokensPerMinute > 0 && minute.used + open >= tokensPerMinute) {
-    return { mayPass: true, inMs: minute.endsAt - now, refusal: quotaError('tokens per minute (burst_ratio)', tokensPerMinute, minute.used, minute.endsAt, now) };
-  }
-  return undefined;
-};
-
-/** Unlike tokens, money is never overspent: what the call may cost has to fit. */
-const costVerdict = (limits: Limits, ledger: Ledger, need: Need, now: number): Verdict | undefined => {
-  const { costMicros: open } = ledger.onTheirWay();
-  const hour = ledger.lastHour(now, 'costMicros');
-  const day = ledger.thisDay(now);
-  const month = ledger.thisMonth(now);
-  const periods = [
-    { name: 'hour', limit: limits.costPerHour, used: hour.used, freeAt: () => hour.freeAt(limits.costPerHour - need.costMicros + 1) },
-    { name: 'day', limit: limits.costPerDay, used: day.used, freeAt: () => day.endsAt },
-    { name: 'month', limit: limits.costPerMonth, used: month.used, freeAt: () => month.endsAt },
-  ];
-  for (const { name, limit, used, freeAt } of periods) {
-    if (limit <= 0 || (used < limit && used + open + need.costMicros <= limit)) continue;
-    const mayPass = used < limit && used + need.costMicros <= limit;
-    return { mayPass, refusal: budgetError(name, limit, used, need.costMicros, mayPass ? now + 1_000 : freeAt(), now) };
-  }
-  return undefined;
-};
-
-const quotaError = (what: string, limit: number, used: number, freeAt: number, now: number): SvcError =>
-  quotaErrors.token_quota_exceeded(what, limit, used, iso(freeAt)).with(reported({ limit, used }, freeAt, now));
-
-const budgetError = (period: string, limit: number, used: number, need: number, freeAt: number, now: number): SvcError =>
-  quotaErrors
-    .budget_exceeded(period, limit / 1_000_000, used / 1_000_000, need / 1_000_000, iso(freeAt))
-    .with(reported({ period, limit_usd: limit / 1_000_000, used_usd: used / 1_000_000, call_usd: need / 1_000_000 }, freeAt, now));
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-const reported = (details: object, freeAt: number, now: number): { details: object; headers: Record<string, string> } => ({
-  details: { ...details, reset_at: iso(freeAt) },
-  headers: { 'retry-after': String(Math.max(1, Math.ceil((freeAt - now) / 1_000))) },
-});

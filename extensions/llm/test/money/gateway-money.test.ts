@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { startAnthropicServer } from '@svc/fixtures/providers/anthropic-server';
 import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
-import { owner, request, type Rig, type RigOptions, startRig } from '../gateway-rig.js';
+import { request, type Rig, type RigOptions, startRig } from '../gateway-rig.js';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { LlmSection } from '../../src/config.js';
 import { llmErrors, quotaErrors } from '../../src/errors.js';
@@ -27,8 +27,8 @@ describe('what the gateway counts and lets others say', () => {
   const claude = { provider: 'anthropic', model: 'claude-sonnet-4-6' };
 
   it('reserves the ceiling of the dearest model: all it takes in, all it may say and think', async () => {
-    const { llm } = await start();
-    const ceiling = async (fields: Parameters<typeof request>[0]) => (await llm.reserve(request(fields), { actor: owner, agentId: 'agent-1', runId: 'run-7' })).ceilingMicros;
+    const { llm, context } = await start();
+    const ceiling = async (fields: Parameters<typeof request>[0]) => (await llm.reserve(request(fields), context({ runId: 'run-7' }))).ceilingMicros;
     // Nine tokens at most for `You help.`, `Hello` and their form; 0.25 and 2 USD per million.
     expect(await ceiling({})).to.equal(203);
     expect(await ceiling({ thinking: { budgetTokens: 500 } })).to.equal(1_203);
@@ -36,9 +36,8 @@ describe('what the gateway counts and lets others say', () => {
     expect(await ceiling({ ...claude, maxTokens: 1_000_000 })).to.equal(960_027);
     expect(await ceiling({ fallbacks: [claude] })).to.equal(1_527);
     expect(await ceiling({ provider: 'nobody', model: 'x' })).to.equal(0);
-    const kept = await llm.reserve(request(), { actor: owner, agentId: 'agent-1', runId: 'run-7' });
-    expect(kept.reservation).to.match(/^run-7\.[0-9a-f]+$/);
-    expect(kept.writes).to.deep.equal([]);
+    const { writes } = await llm.reserve(request(), context({ runId: 'run-7' }));
+    expect(writes.map(({ sealed }) => sealed)).to.deep.equal(['llm: insert reservations']);
   });
 
   it('sums what each attempt used, and calls it estimated only where a part was', async () => {
@@ -70,7 +69,7 @@ describe('what the gateway counts and lets others say', () => {
     };
     const { llm, context } = await start({ keyTaken, limits: { max_llm_tokens_per_hour: 1_000 } });
     expect(await llm.complete(request(), context()).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
-    await llm.admit('agent-1');
+    await llm.admit('agent-1', []);
   });
 
   it('says of a model whether it can think, and nothing of a provider that nobody knows', async () => {
@@ -131,7 +130,7 @@ describe('errors of model calls', () => {
       llmErrors.all_models_failed(2, ''),
       llmErrors.cancelled(),
       quotaErrors.token_quota_exceeded('tokens', 1, 1, ''),
-      quotaErrors.budget_exceeded('day', 1, 1, 1, ''),
+      quotaErrors.budget_exceeded('agent', 'day', 1, 1, 1, ''),
     ];
     expect([...provider, ...others].map(({ code, status, retry }) => `${code} ${status}${retry ? ' retry' : ''}`)).to.deep.equal([
       'llm_provider_auth 500',
@@ -159,7 +158,7 @@ describe('errors of model calls', () => {
   });
 
   it('tell money to the millionth of a dollar', () => {
-    expect(quotaErrors.budget_exceeded('day', 0.5, 0.100_000_4, 0.000_02, 'noon').message).to.equal(
+    expect(quotaErrors.budget_exceeded('agent', 'day', 0.5, 0.100_000_4, 0.000_02, 'noon').message).to.equal(
       'The agent may spend 0.5 USD per day and has spent 0.1 USD; the next model call may cost 0.00002 USD. It can continue at noon.',
     );
   });

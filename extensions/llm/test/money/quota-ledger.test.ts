@@ -1,7 +1,7 @@
 import { virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import { createLedgers } from '../../src/money/quota-ledger.js';
-import type { Spent } from '../../src/store.js';
+import type { Scope, Spent } from '../../src/store.js';
 
 const NOON = Date.parse('2026-03-10T12:00:00Z');
 const MINUTE = 60_000;
@@ -10,26 +10,46 @@ const NOTHING = { tokens: 0, costMicros: 0 };
 const never = new AbortController().signal;
 
 describe('the ledger of an agent', () => {
-  const open = (rows: Partial<Spent> = {}) => {
+  interface Rows {
+    minutes?: Spent['minutes'];
+    days?: ReadonlyArray<{ day: string; costMicros: number }>;
+  }
+  const open = (rows: Rows = {}) => {
     const clock = virtualClock(NOON);
-    const reads: Array<{ agentId: string; minutesSince: string; daysSince: string }> = [];
-    const kept = { minutes: rows.minutes ?? [], days: rows.days ?? [] };
-    const spent = async (agentId: string, since: { minutesSince: string; daysSince: string }) => {
-      reads.push({ agentId, ...since });
-      return kept;
+    const reads: Array<{ scope: Scope; since: string }> = [];
+    const kept = { minutes: rows.minutes ?? [], days: rows.days ?? [], elsewhere: NOTHING };
+    const store = {
+      spent: async (scope: Scope, since: string) => {
+        reads.push({ scope, since });
+        return { minutes: kept.minutes, elsewhere: kept.elsewhere };
+      },
+      spentByDay: async () => kept.days,
     };
-    return { clock, reads, kept, ledgers: createLedgers({ store: { spent }, clock }) };
+    return { clock, reads, kept, ledgers: createLedgers({ store, clock }) };
   };
 
-  it('reads the last hour and this month once, and again after fifteen seconds', async () => {
+  it('reads today and the last hour once, and after fifteen seconds what came since five minutes before', async () => {
     const { ledgers, clock, reads } = open();
     await Promise.all([ledgers.of('a'), ledgers.of('a')]);
     await clock.advance(14_999);
     await ledgers.of('a');
-    expect(reads).to.deep.equal([{ agentId: 'a', minutesSince: '2026-03-10T11:00:00.000Z', daysSince: '2026-03-01' }]);
+    expect(reads).to.deep.equal([{ scope: 'a', since: '2026-03-10T00:00:00.000Z' }]);
     await clock.advance(1);
     await ledgers.of('a');
+    expect(reads.slice(1)).to.deep.equal([{ scope: 'a', since: '2026-03-10T11:55:00.000Z' }]);
+  });
+
+  it('is fresh with a reading that began after the question', async () => {
+    const { ledgers, reads, kept } = open();
+    const early = ledgers.of('a');
+    const asked = ledgers.fresh('a');
+    kept.elsewhere = { tokens: 5, costMicros: 6 };
+    await early;
+    expect((await asked).elsewhere()).to.deep.equal({ tokens: 5, costMicros: 6 });
     expect(reads).to.have.length(2);
+    await ledgers.fresh('a');
+    expect(reads).to.have.length(3);
+    expect((await ledgers.of('a')).onTheirWay()).to.deep.equal({ tokens: 5, costMicros: 6 });
   });
 
   it('reads at once what somebody else says that they wrote, also while it is being read', async () => {
@@ -48,7 +68,7 @@ describe('the ledger of an agent', () => {
   });
 
   it('counts along what no row has yet, and takes the larger number where both know', async () => {
-    const { ledgers, clock, kept } = open({ minutes: [{ minute: '2026-03-10T12:00', tokens: 100, costMicros: 10 }], days: [{ day: '2026-03-10', costMicros: 10 }] });
+    const { ledgers, clock, kept } = open({ minutes: [{ minute: '2026-03-10T12:00', tokens: 100, costMicros: 10 }] });
     const ledger = await ledgers.of('a');
     ledger.open({ tokens: 50, costMicros: 9 });
     expect(ledger.onTheirWay()).to.deep.equal({ tokens: 50, costMicros: 9 });
@@ -61,12 +81,11 @@ describe('the ledger of an agent', () => {
     await clock.advance(15_000);
     expect((await ledgers.of('a')).lastHour(clock.now(), 'tokens').used).to.equal(130);
     kept.minutes = [{ minute: '2026-03-10T12:00', tokens: 500, costMicros: 11 }];
-    kept.days = [{ day: '2026-03-10', costMicros: 90 }];
     await clock.advance(15_000);
     const later = await ledgers.of('a');
     expect(later.lastHour(clock.now(), 'tokens').used).to.equal(500);
     expect(later.lastHour(clock.now(), 'costMicros').used).to.equal(14);
-    expect(later.thisDay(clock.now()).used).to.equal(90);
+    expect(later.thisDay(clock.now()).used).to.equal(14);
   });
 
   it('counts a minute until all of it is more than an hour old', async () => {
@@ -97,23 +116,47 @@ describe('the ledger of an agent', () => {
     expect(freeAt(0)).to.equal(NOON + HOUR);
   });
 
-  it('sums this month in UTC, and forgets the one before', async () => {
-    const { ledgers, clock } = open({
+  it('sums this day and month in UTC, and forgets the month before', async () => {
+    const { ledgers, clock, kept } = open({
       days: [
         { day: '2026-03-01', costMicros: 5 },
-        { day: '2026-03-10', costMicros: 7 },
-        { day: '2026-02-28', costMicros: 100 },
+        { day: '2026-03-09', costMicros: 7 },
       ],
+      minutes: [{ minute: '2026-03-10T08:00', tokens: 1, costMicros: 2 }],
     });
     const ledger = await ledgers.of('a');
-    expect(ledger.thisMonth(NOON)).to.deep.equal({ used: 12, endsAt: Date.parse('2026-04-01T00:00:00Z') });
-    expect(ledger.thisDay(NOON).used).to.equal(7);
+    expect(ledger.thisMonth(NOON)).to.deep.equal({ used: 14, endsAt: Date.parse('2026-04-01T00:00:00Z') });
+    expect(ledger.thisDay(NOON).used).to.equal(2);
     expect(ledger.thisMonth(Date.parse('2026-12-31T23:00:00Z'))).to.deep.equal({ used: 0, endsAt: Date.parse('2027-01-01T00:00:00Z') });
+    kept.minutes = [];
+    await clock.advance(14 * HOUR);
+    // The day before is no longer read by minutes, and counts on.
+    const next = await ledgers.of('a');
+    expect([next.thisDay(clock.now()).used, next.thisMonth(clock.now()).used]).to.deep.equal([0, 14]);
+    await clock.advance(30 * 24 * HOUR);
+    const april = await ledgers.of('a');
+    expect(april.thisMonth(clock.now()).used).to.equal(0);
+    expect(april.thisMonth(NOON).used).to.equal(0);
+  });
+
+  it('loses nothing between the minutes of a day and its sum, at midnight and after days without a reading', async () => {
+    const { ledgers, clock, kept } = open();
+    await clock.advance(11 * HOUR + 58 * MINUTE);
+    const ledger = await ledgers.of('a');
     ledger.open(NOTHING);
-    ledger.close(NOTHING, { tokens: 0, costMicros: 3 }, Date.parse('2026-04-02T00:00:00Z'));
-    expect(ledger.thisMonth(NOON).used).to.equal(0);
-    expect(ledger.thisMonth(Date.parse('2026-04-03T00:00:00Z')).used).to.equal(3);
-    expect(clock.pending()).to.equal(0);
+    ledger.close(NOTHING, { tokens: 0, costMicros: 3 }, clock.now());
+    // A row of another process that the reading before could not see.
+    kept.minutes = [
+      { minute: '2026-03-10T23:58', tokens: 0, costMicros: 3 },
+      { minute: '2026-03-10T23:59', tokens: 0, costMicros: 4 },
+    ];
+    await clock.advance(4 * MINUTE);
+    expect((await ledgers.of('a')).thisMonth(clock.now()).used).to.equal(7);
+    await clock.advance(2 * HOUR);
+    expect((await ledgers.of('a')).thisMonth(clock.now()).used).to.equal(7);
+    kept.minutes = [];
+    await clock.advance(3 * 24 * HOUR);
+    expect((await ledgers.of('a')).thisMonth(clock.now()).used).to.equal(7);
   });
 
   it('wakes whoever waits when a call ends, and tells how long that took', async () => {

@@ -176,8 +176,8 @@ describe('what an agent may use', () => {
 
   it('Q4 lets whoever asks beforehand know', async () => {
     const one = await start({ max_llm_tokens_per_hour: 100 });
-    await one.llm.admit('agent-1');
+    await one.llm.admit('agent-1', [request()]);
     await call(one);
-    expect(((await one.llm.admit('agent-1').catch((error: unknown) => error)) as SvcError).code).to.equal('token_quota_exceeded');
+    expect(((await one.llm.admit('agent-1', [request()]).catch((error: unknown) => error)) as SvcError).code).to.equal('token_quota_exceeded');
   });
 });

@@ -7,8 +7,10 @@ import { createLog } from '@svc/platform/log/log';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { expect } from 'chai';
 import { init } from '../../migrations/0001_init.js';
+import { reservations } from '../../migrations/0002_reservations.js';
 import type { Attempt, Usage } from '../../src/contract.js';
 import { createUsageStore, type UsageRecord, type UsageStore } from '../../src/store.js';
+import { createReservations } from '../../src/money/reservations.js';
 import { owner } from '../gateway-rig.js';
 
 const attempt: Attempt = { provider: 'openai', model: 'm', status: 'ok', latencyMs: 1, waitedMs: 0 };
@@ -25,10 +27,10 @@ describe('the usage rows', () => {
     home = mkdtempSync(join(tmpdir(), 'svc-usage-'));
     const log = createLog({ dir: null, level: 'error', clock: systemClock(), terminal: false });
     storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
-    const owned = { id: 'llm', tables: ['usage'] };
-    await storage.migrate(owned, [init]);
+    const owned = { id: 'llm', tables: ['usage', 'reservations'] };
+    await storage.migrate(owned, [init, reservations]);
     db = storage.dbFor(owned);
-    store = createUsageStore(db);
+    store = createUsageStore(db, 'me');
     rows = 0;
   });
   afterEach(async () => {
@@ -106,15 +108,29 @@ describe('the usage rows', () => {
       { at: '2026-03-08T23:59:59.000Z' },
       { agentId: 'b', at: '2026-03-10T12:00:01.000Z' },
     );
-    const spent = await store.spent('a', { minutesSince: '2026-03-10T12:00:00.000Z', daysSince: '2026-03-09' });
+    const spent = await store.spent('a', '2026-03-10T12:00:00.000Z');
     expect([...spent.minutes].sort((one, other) => (one.minute < other.minute ? -1 : 1))).to.deep.equal([
       { minute: '2026-03-10T12:00', tokens: 26, costMicros: 107 },
       { minute: '2026-03-10T12:01', tokens: 13, costMicros: 7 },
     ]);
-    expect([...spent.days].sort((one, other) => (one.day < other.day ? -1 : 1))).to.deep.equal([
+    const days = await store.spentByDay('a', '2026-03', '2026-03-10T12:01:00.000Z');
+    expect([...days].sort((one, other) => (one.day < other.day ? -1 : 1))).to.deep.equal([
+      { day: '2026-03-08', costMicros: 7 },
       { day: '2026-03-09', costMicros: 50 },
-      { day: '2026-03-10', costMicros: 114 },
+      { day: '2026-03-10', costMicros: 107 },
     ]);
+    expect((await store.spent(null, '2026-03-10T12:01:00.000Z')).minutes).to.deep.equal([{ minute: '2026-03-10T12:01', tokens: 13, costMicros: 7 }]);
+    expect((await store.spentByDay(null, '2026-03', '2026-03-10T12:01:00.000Z')).find(({ day }) => day === '2026-03-10')).to.deep.equal({ day: '2026-03-10', costMicros: 114 });
+  });
+
+  it('are summed beside the calls on their way in other processes, not one’s own', async () => {
+    const ceiling = { provider: 'openai', model: 'm', inputTokens: 10, outputTokens: 90, costMicros: 5, lastsMs: 1_000 };
+    const rows = (self: string) => createReservations({ db, clock: systemClock(), self });
+    const context = (agentId: string) => ({ actor: owner, agentId, runId: 'r', purpose: 'run' as const });
+    await store.commit([rows('me').insert('1', context('a'), ceiling), rows('other').insert('2', context('a'), ceiling), rows('other').insert('3', context('b'), ceiling)]);
+    expect((await store.spent('a', '2026-03-10')).elsewhere).to.deep.equal({ tokens: 100, costMicros: 5 });
+    expect((await store.spent(null, '2026-03-10')).elsewhere).to.deep.equal({ tokens: 200, costMicros: 10 });
+    expect((await store.spent('c', '2026-03-10')).elsewhere).to.deep.equal({ tokens: 0, costMicros: 0 });
   });
 
   it('are spent by each of some agents since then, as far as the actor may see', async () => {

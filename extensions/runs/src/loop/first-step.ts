@@ -59,6 +59,6 @@ async function firstOf(deps: LoopDeps, run: LeasedRun, agent: Agent): Promise<{ 
   const progress = beginProgress(deps.actors, run, agent, { ...session, ownerId: run.ownerId }, run.signal);
   const tools = await toolsOf(deps, progress);
   const request = await buildRequest(deps, progress, tools);
-  const { spec, writes } = await intentOf(deps, progress, request);
-  return { step: asFirstStep(progress, spec, writes), begun: { progress, tools, call: { request, seq: spec.seq } } };
+  const { spec, writes, reservation } = await intentOf(deps, progress, request);
+  return { step: asFirstStep(progress, spec, writes), begun: { progress, tools, call: { request, seq: spec.seq, reservation } } };
 }

@@ -1,6 +1,6 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
 import type { Ids, JournalStep, Logger, StepSpec, Streams, Write } from '@svc/api';
-import type { LeftOut, LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
+import type { CallContext, LeftOut, LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { RunFrames } from '../contract.js';
@@ -41,13 +41,16 @@ const MIN_BUDGET_TOKENS = 1_000;
 export interface ModelCall {
   readonly request: ModelRequest;
   readonly seq: number;
+  /** What its intent reserved; nothing where an earlier life of the run had begun the call. */
+  readonly reservation?: string;
 }
 
 /** `begun` is a call whose intent the run was accepted with. */
 export async function callModel(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined, begun: ModelCall | undefined): Promise<ModelTurn> {
-  const { request, seq } = begun ?? (await beginCall(deps, progress, tools, redo));
+  const call = begun ?? (await beginCall(deps, progress, tools, redo));
+  const { request, seq } = call;
   progress.calling = seq;
-  const answer = await answerOf(deps, progress, request);
+  const answer = await answerOf(deps, progress, call);
   progress.calling = undefined;
   return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
 }
@@ -55,17 +58,17 @@ export async function callModel(deps: ModelDeps, progress: Progress, tools: read
 async function beginCall(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined): Promise<ModelCall> {
   const request = await buildRequest(deps, progress, tools);
   if (redo) return { request, seq: redo.seq };
-  const { spec, writes } = await intentOf(deps, progress, request);
+  const { spec, writes, reservation } = await intentOf(deps, progress, request);
   await commitProgress(deps, progress, { intents: [spec], also: writes });
-  return { request, seq: spec.seq };
+  return { request, seq: spec.seq, reservation };
 }
 
 /** Each piece of text goes out as it comes; joining later ones is the platform's business. */
-async function answerOf(deps: ModelDeps, progress: Progress, request: ModelRequest): Promise<ModelAnswer> {
-  const { actor, agent, run, effects } = progress;
+async function answerOf(deps: ModelDeps, progress: Progress, { request, reservation }: ModelCall): Promise<ModelAnswer> {
+  const { run, effects } = progress;
   const received = { text: '', thoughts: '' };
   progress.received = received;
-  for await (const piece of deps.llm.stream(request, { actor, agentId: agent.id, runId: run.id, purpose: 'run' }, { signal: effects })) {
+  for await (const piece of deps.llm.stream(request, { ...contextOf(progress), ...(reservation === undefined ? {} : { reservation }) }, { signal: effects })) {
     if ('answer' in piece) {
       progress.received = undefined;
       return piece.answer;
@@ -176,8 +179,8 @@ const thinkingOf = ({ thinking }: ModelDeps, { input, agent }: Progress, session
   (input.thinking ?? session.thinking ?? agent.manifest.thinking !== null) ? { thinking: { budgetTokens: agent.manifest.thinking?.budget_tokens ?? thinking.budget_tokens } } : {};
 
 /** The intent of this call with what it may cost. */
-export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress, request: ModelRequest): Promise<{ spec: StepSpec; writes: readonly Write[] }> {
-  const reserved = await deps.llm.reserve(request, { actor: progress.actor, agentId: progress.agent.id, runId: progress.run.id });
+export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress, request: ModelRequest): Promise<{ spec: StepSpec; writes: readonly Write[]; reservation: string }> {
+  const reserved = await deps.llm.reserve(request, contextOf(progress));
   // By its name, where the agent leaves the choice to the daemon: the default may be another one tomorrow.
   const { provider, model } = await deps.llm.resolve(request);
   const spec = stepSpec(progress, 'model', `${progress.run.id}:${progress.nextSeq}`, 'safe', {
@@ -187,8 +190,10 @@ export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress,
     reservation: reserved.reservation,
     through: progress.session.seq,
   });
-  return { spec, writes: reserved.writes };
+  return { spec, writes: reserved.writes, reservation: reserved.reservation };
 }
+
+const contextOf = ({ actor, agent, run }: Progress): CallContext => ({ actor, agentId: agent.id, runId: run.id, purpose: 'run' });
 
 /** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
 function withOwnIds({ ids }: ModelDeps, { messages }: ModelRequest, answer: ModelAnswer): ModelAnswer {

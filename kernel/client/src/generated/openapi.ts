@@ -1210,6 +1210,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the budget of all agents
+         * @description What all agents together may spend, and have spent. A person who is no owner or admin sees what their own agents spent.
+         */
+        get: operations["getBudget"];
+        /**
+         * Update the budget of all agents
+         * @description Writes the limits below `[budget]` of config.toml. They hold from the next model call on: a call that may cost more than is left is refused with 429 `budget_exceeded`.
+         */
+        put: operations["updateBudget"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budget/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what each agent spent
+         * @description The one that spent most comes first. Deleted agents are listed as long as their owner is there.
+         */
+        get: operations["listAgentBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budget/agents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the budget of an agent
+         * @description What an agent may spend by its manifest, what it has spent, and when a limit begins anew. 0 means no limit.
+         */
+        get: operations["getAgentBudget"];
+        /**
+         * Update the budget of an agent
+         * @description Changes the limits below `[resources]` of its manifest. They hold from its next model call on.
+         */
+        put: operations["updateAgentBudget"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/catalog/status": {
         parameters: {
             query?: never;
@@ -2846,6 +2914,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get token usage and cost
+         * @description The sum over the model calls of a period. Owners and admins see those of all agents; others those of their own.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage/by-model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List usage by model
+         * @description The model that cost most comes first. Without `period`, all calls count.
+         */
+        get: operations["listUsageByModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage/daily": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List usage by day
+         * @description The last days in UTC, the oldest first, with those on which no model was called. With `agent_id`, the calls of this agent alone.
+         */
+        get: operations["listUsageByDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get today’s usage and the hourly quota
+         * @description What was used since midnight UTC, and how many tokens in the last 60 minutes beside the default limit of an agent. Owners and admins see the calls of all agents; others those of their own.
+         */
+        get: operations["getUsageSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/vault": {
         parameters: {
             query?: never;
@@ -4289,6 +4437,70 @@ export interface components {
             trimmed: number;
             took_ms: number;
         };
+        Budget: {
+            /** @description In 60 minutes; 0: no limit */
+            hourly_limit_usd: number;
+            /** @description In a day (UTC); 0: no limit */
+            daily_limit_usd: number;
+            /** @description In a month (UTC); 0: no limit */
+            monthly_limit_usd: number;
+            /** @description In the last 60 minutes */
+            hour_spent_usd: number;
+            /** @description Since midnight UTC */
+            today_spent_usd: number;
+            /** @description Since the month began, UTC */
+            month_spent_usd: number;
+            /** @description The most that model calls on their way may cost */
+            reserved_usd: number;
+            daily_reset_at: string;
+            monthly_reset_at: string;
+            /**
+             * @description Of the limit that is nearest; `warning` from alert_threshold on
+             * @enum {string}
+             */
+            status: "ok" | "warning" | "exceeded";
+            /** @description A share of a limit, 0 to 1 */
+            alert_threshold: number;
+        };
+        AgentSpending: {
+            agent_id: string;
+            /** @description null: the agent was deleted */
+            agent_name: string | null;
+            /** @description Since its first call */
+            total_cost_usd: number;
+            /** @description Since midnight UTC */
+            today_cost_usd: number;
+        };
+        AgentBudget: {
+            agent_id: string;
+            agent_name: string;
+            /** @description In 60 minutes; 0: no limit */
+            hourly_limit_usd: number;
+            /** @description In a day (UTC); 0: no limit */
+            daily_limit_usd: number;
+            /** @description In a month (UTC); 0: no limit */
+            monthly_limit_usd: number;
+            /** @description In the last 60 minutes */
+            hour_spent_usd: number;
+            /** @description Since midnight UTC */
+            today_spent_usd: number;
+            /** @description Since the month began, UTC */
+            month_spent_usd: number;
+            /** @description The most that model calls on their way may cost */
+            reserved_usd: number;
+            daily_reset_at: string;
+            monthly_reset_at: string;
+            /**
+             * @description Of the limit that is nearest; `warning` from alert_threshold on
+             * @enum {string}
+             */
+            status: "ok" | "warning" | "exceeded";
+            /** @description null: no limit */
+            hourly_token_limit: number | null;
+            hourly_tokens_used: number;
+            /** @description When the oldest of these tokens no longer counts */
+            hourly_reset_at: string;
+        };
         CatalogStatus: {
             /** @description The current catalog's creation date */
             version: string;
@@ -5467,6 +5679,55 @@ export interface components {
             /** @enum {string} */
             status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
         };
+        UsageTotal: {
+            /** @enum {string} */
+            period: "hour" | "day" | "week" | "month";
+            total_input_tokens: number;
+            total_output_tokens: number;
+            /** @description Sum over all calls */
+            total_cost_usd: number;
+            /** @description Model calls */
+            request_count: number;
+            /** @description Agents that called a model */
+            active_agents: number;
+            /** @description Calls whose cost or tokens are estimates */
+            estimated_count: number;
+        };
+        ModelUsage: {
+            provider: string;
+            model: string;
+            input_tokens: number;
+            output_tokens: number;
+            /** @description Sum */
+            cost_usd: number;
+            request_count: number;
+        };
+        DayUsage: {
+            /** @description `2026-01-31`, UTC */
+            date: string;
+            /** @description Sum */
+            cost_usd: number;
+            tokens: number;
+            input_tokens: number;
+            output_tokens: number;
+            calls: number;
+        };
+        UsageSummary: {
+            today: {
+                input_tokens: number;
+                output_tokens: number;
+                /** @description Since midnight UTC */
+                cost_usd: number;
+                requests: number;
+            };
+            quota: {
+                /** @description Of an agent that names no max_llm_tokens_per_hour ([budget] default_max_llm_tokens_per_hour); null: no limit */
+                hourly_token_limit: number | null;
+                hourly_tokens_used: number;
+                /** @description When the hour that began with this request ends: what was used until now no longer counts then */
+                hourly_reset_at: string;
+            };
+        };
         VaultContents: {
             /**
              * @description `missing`: nothing was stored yet. `locked`: its key is missing or wrong
@@ -5896,6 +6157,9 @@ export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditEntryList = components['schemas']['AuditEntryList'];
 export type BrokenAuditEntry = components['schemas']['BrokenAuditEntry'];
 export type AuditVerification = components['schemas']['AuditVerification'];
+export type Budget = components['schemas']['Budget'];
+export type AgentSpending = components['schemas']['AgentSpending'];
+export type AgentBudget = components['schemas']['AgentBudget'];
 export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
 export type Checkpoint = components['schemas']['Checkpoint'];
@@ -5949,6 +6213,10 @@ export type Template = components['schemas']['Template'];
 export type ToolInfo = components['schemas']['ToolInfo'];
 export type ToolResult = components['schemas']['ToolResult'];
 export type ToolFailure = components['schemas']['ToolFailure'];
+export type UsageTotal = components['schemas']['UsageTotal'];
+export type ModelUsage = components['schemas']['ModelUsage'];
+export type DayUsage = components['schemas']['DayUsage'];
+export type UsageSummary = components['schemas']['UsageSummary'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
@@ -9102,6 +9370,202 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description US dollars in a day (UTC); 0: no limit. Left out or null: unchanged */
+                    daily_limit_usd?: number | null;
+                    /** @description US dollars in a month (UTC); 0: no limit. Left out or null: unchanged */
+                    monthly_limit_usd?: number | null;
+                    /** @description US dollars in 60 minutes; 0: no limit. Left out or null: unchanged */
+                    hourly_limit_usd?: number | null;
+                    /** @description The share of a limit from which its status is `warning` */
+                    alert_threshold?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description Refused */
+            423: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAgentBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentSpending"][];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAgentBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentBudget"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAgentBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A UUID
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description US dollars in a day (UTC); 0: no limit. Left out or null: unchanged */
+                    daily_limit_usd?: number | null;
+                    /** @description US dollars in a month (UTC); 0: no limit. Left out or null: unchanged */
+                    monthly_limit_usd?: number | null;
+                    /** @description US dollars in 60 minutes; 0: no limit. Left out or null: unchanged */
+                    hourly_limit_usd?: number | null;
+                    /** @description Tokens in 60 minutes; 0: as [budget] says */
+                    max_llm_tokens_per_hour?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentBudget"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12800,6 +13264,134 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description The last 60 minutes, today (UTC), the last 7 days, or this month (UTC) */
+                period?: "hour" | "day" | "week" | "month";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageTotal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsageByModel: {
+        parameters: {
+            query?: {
+                period?: "hour" | "day" | "week" | "month";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        models: components["schemas"]["ModelUsage"][];
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsageByDay: {
+        parameters: {
+            query?: {
+                days?: number;
+                /** @description A UUID */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        days: components["schemas"]["DayUsage"][];
+                        today_cost_usd: number;
+                        /** @description The first of these days with a call */
+                        first_event_date: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsageSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageSummary"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

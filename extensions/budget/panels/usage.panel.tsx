@@ -1,0 +1,151 @@
+/** What model calls used and cost, by day, model and agent, and what agents may spend. */
+import './usage/usage.css';
+import {
+  addressOf,
+  Badge,
+  Button,
+  type Column,
+  count,
+  daemon,
+  definePanel,
+  Empty,
+  may,
+  money,
+  type OutputOf,
+  PanelBody,
+  PanelHead,
+  Section,
+  Shown,
+  Stat,
+  Stats,
+  Table,
+  type Tone,
+  useFresh,
+  useLoaded,
+  useOffered,
+  useState,
+} from '@svc/kit';
+import { DayChart } from './usage/day-chart.js';
+import { type Limits, LimitsForm } from './usage/limits-form.js';
+import { t } from './usage/words.js';
+
+type Budget = OutputOf<'getBudget'>;
+type ModelUsage = OutputOf<'listUsageByModel'>['models'][number];
+type AgentSpending = OutputOf<'listAgentBudgets'>[number];
+
+const DAYS = 30;
+const TONES: Readonly<Record<Budget['status'], Tone>> = { ok: 'good', warning: 'warn', exceeded: 'bad' };
+
+const Usage = () => {
+  const budget = useLoaded('budget', (signal) => daemon.call('getBudget', {}, { signal }));
+  const today = useLoaded('usage of today', (signal) => daemon.call('getUsage', { period: 'day' }, { signal }));
+  const days = useLoaded('usage by day', (signal) => daemon.call('listUsageByDay', { days: DAYS }, { signal }));
+  const models = useLoaded('usage by model', (signal) => daemon.call('listUsageByModel', { period: 'month' }, { signal }));
+  const agents = useLoaded('spending of agents', (signal) => daemon.call('listAgentBudgets', {}, { signal }));
+  const [isEditing, setEditing] = useState(false);
+  const reload = (): void => {
+    for (const one of [budget, today, days, models, agents]) one.reload();
+  };
+  useFresh(reload, ['run', 'agent', 'config']);
+  return (
+    <>
+      <PanelHead
+        title={t('title')}
+        note={t('note')}
+        actions={
+          may('budget.admin') &&
+          budget.data && (
+            <Button icon="pencil" onPress={() => setEditing(true)}>
+              {t('edit')}
+            </Button>
+          )
+        }
+      />
+      <PanelBody>
+        <Shown of={budget}>{(now) => <Figures budget={now} tokens={today.data} />}</Shown>
+        <Section title={t('days')}>
+          <Shown of={days}>{({ days: shown }) => (shown.some(({ calls }) => calls > 0) ? <DayChart days={shown} /> : <NoCalls />)}</Shown>
+        </Section>
+        {(models.data?.models.length ?? 0) > 0 && (
+          <Section title={t('models')}>
+            <Table label={t('models_table')} columns={modelColumns()} rows={models.data?.models ?? []} keyOf={({ provider, model }) => `${provider}/${model}`} />
+          </Section>
+        )}
+        <Section title={t('agents')}>
+          <Shown of={agents}>{(rows) => <Agents rows={rows} onSaved={reload} />}</Shown>
+        </Section>
+      </PanelBody>
+      {isEditing && budget.data && <LimitsForm limits={budget.data} onClose={() => setEditing(false)} onSaved={reload} />}
+    </>
+  );
+};
+
+const NoCalls = () => (
+  <Empty icon="coins" title={t('none')}>
+    <p>{t('none_text')}</p>
+  </Empty>
+);
+
+const ofLimit = (limit: number): string => (limit === 0 ? t('no_limit') : t('of_limit', { limit: money(limit) }));
+
+const Figures = ({ budget, tokens }: { budget: Budget; tokens: OutputOf<'getUsage'> | undefined }) => (
+  <>
+    {budget.status !== 'ok' && (
+      <p role="status">
+        <Badge tone={TONES[budget.status]}>{t(budget.status)}</Badge>
+      </p>
+    )}
+    <Stats>
+      <Stat label={t('today')} value={money(budget.today_spent_usd)} note={ofLimit(budget.daily_limit_usd)} />
+      <Stat label={t('month')} value={money(budget.month_spent_usd)} note={ofLimit(budget.monthly_limit_usd)} />
+      {tokens && <Stat label={t('tokens_today')} value={count(tokens.total_input_tokens + tokens.total_output_tokens)} note={t('calls', { count: count(tokens.request_count) })} />}
+      <Stat label={t('reserved')} value={money(budget.reserved_usd)} note={t('reserved_note')} />
+    </Stats>
+  </>
+);
+
+const modelColumns = (): ReadonlyArray<Column<ModelUsage>> => [
+  { id: 'model', title: t('model'), cell: ({ provider, model }) => <bdi>{`${provider}/${model}`}</bdi> },
+  { id: 'cost', title: t('cost'), align: 'end', cell: ({ cost_usd: cost }) => money(cost) },
+  { id: 'input', title: t('input'), align: 'end', isMinor: true, cell: ({ input_tokens: tokens }) => count(tokens) },
+  { id: 'output', title: t('output'), align: 'end', isMinor: true, cell: ({ output_tokens: tokens }) => count(tokens) },
+  { id: 'calls', title: t('calls_column'), align: 'end', cell: ({ request_count: calls }) => count(calls) },
+];
+
+const Agents = ({ rows, onSaved }: { rows: readonly AgentSpending[]; onSaved: () => void }) => {
+  const isOffered = useOffered();
+  const [edited, setEdited] = useState<{ readonly agent: { readonly id: string; readonly name: string }; readonly limits: Limits }>();
+  const edit = (id: string, name: string) => async (): Promise<void> => setEdited({ agent: { id, name }, limits: await daemon.call('getAgentBudget', { id }) });
+  return (
+    <>
+      <Table
+        label={t('agents_table')}
+        columns={agentColumns(edit)}
+        rows={rows}
+        keyOf={({ agent_id: id }) => id}
+        hrefOf={({ agent_id: id, agent_name: name }) => (name !== null && isOffered('agents') ? addressOf('agents', [id]) : undefined)}
+      />
+      {edited && <LimitsForm agent={edited.agent} limits={edited.limits} onClose={() => setEdited(undefined)} onSaved={onSaved} />}
+    </>
+  );
+};
+
+const agentColumns = (edit: (id: string, name: string) => () => Promise<void>): ReadonlyArray<Column<AgentSpending>> => [
+  { id: 'agent', title: t('agent'), cell: ({ agent_name: name }) => <bdi>{name ?? t('deleted')}</bdi> },
+  { id: 'today', title: t('today'), align: 'end', cell: ({ today_cost_usd: cost }) => money(cost) },
+  { id: 'total', title: t('total'), align: 'end', cell: ({ total_cost_usd: cost }) => money(cost) },
+  {
+    id: 'limits',
+    title: t('limits'),
+    align: 'end',
+    cell: ({ agent_id: id, agent_name: name }) =>
+      name !== null &&
+      may('budget.write') && (
+        <Button kind="quiet" onPress={edit(id, name)}>
+          {t('edit')}
+        </Button>
+      ),
+  },
+];
+
+export const panel = definePanel({ view: Usage });

@@ -1,0 +1,56 @@
+/** What a scope may use: an agent by its manifest, all agents together by [budget]. */
+import type { Actors, ConfigHandle } from '@svc/api';
+import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
+import { type Budget, BudgetSection } from '../config.js';
+import type { Scope } from '../store.js';
+
+/** 0 stands for no limit. */
+export interface Limits {
+  readonly tokensPerHour: number;
+  readonly tokensPerMinute: number;
+  /** Micro-dollars. */
+  readonly costPerHour: number;
+  readonly costPerDay: number;
+  readonly costPerMonth: number;
+}
+
+export interface LimitsDeps {
+  readonly actors: Pick<Actors, 'system'>;
+  readonly agents: Pick<AgentsService, 'get'>;
+  readonly config: ConfigHandle;
+}
+
+const micros = (usd: number): number => Math.floor(usd * 1_000_000);
+
+const isLimited = (limits: Limits): boolean => Object.values(limits).some((limit) => limit > 0);
+
+/** The limits of an agent and of all agents, as far as there are any. They are read for each call, so that a change holds at once. */
+export const limitsOf = async (deps: LimitsDeps, agentId: string): Promise<ReadonlyArray<{ readonly scope: Scope; readonly limits: Limits }>> => {
+  const scopes: readonly Scope[] = [agentId, null];
+  const all = await Promise.all(scopes.map(async (scope) => ({ scope, limits: await limitsOfScope(deps, scope) })));
+  return all.filter(({ limits }) => isLimited(limits));
+};
+
+export const limitsOfScope = async ({ config, agents, actors }: LimitsDeps, scope: Scope): Promise<Limits> => {
+  const budget = config.get(BudgetSection);
+  return scope === null ? limitsOfAll(budget) : limitsOfAgent((await agents.get(actors.system('budgets'), scope)).manifest, budget);
+};
+
+const limitsOfAgent = ({ capabilities, resources }: Pick<AgentManifest, 'capabilities' | 'resources'>, budget: Budget): Limits => {
+  const tokensPerHour = capabilities.max_llm_tokens_per_hour || budget.default_max_llm_tokens_per_hour;
+  return {
+    tokensPerHour,
+    tokensPerMinute: Math.ceil(tokensPerHour * (resources.burst_ratio || budget.default_burst_ratio)),
+    costPerHour: micros(resources.max_cost_per_hour_usd),
+    costPerDay: micros(resources.max_cost_per_day_usd),
+    costPerMonth: micros(resources.max_cost_per_month_usd),
+  };
+};
+
+const limitsOfAll = ({ hourly_limit, daily_limit, monthly_limit }: Budget): Limits => ({
+  tokensPerHour: 0,
+  tokensPerMinute: 0,
+  costPerHour: micros(hourly_limit),
+  costPerDay: micros(daily_limit),
+  costPerMonth: micros(monthly_limit),
+});

@@ -1,0 +1,95 @@
+/**
+ * The rows of calls on their way.
+ *
+ * R1  A row stands before its call is made. It goes with the commit that adds what the call used.
+ * R2  A row whose process ended becomes usage, at the most that its call may have used: when its run goes on elsewhere,
+ *     or when no call could have lasted so long. Whoever does it twice adds it once.
+ */
+import type { Clock, Db, Row, Write } from '@svc/api';
+import type { CallContext } from '../contract.js';
+import { ReservationRows, UsageRows } from '../tables.js';
+
+/** The most that a call may use, of the dearest model that may answer it. */
+export interface Ceiling {
+  readonly provider: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costMicros: number;
+  /** The longest that the call may last, with its retries and other models. */
+  readonly lastsMs: number;
+}
+
+export interface Reservations {
+  insert(id: string, context: CallContext, ceiling: Ceiling): Write;
+  remove(id: string): Write;
+  /** What an earlier process left of this run, as usage; nothing, mostly. */
+  leftOf(runId: string): Promise<readonly Write[]>;
+  /** Those that have outlived every call become usage. Answers how many. */
+  sweep(): Promise<number>;
+}
+
+interface Reserved extends Row {
+  readonly id: string;
+  readonly run_id: string;
+  readonly agent_id: string;
+  readonly owner_id: string;
+  readonly purpose: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_micros: number;
+}
+
+const SWEPT_AT_ONCE = 1_000;
+
+export const createReservations = ({ db, clock, self }: { readonly db: Db; readonly clock: Pick<Clock, 'now' | 'iso'>; readonly self: string }): Reservations => {
+  const left = db.system('reservations of processes that ended');
+  const asUsage = (rows: readonly Reserved[]): readonly Write[] => {
+    if (rows.length === 0) return [];
+    const at = clock.iso();
+    const usage = rows.map(({ id, run_id, agent_id, owner_id, purpose, provider, model, input_tokens, output_tokens, cost_micros }) => ({
+      id,
+      run_id,
+      agent_id,
+      owner_id,
+      provider,
+      model,
+      input_tokens,
+      output_tokens,
+      cost_micros,
+      estimated: 1,
+      purpose,
+      attempts: null,
+      at,
+    }));
+    return [db.insert(UsageRows.name, usage, { ifAbsent: true }), db.remove(ReservationRows.name, { id: rows.map(({ id }) => id) })];
+  };
+  return {
+    insert: (id, { runId, agentId, actor, purpose }, { provider, model, inputTokens, outputTokens, costMicros, lastsMs }) =>
+      db.insert(ReservationRows.name, [
+        {
+          id,
+          holder: self,
+          run_id: runId,
+          agent_id: agentId,
+          owner_id: actor.ownerId,
+          purpose,
+          provider,
+          model,
+          input_tokens: inputTokens,
+          output_tokens: outputTokens,
+          cost_micros: costMicros,
+          until: new Date(clock.now() + lastsMs).toISOString(),
+        },
+      ]),
+    remove: (id) => db.remove(ReservationRows.name, { id }),
+    leftOf: async (runId) => asUsage(await left.select<Reserved>({ from: ReservationRows.name, where: { run_id: runId, holder: { not: self } } })),
+    sweep: async () => {
+      const rows = await left.select<Reserved>({ from: ReservationRows.name, where: { until: { lt: clock.iso() } }, order: [{ column: 'until' }], limit: SWEPT_AT_ONCE });
+      if (rows.length > 0) await db.commit(asUsage(rows));
+      return rows.length;
+    },
+  };
+};
