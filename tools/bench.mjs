@@ -6,6 +6,7 @@
  *   node tools/bench.mjs                 everything, some minutes
  *   node tools/bench.mjs messages        one measurement (several may be named)
  *   node tools/bench.mjs --quick         shorter windows
+ *   node tools/bench.mjs audit --large   a million audit entries instead of 100,000
  *   node tools/bench.mjs --guard         says what got worse than recorded by more than the noise, and exits with 1 then
  *   node tools/bench.mjs --record        keeps this run's ratios in tools/bench/recorded.json
  *
@@ -23,14 +24,14 @@ import { build } from './build/index.mjs';
 import { fromRoot, inRoot } from './build/paths.mjs';
 import { reportBuild } from './build/report.mjs';
 
-const FLAGS = Object.fromEntries(['quick', 'guard', 'record'].map((name) => [name, { type: 'boolean', default: false }]));
+const FLAGS = Object.fromEntries(['quick', 'large', 'guard', 'record'].map((name) => [name, { type: 'boolean', default: false }]));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: FLAGS });
 
 const measureAll = async (names) => {
   const results = [];
   for (const name of names) {
     process.stderr.write(`bench: ${name} …\n`);
-    results.push(await runMeasurement(name, { isQuick: values.quick }));
+    results.push(await runMeasurement(name, { isQuick: values.quick, isLarge: values.large }));
   }
   return results;
 };

@@ -1,13 +1,19 @@
 /** `svc audit`: what works without the daemon. `svc audit recent` is data of the area. */
-import { type Action, type Cli, type Command, EXIT, Failure, failureOf, type Outcome, facts, readLocalRows, usageFailure } from '@svc/cli/area';
+import { type Action, agoText, type Cli, type Command, EXIT, Failure, failureOf, type Outcome, facts, printable, readLocalRows, table, usageFailure } from '@svc/cli/area';
 import type { AuditVerification } from '@svc/client';
 import { EXPORT_TABLES, exportLines, type ExportVerdict, verifyExport } from '@svc/ext-audit/format';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 
+const NEWEST = 20;
+
 export const define = (program: Command, action: Action): void => {
-  const audit = program.command('audit').description('Show, verify and export the audit trail').helpCommand(false);
+  const audit = program
+    .command('audit')
+    .description('Show, verify and export the audit trail')
+    .helpCommand(false)
+    .action(action((cli) => newest(cli)));
   audit
     .command('verify')
     .description('Verify every entry and signed checkpoint; exit code 1 if something was changed')
@@ -18,6 +24,24 @@ export const define = (program: Command, action: Action): void => {
     .description('Write all entries and signed checkpoints as JSON lines; works without the daemon')
     .option('--out <file>', 'write to this file; it must not exist')
     .action(action((cli, flags: { out?: string }) => exportAll(cli, flags.out)));
+};
+
+/** What `svc audit recent` shows, as far as it fits on a screen. */
+const newest = async (cli: Cli): Outcome => {
+  const { out } = cli;
+  const found = await (await cli.daemon()).call('listAuditEntries', { limit: NEWEST });
+  if (cli.json) out.json(found);
+  else if (found.entries.length === 0) out.line('There are no entries.');
+  else {
+    const now = Date.now();
+    const rows = found.entries.map(({ id, timestamp, event_type: type, outcome, actor }) => [String(id), agoText(timestamp, now), type, outcome, printable(actor ?? '')]);
+    for (const line of table([{ title: 'ENTRY' }, { title: 'WHEN' }, { title: 'WHAT' }, { title: 'OUTCOME' }, { title: 'BY', shrinks: true }], rows, out.width, (text, _column, row) =>
+      row < 0 ? out.dim(text) : text,
+    ))
+      out.line(line);
+    if (found.total > rows.length) out.note(out.dim(`${found.total} in all: svc audit recent --limit N; svc audit verify   checks them`));
+  }
+  return EXIT.ok;
 };
 
 const verify = async (cli: Cli): Outcome => {

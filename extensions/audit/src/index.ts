@@ -1,4 +1,4 @@
-import { AuditRecorded, auditFact, DoctorCheck, defineExtension, HealthProbe, MetricsCollect, SecurityReport } from '@svc/api';
+import { AuditRecorded, auditFact, DoctorCheck, defineExtension, EventsGap, HealthProbe, MetricsCollect, SecurityReport, StoragePurge } from '@svc/api';
 import { createChain } from './chain.js';
 import { createCheckpoints } from './checkpoints.js';
 import { commands, commandWords } from './commands.js';
@@ -37,6 +37,10 @@ export default defineExtension({
       // Nobody waits for it: what is entered is on the disk.
       if ((chain.seen()?.id ?? 0) - Math.max(0, checkpoints.state().size) >= settings().checkpoint_entries) void checkpoints.sign('entries');
     });
+    ctx.events.on(EventsGap, ({ after, before }) => {
+      const fact = auditFact(ctx, { type: 'audit_facts_dropped', actor: ctx.actors.system('the trail'), outcome: 'failed', details: { dropped: before - after - 1 } });
+      return chain.enterLoss(fact, after, before);
+    });
     ctx.routes.add(...auditRoutes({ store, clock: ctx.clock, verify: () => verifyChain({ store, workers: ctx.workers, data: ctx.files.data, seen: chain.seen }) }));
     let signedAt = ctx.clock.mono();
     ctx.timers.every('sign', LOOK_EVERY_MS, async () => {
@@ -50,6 +54,8 @@ export default defineExtension({
       const before = new Date(ctx.clock.now() - days * MS_PER_DAY).toISOString();
       await store.trim(before, (first, last) => ctx.events.event(AuditRecorded, auditFact(ctx, { type: 'audit_trimmed', actor: ctx.actors.system('trimming'), details: { first, last } })));
     });
+    // What is on its way gets its rows first; the daemon deletes them afterwards.
+    ctx.hooks.tap(StoragePurge, () => chain.settled());
     const deps = { store, checkpoints };
     ctx.hooks.tap(DoctorCheck, () => doctorFindings(deps));
     ctx.hooks.tap(HealthProbe, () => healthProbe(deps));

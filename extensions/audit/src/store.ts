@@ -22,7 +22,8 @@ export interface NewEntry extends ChainFields {
   readonly source: string;
   readonly body: string;
   readonly hash: string;
-  readonly personal: Pick<DetailRow, 'owner_id' | 'salt' | 'detail'>;
+  /** Undefined where they were erased before. */
+  readonly personal: Pick<DetailRow, 'owner_id' | 'salt' | 'detail'> | undefined;
 }
 
 export interface EntryFilter {
@@ -83,18 +84,17 @@ export const createStore = (db: Db): AuditStore => {
       const sealed = await lastSegment();
       return sealed ? { id: (sealed.n + 1) * TILE, hash: hashAt(sealed, TILE - 1) } : { id: 0, hash: GENESIS };
     },
-    append: async (added, also) =>
-      void (await db.commit([
+    append: async (added, also) => {
+      const details = added.flatMap(({ id, event_type, agent_id, timestamp, personal }) => (personal ? [{ id, event_type, agent_id, at: timestamp, ...personal }] : []));
+      await db.commit([
         db.insert(
           entries,
           added.map(({ id, source, event_type, agent_id, body, hash, prev_hash }) => ({ id, source, event_type, agent_id, body, hash, prev_hash })),
         ),
-        db.insert(
-          Details.name,
-          added.map(({ id, event_type, agent_id, timestamp, personal }) => ({ id, event_type, agent_id, at: timestamp, ...personal })),
-        ),
+        ...(details.length === 0 ? [] : [db.insert(Details.name, details)]),
         ...also,
-      ])),
+      ]);
+    },
     known: async (sources) => new Set((await all.select<EntryRow>({ from: entries, columns: ['source'], where: { source: [...sources] } })).map(({ source }) => source)),
     seal: async ({ id }) => {
       for (let n = ((await lastSegment())?.n ?? -1) + 1; (n + 1) * TILE <= id; n += 1) await db.commit(sealing(db, n, await rows(n * TILE + 1, TILE)));

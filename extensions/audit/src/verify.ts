@@ -38,7 +38,7 @@ export interface Verdict {
 }
 
 const SEGMENTS_AT_ONCE = 8;
-const AT_ONCE = 6;
+const AT_ONCE = 12;
 const MAX_BROKEN = 100;
 
 interface Claim {

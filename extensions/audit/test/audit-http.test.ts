@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
+import { kernelTables } from '@svc/platform/storage/kernel-tables';
 import { expect } from 'chai';
-import { SecurityReport } from '@svc/api';
+import { DoctorCheck, SecurityReport } from '@svc/api';
 
 const KEYS = { owner: 'audit-root-key', alice: 'audit-alice-key', bob: 'audit-bob-key', root: 'audit-admin-key' };
 const person = (name: 'alice' | 'bob' | 'root', role: string): string =>
@@ -122,10 +123,40 @@ describe('the audit trail', function () {
   });
 
   it('loses the personal details of somebody who is erased, and nothing else', async () => {
+    await spawn('erased-soon', bob);
+    await found(({ actor, outcome }) => actor === 'user:bob' && outcome === 'ok');
     const length = (await of(owner).expect(200, 'GET', '/api/audit/verify')).body.chain_length;
     await world.kernel.daemon.parts.purges.purge({ ownerId: 'user:bob' });
     const { body } = await of(owner).expect(200, 'GET', '/api/audit/verify');
     expect([body.status, body.chain_length >= length]).to.deep.equal(['valid', true]);
     expect((await entries()).filter(({ actor }) => actor === 'user:bob')).to.deep.equal([]);
+    const facts = await world.kernel.daemon.parts.storage.dbFor(kernelTables).system('what is stored of facts').read<{ data: string }>("SELECT data FROM kernel__events WHERE name = 'audit.recorded'");
+    expect([facts.length > 1, facts.filter(({ data }) => data.includes('user:bob'))]).to.deep.equal([true, []]);
+  });
+
+  it('while it is off has what happened wait: without who was erased meanwhile, and with the number of what was deleted', async () => {
+    const db = world.kernel.daemon.parts.storage.dbFor(kernelTables);
+    const events = db.system('what waits');
+    const waiting = async (): Promise<number[]> =>
+      (await events.read<{ seq: number }>("SELECT seq FROM kernel__events WHERE seq > (SELECT seq FROM kernel__offsets WHERE listener = 'audit') ORDER BY seq")).map(({ seq }) => seq);
+    const earlier = await spawn('earlier', alice);
+    await found(({ agent_id: id }) => id === earlier);
+    await of(owner).expect(200, 'POST', '/api/extensions/audit/disable');
+    const erased = await spawn('erased-later', bob);
+    const stays = await spawn('stays', alice);
+    await until(async () => (await waiting()).length >= 4);
+    await world.kernel.daemon.parts.purges.purge({ ownerId: 'user:bob' });
+    const findings = (await world.kernel.daemon.parts.hooks.handle(DoctorCheck).call(undefined)).flatMap(({ value }) => value ?? []);
+    expect(findings.find(({ check }) => check === 'AuditWaitingCheck')?.message).to.match(/^The extension audit is off, and \d+ audit entries wait for it\./);
+    const [first = 0] = await waiting();
+    // As pruning does: the oldest go.
+    await db.commit([db.remove('events', { seq: { lte: first } })]);
+    await of(owner).expect(200, 'POST', '/api/extensions/audit/enable');
+
+    expect((await found(({ agent_id: id }) => id === stays)).actor).to.equal('user:alice');
+    const { personal, event_type: type } = await found(({ agent_id: id }) => id === erased);
+    expect([type, personal]).to.deep.equal(['agent_spawned', null]);
+    expect(JSON.parse((await found(({ event_type }) => event_type === 'audit_facts_dropped')).details)).to.include({ dropped: 1 });
+    expect((await of(owner).expect(200, 'GET', '/api/audit/verify')).body.status).to.equal('valid');
   });
 });

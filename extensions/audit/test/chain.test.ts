@@ -8,6 +8,8 @@ import { leafHashes, treeHead } from '../src/tree.js';
 import { tileBytes } from '../src/tiles.js';
 import { recent } from '../src/trail.js';
 import type { Verdict } from '../src/verify.js';
+import { systemIds } from '@svc/platform/clock/ids';
+import { createChain } from '../src/chain.js';
 import { factOf, facts, openTrail, type Trail } from './trail-kit.js';
 
 const OWNER = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
@@ -71,6 +73,15 @@ describeOnEngines('the audit chain', function (engine) {
     expect(faults(await trail.verify(trail.chain))).to.deep.equal([]);
     await trail.another().enter(facts(1, 551));
     expect((await trail.store.tip()).id).to.equal(551);
+  });
+
+  it('seals what a failure has left, and knows how far it came when a fact is delivered again', async () => {
+    const [given, again] = [facts(300), trail.another()];
+    await createChain({ store: { ...trail.store, seal: () => Promise.reject(new Error('the disk is full')) }, ids: systemIds(), entered: () => [] })
+      .enter(given)
+      .catch(() => undefined);
+    await again.enter(given);
+    expect([(await trail.store.segments(0, 9)).length, again.seen()?.id, faults(await trail.verify(again))]).to.deep.equal([1, 300, []]);
   });
 
   it('V1 names an entry of which one bit was changed, wherever it stands', async () => {
@@ -157,6 +168,16 @@ describeOnEngines('the audit chain', function (engine) {
     expect(checkpoints.state()).to.deep.include({ size: 299, problem: undefined });
   });
 
+  it('K1 signs the right root while full segments are not sealed yet', async () => {
+    await createChain({ store: { ...trail.store, seal: async () => undefined }, ids: systemIds(), entered: () => [] }).enter(facts(600));
+    expect((await trail.store.segments(0, 1)).length).to.equal(0);
+    await trail.checkpoints().sign('stop');
+    await trail.store.seal(await trail.store.tip());
+    expect((await trail.store.segments(0, 9)).length).to.equal(2);
+    const verdict = await trail.verify();
+    expect([verdict.covered, faults(verdict)]).to.deep.equal([600, []]);
+  });
+
   it('K3 asks a witness with the size that it knows, and goes on without one', async () => {
     const asked: string[] = [];
     const witness =
@@ -186,6 +207,16 @@ describeOnEngines('the audit chain', function (engine) {
       [3, null, 'erased'],
       [2, null, 'altered'],
       [1, 'user:alice', 'whole'],
+    ]);
+    expect(faults(await trail.verify())).to.deep.equal([]);
+  });
+
+  it('C3 has no personal details of somebody who was erased before the fact was entered', async () => {
+    await trail.chain.enter([factOf(1, { ownerId: '', personal: {} }), factOf(2)]);
+    const { rows } = await recent(trail.store, OWNER, {}, PAGE);
+    expect(rows.map(({ id, state }) => [id, state])).to.deep.equal([
+      [2, 'whole'],
+      [1, 'erased'],
     ]);
     expect(faults(await trail.verify())).to.deep.equal([]);
   });

@@ -1,17 +1,20 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { CheckpointTake, defineExtension, StoragePurge } from '@svc/api';
+import { CheckpointTake, defineExtension, StoragePurge, ToolBefore } from '@svc/api';
 import { CheckpointsSection } from './config.js';
 import { CheckpointsChanged } from './contract.js';
 import * as contract from './contract.js';
 import { createRepositories } from './repositories.js';
 import { checkpointRoutes } from './routes.js';
 import { createCheckpoints } from './service.js';
-import { OPERATIONS } from './workers/operations.js';
+import { WORKERS } from './workers/operations.js';
+
+/** Of the listeners that may deny a call. */
+const AFTER_ALL = 100;
 
 export default defineExtension({
   contract,
   config: [CheckpointsSection],
-  workers: OPERATIONS,
+  workers: WORKERS,
   commandWords: [
     {
       word: 'checkpoints',
@@ -35,6 +38,15 @@ export default defineExtension({
     });
     ctx.routes.add(...checkpointRoutes(checkpoints));
     ctx.hooks.tap(CheckpointTake, checkpoints.take);
+    // An agent reads before it writes: while the model thinks about what it read, the thread of snapshots starts.
+    ctx.hooks.tap(
+      ToolBefore,
+      () => {
+        if (ctx.config.get(CheckpointsSection).enabled) repositories.warm();
+        return undefined;
+      },
+      { stage: AFTER_ALL },
+    );
     ctx.hooks.tap(StoragePurge, async ({ agentId }) => (agentId === undefined ? undefined : checkpoints.forget(agentId)));
     // What a tool wrote last is noted before the pool closes.
     ctx.onDispose('operations of snapshot repositories', repositories.idle);

@@ -7,8 +7,11 @@
  */
 import { createHash } from 'node:crypto';
 import type { Clock, Dir, Ids, Plain, WorkerDecl, Workers } from '@svc/api';
+import { BeReady } from './workers/operations.js';
 
 const MAX_WAITING = 64;
+/** A thread ends after a minute without work. */
+const WARM_MS = 50_000;
 /** The interface names a repository by the first 16 hexadecimal digits of SHA-256 of its folder's path. */
 const NAME_DIGITS = 16;
 
@@ -18,12 +21,14 @@ export interface Repositories {
   readonly pathOf: (folder: string) => string;
   /** Runs one operation after those before it. `signal`: given up where it is aborted before its turn, or meanwhile. */
   run<D extends WorkerDecl>(operation: D, folder: string, input: Omit<Plain<D['input']>, 'gitdir' | 'folder' | 'atMs' | 'id'>, signal?: AbortSignal): Promise<Plain<D['output']>>;
+  /** Starts the thread, where it has not been used for a while. Never rejects: a snapshot starts it too. */
+  warm(): void;
   remove(folder: string): Promise<void>;
   /** Resolves when nothing waits. */
   idle(): Promise<void>;
 }
 
-export const createRepositories = ({ root, workers, clock, ids }: { root: Dir; workers: Workers; clock: Pick<Clock, 'now'>; ids: Pick<Ids, 'hex'> }): Repositories => {
+export const createRepositories = ({ root, workers, clock, ids }: { root: Dir; workers: Workers; clock: Pick<Clock, 'now' | 'mono'>; ids: Pick<Ids, 'hex'> }): Repositories => {
   const queues = new Map<string, { tail: Promise<unknown>; waiting: number }>();
   const nameOf = (folder: string): string => createHash('sha256').update(folder.replace(/\/+$/, ''), 'utf8').digest('hex').slice(0, NAME_DIGITS);
 
@@ -41,12 +46,19 @@ export const createRepositories = ({ root, workers, clock, ids }: { root: Dir; w
     return done;
   };
 
+  let usedAt = Number.NEGATIVE_INFINITY;
   return {
     nameOf,
+    warm: () => {
+      if (clock.mono() - usedAt < WARM_MS) return;
+      usedAt = clock.mono();
+      workers.run(BeReady, { op: 'ready' }).catch(() => undefined);
+    },
     pathOf: (folder) => `${root.path}/${nameOf(folder)}`,
     run: (operation, folder, input, signal) =>
       inTurn(folder, async () => {
         signal?.throwIfAborted();
+        usedAt = clock.mono();
         const whole = { ...input, gitdir: `${root.path}/${nameOf(folder)}`, folder, atMs: clock.now(), id: ids.hex(6) };
         // Every operation takes the four, beside what the caller gave by its type.
         return workers.run(operation, whole as Plain<typeof operation.input>, signal ? { signal } : {}) as Promise<Plain<(typeof operation)['output']>>;

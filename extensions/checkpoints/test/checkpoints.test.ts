@@ -41,6 +41,22 @@ describe('checkpoints', function () {
   const list = async (agent: string) => (await alice.expect(200, 'GET', `/api/checkpoints?agent_id=${agent}`)).body;
   const restore = (working_dir: string, commit: string, http = alice) => http.post('/api/checkpoints/restore', { working_dir, commit });
 
+  it('find their thread started by whatever tool an agent called before', async () => {
+    const agent = await spawn('reader');
+    const { workers } = world.kernel.daemon.parts;
+    const asked: unknown[] = [];
+    const { run } = workers;
+    workers.run = (file, name, input, options) => {
+      asked.push((input as { op: string }).op);
+      return run(file, name, input, options);
+    };
+    await call(agent, 'file_list', {});
+    expect(asked).to.deep.equal(['ready']);
+    await call(agent, 'file_write', { path: 'a.txt', content: 'one' });
+    expect(asked.slice(0, 2)).to.deep.equal(['ready', 'take']);
+    workers.run = run;
+  });
+
   it('P1 are taken before a file is written or patched and before a command, each with who did what in its message', async () => {
     const agent = await spawn('writer');
     await call(agent, 'file_write', { path: 'notes/a.txt', content: 'one' });

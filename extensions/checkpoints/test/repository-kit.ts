@@ -16,8 +16,8 @@ export const removeRepositories = (): void => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 };
 
-export const openRepository = () => {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'svc-checkpoints-')));
+export const openRepository = (under = tmpdir()) => {
+  const base = realpathSync(mkdtempSync(join(under, 'svc-checkpoints-')));
   made.push(base);
   const place = { gitdir: join(base, 'repo'), folder: join(base, 'work') };
   let count = 0;

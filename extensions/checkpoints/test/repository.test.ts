@@ -1,5 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { mountSmall } from '@svc/testing';
 import { expect } from 'chai';
 import { openRepository, removeRepositories } from './repository-kit.js';
 
@@ -252,6 +254,27 @@ describe('a snapshot repository', () => {
     expect(taken.moved_aside).to.equal(`${repo.gitdir}.broken`);
     expect(existsSync(join(repo.gitdir, 'HEAD')) && existsSync(join(`${repo.gitdir}.broken`, 'HEAD'))).to.equal(true);
     expect((await repo.restore(taken.commit)).unchanged).to.equal(1);
+  });
+
+  it('takes nothing on a full disk, keeps what it has, and goes on once there is room', async function () {
+    const disk = await mountSmall();
+    if (!disk) return this.skip(); // not root, or not Linux
+    try {
+      const repo = openRepository(disk.dir);
+      repo.write('a.txt', 'one');
+      const { commit } = await repo.take(['a.txt']);
+      // Random, so that no block is left for it.
+      for (let n = 0; n < 10; n += 1) repo.write(`b${n}.bin`, randomBytes(40_000));
+      await disk.fill();
+      const failure: unknown = await repo.take(Array.from({ length: 10 }, (_, n) => `b${n}.bin`)).catch((error: unknown) => error);
+      expect(failure).to.have.property('code', 'ENOSPC');
+      await disk.empty();
+      const later = await repo.take(['a.txt', 'b0.bin']);
+      expect([later.moved_aside, (await repo.list()).snapshots.map((one) => one.commit)]).to.deep.equal([null, [later.commit, commit]]);
+      repo.fsck();
+    } finally {
+      await disk.unmount();
+    }
   });
 
   it('clears away what a crash left', async () => {

@@ -91,7 +91,7 @@ export {
   type OptionalHandle,
   type Services,
 } from './declare/service.js';
-export { defineEvent, type EventDecl, type LiveSpec, type Events, ConfigChanged, ExtensionChanged, AuthChanged, PageChanged } from './declare/event.js';
+export { defineEvent, type EventDecl, type LiveSpec, type Events, ConfigChanged, ExtensionChanged, AuthChanged, EventsGap, PageChanged } from './declare/event.js';
 export {
   defineAsk,
   defineGather,

@@ -20,7 +20,6 @@ export { isCapability } from './declare/capability.js';
 export { type Declared, declaredAs, majorOf, frozen } from './declare/plain.js';
 export { type AnyMethodDecl, isOptional } from './declare/service.js';
 export type { HookKind, HookPolicy } from './declare/hook.js';
-export { EventsGap } from './declare/event.js';
 export type { AnswerCode, StreamCode } from './declare/frames.js';
 export { kernelHooks } from './kernel-hooks.js';
 export { collectionErrors } from './collection/errors.js';

@@ -1,10 +1,10 @@
 /**
  * One-time codes by RFC 6238: SHA-1, six digits, steps of 30 s, one step of drift. The secret stays in the secrets adapter,
- * which makes the HMAC; otplib does the rest.
+ * which makes the HMAC; otplib does the rest. It is loaded when somebody uses a code, not at each start.
  */
 import type { Clock, Ids, Secrets } from '@svc/api';
 import { approvalErrors } from '../errors.js';
-import { type CryptoPlugin, generateURI, ScureBase32Plugin, verify } from 'otplib';
+import type { CryptoPlugin } from 'otplib';
 
 const SECRET_BYTES = 20;
 const STEP_SECONDS = 30;
@@ -18,7 +18,8 @@ export interface NewSecret {
   readonly uri: string;
 }
 
-export const newSecret = (ids: Pick<Ids, 'bytes'>, { issuer, label }: { issuer: string; label: string }): NewSecret => {
+export const newSecret = async (ids: Pick<Ids, 'bytes'>, { issuer, label }: { issuer: string; label: string }): Promise<NewSecret> => {
+  const { generateURI, ScureBase32Plugin } = await import('otplib');
   const bytes = ids.bytes(SECRET_BYTES);
   const base32 = new ScureBase32Plugin().encode(bytes, { padding: false });
   return { hex: Buffer.from(bytes).toString('hex'), base32, uri: generateURI({ issuer, label, secret: base32 }) };
@@ -28,6 +29,7 @@ export const newSecret = (ids: Pick<Ids, 'bytes'>, { issuer, label }: { issuer: 
 export const stepOf = async (secrets: Pick<Secrets, 'hmac' | 'where'>, name: string, clock: Pick<Clock, 'now'>, code: string): Promise<number | undefined> => {
   if (!CODE.test(code)) return undefined;
   await secretThere(secrets, name);
+  const { verify } = await import('otplib');
   const result = await verify({ secret: NO_SECRET, token: code, crypto: adapterCrypto(secrets, name), epoch: Math.floor(clock.now() / 1_000), period: STEP_SECONDS, epochTolerance: STEP_SECONDS });
   return result.valid && 'timeStep' in result ? result.timeStep : undefined;
 };

@@ -8,7 +8,6 @@
 import { createHash } from 'node:crypto';
 import { type Actor, type Clock, type Ids, isSvcError, type Secrets, type Write } from '@svc/api';
 import type { Db } from '@svc/api';
-import { renderSVG } from 'uqr';
 import type { TotpRow } from '../contract.js';
 import { approvalErrors } from '../errors.js';
 import { newSecret, stepOf } from './code.js';
@@ -65,7 +64,7 @@ async function setUp(deps: TotpDeps, { ownerId }: Actor, currentCode: string | u
   const proof = before?.active_key ? await proofOf(deps, ownerId, before.active_key, currentCode) : undefined;
   await dropSecrets(deps, ownerId, before ? keysOf(before) : []);
   const keyId = ids.hex(8);
-  const made = newSecret(ids, { issuer: issuer(), label: ownerId.replace(/^user:/, '') });
+  const made = await newSecret(ids, { issuer: issuer(), label: ownerId.replace(/^user:/, '') });
   await secrets.put(nameOf(ownerId, keyId), made.hex);
   const codes = Array.from({ length: RECOVERY_CODES }, () => (ids.hex(8).match(/.{4}/g) ?? []).join('-'));
   const rows = await Promise.all(codes.map(async (code) => ({ owner_id: ownerId, key_id: keyId, hash: await recoveryHash(deps, ownerId, keyId, code) })));
@@ -76,6 +75,7 @@ async function setUp(deps: TotpDeps, { ownerId }: Actor, currentCode: string | u
     store.addRecovery(rows),
   ]);
   if (before?.pending_key) await secrets.delete(nameOf(ownerId, before.pending_key));
+  const { renderSVG } = await import('uqr');
   return { secret: made.base32, otpauth_uri: made.uri, qr_code: `data:image/svg+xml;base64,${Buffer.from(renderSVG(made.uri, { border: 2 })).toString('base64')}`, recovery_codes: codes };
 }
 

@@ -9,6 +9,8 @@ import { hash } from 'node:crypto';
 
 const COLON = 0x3a;
 const COMMA = 0x2c;
+const HASH_DIGITS = 64;
+const BEFORE_HASH = `,${HASH_DIGITS}:`;
 
 export const GENESIS = '0'.repeat(64);
 /** In place of an agent, where none is concerned. */
@@ -49,8 +51,10 @@ export const fieldsOf = (text: string): ChainFields | undefined => {
 /** Whether the text begins as that of this entry behind that hash: what a walk along the chain asks, without reading the rest. */
 export const isNext = (text: string, id: number, prevHash: string): boolean => {
   const number = String(id);
-  const head = `${number.length}:${number},64:`;
-  return text.startsWith(head) && text.startsWith(prevHash, head.length) && text.charCodeAt(head.length + 64) === COMMA;
+  const start = `${number.length}:${number}`;
+  const at = start.length + BEFORE_HASH.length;
+  // Comparing slices is several times faster than startsWith, which leaves V8's fast path for each text of a split.
+  return text.slice(0, start.length) === start && text.slice(start.length, at) === BEFORE_HASH && text.slice(at, at + HASH_DIGITS) === prevHash && text.charCodeAt(at + HASH_DIGITS) === COMMA;
 };
 
 /** JSON that does not depend on the order of keys. */

@@ -88,5 +88,9 @@ export const CompactRepository = defineWorker('checkpoints.compact', {
   output: Type.Union([Type.Object({ bytes: Type.Integer(), snapshots: Type.Integer(), dropped: Type.Integer() }), Failed]),
 });
 
+/** Starts the thread and loads its code, so that the next snapshot does not wait for them. */
+export const BeReady = defineWorker('checkpoints.ready', { input: Type.Object({ op: Type.Literal('ready') }), output: Type.Object({}) });
+
 export const OPERATIONS = [TakeSnapshot, FollowChanges, RestoreFiles, ListSnapshots, CompareFiles, CompactRepository] as const;
+export const WORKERS = [...OPERATIONS, BeReady] as const;
 export type OperationInput = Plain<(typeof OPERATIONS)[number]['input']>;

@@ -2,14 +2,16 @@
 import { existsSync, lstatSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, parse } from 'node:path';
+import type { Plain } from '@svc/api';
 import { compact } from '../repository/compaction.js';
 import { compare, list } from '../repository/history.js';
 import { restore } from '../repository/restore.js';
 import { follow, take } from '../repository/snapshot.js';
 import { errnoOf } from '../repository/working-folder.js';
-import type { Failed, OperationInput } from './operations.js';
+import type { BeReady, Failed, OperationInput } from './operations.js';
 
-const operate = async (input: OperationInput): Promise<object> => {
+const operate = async (input: OperationInput | Plain<typeof BeReady.input>): Promise<object> => {
+  if (input.op === 'ready') return {};
   const place = placeOf(input.folder);
   if (typeof place === 'object') return place;
   const real = { ...input, folder: place };

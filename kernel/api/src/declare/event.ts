@@ -70,7 +70,7 @@ export const PageChanged = defineEvent(
 );
 export type PageChanged = Plain<(typeof PageChanged)['data']>;
 
-/** To a durable listener that fell so far behind that events were removed: these it never gets. */
+/** To a durable listener that fell so far behind that events were removed: those with a number above `after` and below `before` it never gets. */
 export const EventsGap = defineEvent('events.gap', '1.0.0', Type.Object({ after: Type.Integer(), before: Type.Integer() }));
 
 export interface Events {

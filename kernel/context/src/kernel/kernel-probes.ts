@@ -32,6 +32,7 @@ export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeP
     isolationFinding(view()),
     trustFinding(view()),
     ...auditFindings(parts.audit.failures()),
+    ...(await waitingFacts(parts.audit, view())),
   ]);
   hooks.tap(owner, KernelGreet, async () => (await exposedPaths(parts.home)).map(({ what }) => ({ label: 'care', value: `${what}.`, note: PRIVACY_FIX })));
   hooks.taps.swap(undefined, owner);
@@ -114,6 +115,15 @@ const auditFindings = (failures: number): DoctorFinding[] =>
   failures === 0
     ? []
     : [{ check: 'AuditEntriesCheck', result: 'fail', message: `${failures} audit entries could not be stored since the start.`, fix: 'svc logs --lines 50   shows why; often the disk is full' }];
+
+/** While it is on they are entered within a moment. */
+async function waitingFacts(audit: ProbeParts['audit'], view: KernelView): Promise<DoctorFinding[]> {
+  if (!audit.isOn() || view.extensions().some(({ id, state }) => id === 'audit' && state === 'active')) return [];
+  const { waiting, lost } = await audit.stored();
+  if (waiting + lost === 0) return [];
+  const gone = lost === 0 ? 'The newest 100,000 are stored.' : `Only the newest 100,000 are stored: ${lost} older ones are lost.`;
+  return [{ check: 'AuditWaitingCheck', result: 'warn', message: `The extension audit is off, and ${waiting} audit entries wait for it. ${gone}`, fix: 'svc ext enable audit   enters them' }];
+}
 
 function erasureFinding(waiting: readonly Waiting[]): DoctorFinding {
   const check = 'ErasureCheck';

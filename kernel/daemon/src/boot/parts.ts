@@ -4,6 +4,7 @@ import * as api from '@svc/api';
 import * as internal from '@svc/api/internal';
 import { type ContextParts, createQuotas } from '@svc/context';
 import { createAudit } from '@svc/platform/audit/audit-notes';
+import { countFacts, eraseFacts } from '@svc/platform/audit/stored-facts';
 import { type Choices, openChoices } from '@svc/platform/choices/choices';
 import { databaseFileOf } from '@svc/platform/config/home';
 import type { Http } from '@svc/platform/http/http-server';
@@ -59,6 +60,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     ...{ config, claims: ground.claims, clock, ids, log: log.logger('audit') },
     isStored: durable.isStored,
     commit: async (fact) => void (await own.commit([storage.event('kernel', api.AuditRecorded.name, fact)])),
+    count: () => countFacts(own),
   });
   http.keepAudit(audit);
   const choices = await openChoices(own, clock);
@@ -83,6 +85,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     hooks: wiring.hooks,
     dbOf: (id, tables) => storage.dbFor({ id, tables, isPlatform: true }),
     journal,
+    eraseFacts: (ownerId) => eraseFacts(own, ownerId),
     clock,
     log: log.logger('kernel'),
     apiVersion: internal.API_VERSION,

@@ -30,7 +30,7 @@ import { RECEIPTS_KIND } from '@svc/platform/http/idempotency';
 import type { Log, ScopedLogger } from '@svc/platform/log/log';
 import type { Projection } from '@svc/platform/streams/projections';
 
-const KERNEL_EVENTS = [api.AuditRecorded, api.ExtensionChanged, api.ConfigChanged, internal.EventsGap, api.PageChanged].map(({ name }) => name);
+const KERNEL_EVENTS = [api.AuditRecorded, api.ExtensionChanged, api.ConfigChanged, api.EventsGap, api.PageChanged].map(({ name }) => name);
 const KERNEL_KINDS = [RECEIPTS_KIND];
 
 export interface Wiring {

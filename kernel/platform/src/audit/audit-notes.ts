@@ -2,10 +2,12 @@
 import { auditFact, type AuditCategory, type AuditFact, AuditRecorded, type Clock, type Ids, type Logger, type AuditNote } from '@svc/api';
 import { systemActor } from '@svc/api/internal';
 import type { HttpAudit } from '../http/audited.js';
+import type { FactCount } from './stored-facts.js';
 
 export interface AuditDeps {
   isStored(event: string): boolean;
   commit(fact: AuditFact): Promise<void>;
+  count(): Promise<FactCount>;
   readonly config: { get(section: string): unknown };
   /** The sections that installed extensions claim. */
   readonly claims: () => Readonly<Record<string, unknown>>;
@@ -19,6 +21,8 @@ export interface KernelAudit extends HttpAudit {
   settingsChanged(settings: readonly string[], why: string): void;
   /** Entries that could not be stored since the start. */
   failures(): number;
+  /** What waits for the audit area. */
+  stored(): Promise<FactCount>;
 }
 
 const WINDOW_MS = 60_000;
@@ -71,6 +75,7 @@ export const createAudit = (deps: AuditDeps): KernelAudit => {
         void note({ type: 'settings_changed', actor: systemActor('kernel'), details: { count: settings.length, settings: settings.join(' ').slice(0, 1_000), why } });
     },
     failures: () => failures,
+    stored: deps.count,
   };
 };
 

@@ -24,6 +24,8 @@ export interface HttpAudit {
 }
 
 type Marked = Pick<RouteDecl, 'id' | 'audit' | 'auditCategory' | 'permission'>;
+/** A route, or a socket, which has no mark. */
+type Refused = Pick<Marked, 'id' | 'permission'> & Partial<Pick<Marked, 'audit'>>;
 type Asked = Pick<HandlerRequest, 'id' | 'actor' | 'params' | 'query' | 'ip' | 'call'>;
 
 const NOBODY: Actor = actorFrom({ id: 'public', role: 'public', ownerId: 'public' });
@@ -63,7 +65,7 @@ async function before(audit: HttpAudit, note: AuditNote): Promise<void> {
 }
 
 /** A3. Whoever brought no key at all is not entered: a page asks so before its person has logged in. */
-export const auditRefusal = (audit: HttpAudit | undefined, decl: Marked, call: Call, requestId: string, status: number): void => {
+export const auditRefusal = (audit: HttpAudit | undefined, decl: Refused, call: Call, requestId: string, status: number): void => {
   if ((status !== UNAUTHORIZED && status !== FORBIDDEN) || call.isAudited || !audit?.isOn()) return;
   const hasKey = call.headers.authorization !== undefined || call.headers.cookie !== undefined;
   if (status === UNAUTHORIZED && !hasKey && decl.audit === undefined) return;

@@ -15,6 +15,7 @@ import { type Actor, type HookHandle, isSvcError, type SocketDecl, type SocketUp
 import { runAs } from '@svc/core';
 import type { App } from 'koa-websocket';
 import type { WebSocket, WebSocketServer } from 'ws';
+import { auditRefusal } from './audited.js';
 import { admitOrigin } from './callers/access.js';
 import { type Call, callOf, headersSeen } from './call.js';
 import { charge, chargedRefusal, identify, identifyAgain, refuse } from './callers/caller.js';
@@ -71,6 +72,11 @@ interface Accepted {
   readonly call: Call;
   readonly request: SocketRequest;
   readonly state: Record<string, unknown>;
+}
+
+/** Which socket an upgrade is for, once that is known. */
+interface Asked {
+  row: Row<SocketDecl> | undefined;
 }
 
 interface Open {
@@ -149,10 +155,11 @@ function closeWhere(hub: Hub, which: (open: Open) => boolean, code: number): voi
 async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
   const id = hub.deps.ids.uuid();
   const call = callOf(req, hub.deps.access, withBearer(req));
+  const asked: Asked = { row: undefined };
   // node hands over the connection's own TCP socket.
   (socket as Socket).setNoDelay(true);
   try {
-    const accepted = await recheck(hub, req, socket, id, call);
+    const accepted = await recheck(hub, req, socket, id, call, asked);
     // The client may have left while it was validated.
     if (socket.destroyed) return;
     if (hub.isClosing) throw httpErrors.stopping();
@@ -161,11 +168,12 @@ async function upgrade(hub: Hub, req: IncomingMessage, socket: Duplex, head: Buf
   } catch (refusal) {
     const error = await chargedRefusal(hub.deps.hooks, call, req, refusal);
     if (!isSvcError(error)) hub.deps.log.error('an upgrade failed', { request: id, path: req.url, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (asked.row && isSvcError(error)) auditRefusal(hub.deps.audit(), asked.row.decl, call, id, error.status);
     if (!socket.destroyed) refuseUpgrade(socket, error, id);
   }
 }
 
-async function recheck(hub: Hub, req: IncomingMessage, socket: Duplex, id: string, call: Call): Promise<Accepted> {
+async function recheck(hub: Hub, req: IncomingMessage, socket: Duplex, id: string, call: Call, asked: Asked): Promise<Accepted> {
   const { deps } = hub;
   const admission = deps.admission();
   if (admission.state === 'starting') throw httpErrors.starting();
@@ -174,6 +182,7 @@ async function recheck(hub: Hub, req: IncomingMessage, socket: Duplex, id: strin
   if (match.kind === 'encoding') throw httpErrors.bad_path_encoding();
   if (match.kind !== 'row') throw notServed(deps, call.method, call.path);
   const { row } = match;
+  asked.row = row;
   admitOrigin(deps.access, req.headers, 'GET', true, call.isSecure);
   assertOpen(admission, deps.hooks, row.decl);
   const actor = await identify(deps.hooks, row, call, req);
@@ -274,6 +283,7 @@ async function stillMay(hub: Hub, open: Open): Promise<boolean> {
   } catch (error) {
     const refusal = refusalOf(error) ?? (isSvcError(error) && error.status === 404 ? error : undefined);
     if (!refusal) throw error;
+    auditRefusal(hub.deps.audit(), accepted.row.decl, accepted.call, accepted.request.id, refusal.status);
     connection.close(refusal.status === 401 ? CLOSE.unauthorized : CLOSE.forbidden, refusal.message);
     return false;
   }

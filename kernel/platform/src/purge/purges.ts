@@ -7,6 +7,7 @@
  * E3  An area that is off, or fails, erases before any generation of it is seen. One that failed while it runs is asked again.
  * E4  Complete is what has all receipts, and nothing else.
  * E5  The journal takes part like an area, after all others: the work of areas ends before its runs go (decision 0081).
+ * E6  Facts for the audit trail that are stored as events lose the person before any area is asked, and again with the journal (decision 0111).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, defineErrors, type Logger, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
@@ -46,6 +47,8 @@ export interface PurgeDeps {
   /** The rows of an area, for the kernel. */
   dbOf(area: string, tables: readonly string[]): Db;
   readonly journal: Pick<PlatformJournal, 'erase'>;
+  /** From the events that are stored for the audit trail. */
+  eraseFacts(ownerId: string): Promise<number>;
   readonly clock: Pick<TimerClock, 'schedule'>;
   readonly log: Logger;
   readonly apiVersion: string;
@@ -94,6 +97,8 @@ const begin = async (deps: PurgeDeps, state: State, subject: PurgeSubject): Prom
   for (const area of areas) state.owing.add(area);
   const purge = await deps.registry.begin(checked, areas);
   const erasing = (async () => {
+    // What waits for the audit area is entered without the person. What fails here is done with the journal.
+    await eraseFacts(deps, checked).catch((cause: unknown) => deps.log.warn('a person could not be erased from facts for the audit trail; svc tries again', { cause }));
     for (const area of areas) await settleActive(deps, state, area);
   })();
   if (!state.inTap.getStore()) await erasing;
@@ -150,14 +155,20 @@ const settle = async (deps: PurgeDeps, state: State, owner: Contributor): Promis
 };
 
 /** Each that is open is asked, so that one whose run goes on keeps no other. Throws where runs are left. */
-const settleJournal = async ({ journal, log, registry }: PurgeDeps): Promise<void> => {
+const settleJournal = async (deps: PurgeDeps): Promise<void> => {
+  const { journal, log, registry } = deps;
   let left = 0;
   for (const purge of await registry.openOf(JOURNAL)) {
+    await eraseFacts(deps, purge.subject);
     const held = await journal.erase(purge.subject);
     left += held;
     if (held === 0 && (await registry.receive(purge, JOURNAL))) log.info('a purge is complete: every area has erased it', { purge: purge.id, ...purge.subject });
   }
   if (left > 0) throw new Error(`${left} runs are being stopped; their rows are deleted when they have ended`);
+};
+
+const eraseFacts = async (deps: PurgeDeps, { ownerId }: PurgeSubject): Promise<void> => {
+  if (ownerId !== undefined) await deps.eraseFacts(ownerId);
 };
 
 const erase = async (deps: PurgeDeps, state: State, owner: Contributor, { subject }: OpenPurge): Promise<void> => {

@@ -5,9 +5,12 @@
  * E2  A listener's offset moves after it has taken the event. It begins with what comes after it was first seen.
  * E3  One daemon of those on a database does this at a time (relay-lease.ts); the others look every few seconds whether it is their turn.
  * E4  While a listener is off or failing its events wait. One that fell behind what is kept is told of the gap.
+ * E5  The first event after a pause is delivered at once. Those that follow within 50 ms are delivered together, so that a
+ *     thousand a second cost twenty rounds of commits, not a thousand.
  */
-import type { Clock, Db, Logger, Write } from '@svc/api';
+import type { Db, Logger, Write } from '@svc/api';
 import { derivedFrom, type EventHub, type InstalledStore } from '@svc/core';
+import type { TimerClock } from '../clock/clock.js';
 import { conflictOf } from '../storage/contract/errors.js';
 import type { RelayLease } from './relay-lease.js';
 
@@ -38,7 +41,7 @@ export interface DurableRelay {
 export interface RelayDeps {
   readonly installed: InstalledStore;
   readonly hub: Pick<EventHub, 'deliverTo' | 'takesBatch'>;
-  readonly clock: Pick<Clock, 'sleep'>;
+  readonly clock: Pick<TimerClock, 'mono' | 'schedule' | 'sleep'>;
   readonly log: Logger;
 }
 
@@ -63,7 +66,8 @@ interface Opened {
   readonly lease: RelayLease;
 }
 
-const BATCH = 100;
+const BATCH = 250;
+const GATHER_MS = 50;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
@@ -106,7 +110,19 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
       });
     await driving;
   };
-  const poke = (): void => void look();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let cancelNext: (() => void) | undefined;
+  const lookNow = (): void => {
+    cancelNext = undefined;
+    lookedAt = deps.clock.mono();
+    void look();
+  };
+  const poke = (): void => {
+    if (cancelNext || closing.signal.aborted) return;
+    const waitMs = lookedAt + GATHER_MS - deps.clock.mono();
+    if (waitMs <= 0) lookNow();
+    else cancelNext = deps.clock.schedule(waitMs, lookNow);
+  };
   for (const { id } of deps.installed.all()) follow(deps, listeners, id);
   const following = deps.installed.onChange((id) => {
     const added = follow(deps, listeners, id);
@@ -124,6 +140,7 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
     tick: async () => (isHolder && !isLate && opened?.lease.isSole === true ? undefined : look()),
     close: async () => {
       closing.abort();
+      cancelNext?.();
       await following.dispose();
       await driving;
       await Promise.all([...listeners.values()].map((listener) => listener.pumping));

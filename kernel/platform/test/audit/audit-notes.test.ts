@@ -16,6 +16,7 @@ describe('what the kernel tells the audit trail', () => {
         if (isFull) throw new Error('full');
         facts.push(fact);
       },
+      count: async () => ({ waiting: 0, lost: 0 }),
       config: { get: () => ({ required: ['logins'] }) },
       claims: () => ({ audit: {} }),
       clock: { iso: () => '2026-11-24T00:00:00.000Z', mono: () => nowMs },

@@ -1,5 +1,6 @@
-import { reply, Type, actorFrom, type AuditNote } from '@svc/api';
+import { reply, Type, actorFrom, type AuditNote, defineSocket } from '@svc/api';
 import { expect } from 'chai';
+import { WebSocket } from 'ws';
 import type { HttpAudit } from '../../src/http/audited.js';
 import { type Bench, owner, route, startBench } from './http-fixture.js';
 
@@ -46,6 +47,17 @@ describe('what the audit trail hears of requests', () => {
     await bench.get('/api/read');
     expect(reported()).to.deep.equal([['thing_made', 'ok']]);
     expect([notes[0]?.agentId, notes[0]?.actor.id, JSON.stringify(notes).includes('canary')]).to.deep.equal(['01a20c2b-6b0c-706d-9537-af14a976f68a', 'owner', false]);
+  });
+
+  it('A3 has a refused upgrade of a socket', async () => {
+    bench.area('b', {
+      sockets: [defineSocket({ id: 'watch', path: '/api/watch', summary: 'Watch', auth: 'bearer', permission: 'thing.watch', cost: 1, upgrade: async () => undefined, message: () => undefined })],
+    });
+    bench.authenticate = () => undefined;
+    const socket = new WebSocket(`ws://127.0.0.1:${bench.port}/api/watch`, { headers: { authorization: 'Bearer wrong' } });
+    await new Promise((resolve) => socket.on('error', resolve));
+    expect(reported()).to.deep.equal([['authentication_refused', 'refused']]);
+    expect(notes[0]?.details).to.include({ operation: 'watch', permission: 'thing.watch', status: 401 });
   });
 
   it('A2 has what is required before it happens, and how it ended', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '@svc/api';
 import { AgentSpawned } from '@svc/ext-agents/contract';
-import { systemClock } from '@svc/platform/clock/clock';
+import { systemClock, virtualClock } from '@svc/platform/clock/clock';
 import { openStorage } from '@svc/platform/storage/storage';
 import { createInstalledStore } from '@svc/core';
 import { OPEN_RATE, type TestKernel, bootTestKernel, fixtureExtension, stopTestKernels } from '@svc/testing';
@@ -99,6 +99,38 @@ describe('a durable listener', () => {
     await rm(home, { recursive: true, force: true });
 
     expect(received).to.deep.equal([{ name: 'first' }, { name: 'first' }]);
+  });
+
+  it('E5 has the first event at once, and those of the next 50 ms together', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'svc-relay-'));
+    const clock = virtualClock(0);
+    const received: number[] = [];
+    const hub = {
+      takesBatch: () => true,
+      deliverTo: async (_id: string, _event: string, ...batch: unknown[]) => {
+        received.push(batch.length);
+        return true;
+      },
+    };
+    const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
+    const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: silent, onEvents: relay.poke, storeEvent: () => true });
+    await storage.migrate(kernelTables, kernelMigrations);
+    const db = storage.dbFor(kernelTables);
+    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', soleWriter: true }));
+    for (let n = 0; n < 6; n += 1) {
+      await db.commit([storage.event('agents', 'agent.spawned', { name: `agent-${n}` })]);
+      if (n === 0) await until(() => received.length === 1);
+    }
+    const before = storage.stats().commits;
+    await clock.advance(50);
+    await until(() => received.length === 2);
+    await relay.close();
+    const rounds = storage.stats().commits - before;
+    await storage.close();
+    await rm(home, { recursive: true, force: true });
+
+    expect(received).to.deep.equal([1, 5]);
+    expect(rounds, 'the numbering, the offset, and the release of the lease at the end').to.equal(3);
   });
 
   it('that takes a batch has those of one name that wait together', async () => {
