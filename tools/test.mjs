@@ -41,14 +41,15 @@ const readArgs = () => {
   return { ...values, areas: values.crash ? ['test/crash'] : positionals };
 };
 
-/** Builds, tells what did not, and says how many of those failures belong to this run. */
+/** Builds, tells what did not, and resolves with the failures that belong to this run. */
 const prepare = async (areas, wanted) => {
   const { failures, rewritten } = await build({ tests: wanted });
   reportFailures(failures);
   for (const file of rewritten) console.log(`rewrote ${file} (commit it)`);
   const isOurs = ({ target }) => areas.length === 0 || target.startsWith('test:') || areas.includes(target.replace(/^ext:/, ''));
   // On a fresh clone every generated file must already be what the code says.
-  return failures.filter(isOurs).length + (process.env.CI ? rewritten.length : 0);
+  const stale = process.env.CI ? rewritten.map((file) => ({ title: file, message: 'it was not what the code says: build and commit it' })) : [];
+  return [...failures.filter(isOurs).map(({ target, lines }) => ({ title: `${target} was not built`, message: lines.join('\n') })), ...stale];
 };
 
 /** What is named runs with its long tests. */
@@ -88,7 +89,9 @@ const main = async (tally) => {
   const args = readArgs();
   const wanted = (group) => args.areas.length === 0 || args.areas.some((area) => matchesArea(group, area));
   process.chdir(ROOT);
-  tally.failed += await prepare(args.areas, wanted);
+  const unbuilt = await prepare(args.areas, wanted);
+  tally.failed += unbuilt.length;
+  tally.failures.push(...unbuilt);
   const files = selectFiles(args, wanted);
   if (files.length === 0) console.log(args.areas.length ? `There are no tests for ${args.areas.join(', ')}.` : 'There are no tests.');
   else await run(files, args, tally);

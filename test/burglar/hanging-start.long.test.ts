@@ -123,7 +123,16 @@ describe('an extension that hangs at its start', function () {
     await installing;
 
     const starting = await startDaemon(home, { isReady: false });
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    // It listens before its extensions have started, and this one never has.
+    await until(async () =>
+      starting
+        .http()
+        .get('/api/health')
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
     const again = performance.now();
     starting.process.kill('SIGTERM');
     expect(await starting.gone, 'while it starts').to.deep.equal({ code: 0, signal: null });

@@ -161,6 +161,8 @@ describeDaemonOnEngines('a daemon that is killed between migration and switch', 
     await upgrading;
 
     const second = await startDaemon(home);
+    // It listens before its extensions have started.
+    await until(async () => (await second.http().get('/api/acme-notes/notes')).status === 200);
     expect((await second.http().expect(200, 'GET', '/api/acme-notes/notes')).body).to.deep.equal(kept);
     const { body } = await second.http().expect(200, 'GET', `/api/extensions/${ID}`);
     expect([body.state, body.version]).to.deep.equal(['active', '1.0.0']);

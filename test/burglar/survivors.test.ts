@@ -58,7 +58,7 @@ describe('the process of an extension', function () {
       daemon.process.kill('SIGKILL');
       await daemon.gone;
       await looping;
-      await until(async () => !(await Promise.all(family.map(isAlive))).includes(true), 3_000);
+      await until(async () => !(await Promise.all(family.map(isAlive))).includes(true), 10_000);
     });
 
     it(`${isolation}: it and all that belongs to it have the lower priority, each of ten times, and go first when memory is short`, async function () {

@@ -25,7 +25,7 @@ describe('a child process that survived the daemon', () => {
   });
 
   it('is ended before its run goes on, and the model is told that the outcome is not known', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const [pidFile, orphanFile] = [join(place.effects, 'pid'), join(place.effects, 'stray')];
     const story = storyOf('rest', undefined, [
       [
@@ -39,7 +39,7 @@ describe('a child process that survived the daemon', () => {
     const url = (await first.url) ?? '';
     const agentId = await ensureAgent(url);
     const cut = send(url, agentId, story.message);
-    await until(async () => (await pidIn(pidFile)) > 0, 15_000);
+    await until(async () => (await pidIn(pidFile)) > 0, 40_000);
     const [child, orphan] = [await pidIn(pidFile), await pidIn(orphanFile)];
     first.kill();
     await Promise.all([first.gone, cut]);
@@ -61,7 +61,7 @@ describe('a child process that survived the daemon', () => {
   });
 
   it('that an agent had started to go on by itself is ended too, and whoever asks for it is told that it was lost', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const pidFile = join(place.effects, 'long');
     const first = beginLife(place, 3);
     const url = (await first.url) ?? '';
@@ -69,14 +69,14 @@ describe('a child process that survived the daemon', () => {
     const invoke = (base: string, tool: string, body: object) => httpOf(base).post(`/api/tools/${tool}/invoke?agent_id=${agentId}`, body);
     const started = await invoke(url, 'process_start', { command: `setsid sh -c 'echo $$ > ${pidFile}; exec sleep 300' & exec sleep 300` });
     const processId: string = /process (\S+):/.exec(started.body.content)?.[1] ?? '';
-    await until(async () => (await pidIn(pidFile)) > 0, 15_000);
+    await until(async () => (await pidIn(pidFile)) > 0, 40_000);
     const child = await pidIn(pidFile);
     first.kill();
     await first.gone;
     expect(await isAlive(child), 'it outlives the daemon').to.equal(true);
 
     const next = (await beginLife(place, 4).url) ?? '';
-    const isKnown = await until(async () => /was lost/.test((await invoke(next, 'process_list', {})).body.content), 15_000);
+    const isKnown = await until(async () => /was lost/.test((await invoke(next, 'process_list', {})).body.content), 40_000);
 
     expect(isKnown, 'it is known to be lost').to.equal(true);
     expect(await isAlive(child)).to.equal(false);
@@ -88,7 +88,7 @@ describe('a child process that survived the daemon', () => {
 
   for (const [index, point] of ['before spawn #1', 'after spawn #1'].entries())
     it(`that was about to go on by itself when the daemon died, ${point.replace(' #1', '')}, is not started a second time, and the model is told`, async function () {
-      this.timeout(30_000);
+      this.timeout(120_000);
       const file = join(place.effects, `started-${index}`);
       const story = storyOf('rest', undefined, [[{ name: 'process_start', args: { command: `echo $$ >> ${file}; exec sleep 300` } }]]);
       const first = beginLife(place, 5 + 2 * index, point);

@@ -1,7 +1,7 @@
 /** The page in a real browser, and what every view of it must be. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'chai';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -70,6 +70,21 @@ const makeNew = async (page: Page): Promise<void> => {
   await page.setViewportSize(LIKE_A_READER.viewport);
 };
 
+/**
+ * With PAGE_SLOW_MS=300-500 each request to the API waits so long, by chance; with PAGE_SLOW_CPU=6 the page has a sixth of the
+ * processor: what a test takes for drawn already is not there yet then. Only for looking for such tests.
+ */
+const slowDown = async (context: BrowserContext): Promise<void> => {
+  const [shortest = 0, longest = shortest] = (process.env.PAGE_SLOW_MS ?? '').split('-').map(Number);
+  if (longest > 0)
+    await context.route(/\/api\//, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, shortest + Math.random() * (longest - shortest)));
+      await route.continue().catch(() => undefined); // the page was left meanwhile
+    });
+  const rate = Number(process.env.PAGE_SLOW_CPU ?? 1);
+  if (rate > 1) context.on('page', async (page) => (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate }));
+};
+
 /** A browser for the tests of one suite; without one they are skipped, and say so. Call it in `describe`, before other hooks. */
 export const useBrowser = (): { open(url: string, options?: BrowserContextOptions | undefined): Promise<Visit>; browser(): Browser } => {
   let isLent = false;
@@ -94,7 +109,11 @@ export const useBrowser = (): { open(url: string, options?: BrowserContextOption
     if (!browser) throw new Error('the browser is started before the tests, not before that');
     return browser;
   };
-  const newPage = async (options?: BrowserContextOptions): Promise<Page> => (await running().newContext({ ...LIKE_A_READER, ...options })).newPage();
+  const newPage = async (options?: BrowserContextOptions): Promise<Page> => {
+    const context = await running().newContext({ ...LIKE_A_READER, ...options });
+    await slowDown(context);
+    return context.newPage();
+  };
   const lend = async (): Promise<Page> => {
     isLent = true;
     if (lent) return lent;
@@ -195,8 +214,14 @@ const settled = (page: Page): Promise<void> =>
     await Promise.all(ending.map(({ finished }) => finished.catch(() => undefined))); // one that was cancelled is over
   });
 
+/** Until what the view shows has been loaded: grey lines in its place say nothing of it. */
+const loaded = async (page: Page): Promise<void> => {
+  await page.waitForFunction(() => document.querySelector('main') !== null && document.querySelector('main .loading, main div[aria-busy="true"]') === null);
+};
+
 /** At four widths nothing is cut off; in both themes axe finds nothing. Leaves the page as it was. */
 export const expectWellMade = async (page: Page, what: string): Promise<void> => {
+  await loaded(page);
   const before = page.viewportSize();
   const shots = process.env.PAGE_PICTURES;
   for (const width of WIDTHS) {

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { longestFirst } from './costs.mjs';
+import { comparedRuns } from './failures.mjs';
 import { taskOf } from './lanes.mjs';
 import { makeNamespaces } from './namespace.mjs';
 import { addTo, newTally } from './run-files.mjs';
@@ -86,8 +87,9 @@ const runAgain = async (failed, options, tally) => {
   for (const [file, before] of failed) {
     console.log(`\n${file}, once more by itself:`);
     spentMs += await work([file], options, (_file, found) => {
-      addTo(tally, found);
-      if (found.failed === 0) tally.unsteady.push(...before.failures);
+      const { failures, unsteady } = comparedRuns(before.failures, found.failures);
+      addTo(tally, { ...found, failures });
+      tally.unsteady.push(...unsteady);
     });
   }
   return spentMs;

@@ -1,6 +1,7 @@
 /** Prints claims as they are validated, then what failed, then what was skipped and why. The count comes from test.mjs, last. */
 import Mocha from 'mocha';
 import { grown, inMinutes } from './costs.mjs';
+import { closingLines } from './failures.mjs';
 
 const { EVENT_SUITE_BEGIN, EVENT_SUITE_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING, EVENT_RUN_END } = Mocha.Runner.constants;
 
@@ -16,7 +17,6 @@ const printSkipped = (skipped) => {
   for (const { title, reason } of skipped) console.log(`  ${title}: ${reason}`);
 };
 
-const LINES_OF_A_FAILURE = 12;
 const SLOWEST = 12;
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`;
@@ -35,17 +35,8 @@ export const printSummary = ({ allMs, failures, unsteady, times }, budget) => {
     console.log('\nslowest files:');
     for (const { file, ms } of slowest) console.log(`${seconds(ms)}  ${file}`);
   }
-  printFailures('failed beside others and passed alone', unsteady);
-  printFailures('failed', failures);
-};
-
-const printFailures = (what, failures) => {
-  if (failures.length === 0) return;
-  console.log(`\n${what}, ${failures.length}:`);
-  for (const { title, message } of failures) {
-    console.log(`\n  ${title}`);
-    for (const line of message.split('\n').slice(0, LINES_OF_A_FAILURE)) console.log(`    ${line}`);
-  }
+  const closing = closingLines({ failures, unsteady });
+  if (closing) console.log(closing);
 };
 
 /** A mocha reporter that keeps its counts in `tally`. */

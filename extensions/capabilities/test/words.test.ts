@@ -26,9 +26,13 @@ describe('patterns of manifests', () => {
   });
 
   it('take no longer for a hostile pattern', () => {
-    const started = performance.now();
-    matchesPattern('*a'.repeat(400), 'a'.repeat(100_000));
-    expect(performance.now() - started).to.be.below(200);
+    // Three times, so that a turn which a busy machine gave to others is not taken for work.
+    const took = [1, 2, 3].map(() => {
+      const started = performance.now();
+      matchesPattern('*a'.repeat(400), 'a'.repeat(100_000));
+      return performance.now() - started;
+    });
+    expect(Math.min(...took)).to.be.below(200);
   });
 });
 

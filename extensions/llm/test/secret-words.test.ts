@@ -157,9 +157,13 @@ describe('what providers say, without secrets', () => {
 
   it('is quick whatever is said', () => {
     for (const unit of ['sk-', 'key: ', 'a1', 'A', '****', 'x.', 'token=', 'eyJ', '//a:']) {
-      const startedAt = performance.now();
-      withoutSecrets(unit.repeat(20_000 / unit.length));
-      expect(performance.now() - startedAt, unit).to.be.below(500);
+      // Three times, so that a turn which a busy machine gave to others is not taken for work.
+      const took = [1, 2, 3].map(() => {
+        const startedAt = performance.now();
+        withoutSecrets(unit.repeat(20_000 / unit.length));
+        return performance.now() - startedAt;
+      });
+      expect(Math.min(...took), unit).to.be.below(500);
     }
   });
 });

@@ -179,9 +179,15 @@ describe('tools', () => {
   it('T3 ends a tool that heeds neither its time limit nor its signal', async () => {
     const { service, clock } = openTools([toolThat('stuck', () => new Promise(() => undefined), { timeoutMs: 5_000 })]);
     const running = service.execute(call('stuck', { text: '' }));
+    let isOver = false;
+    void running.finally(() => {
+      isOver = true;
+    });
     // Whatever the call waits for before its timer starts.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    await clock.advance(5_000);
+    while (!isOver) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await clock.advance(5_000);
+    }
     expect((await running).content).to.match(/stuck did not end within 5 s/);
   });
 
@@ -195,7 +201,7 @@ describe('tools', () => {
     ]);
     const gone = new AbortController();
     const running = service.execute(call('stuck', { text: '' }), { signal: gone.signal });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    while (began === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     gone.abort();
     expect((await running).content).to.match(/stuck was cancelled/);
     expect((await service.execute(call('stuck', { text: '' }), { signal: gone.signal })).isError).to.equal(true);

@@ -51,6 +51,11 @@ describe('the first hour of conversations', function () {
     (await model.asked()).answer({ deltas: WORDS, eventDelayMs: 100 });
     await page.getByText('part3').last().waitFor();
   };
+  /** The daemon has it: what is typed is drawn before that. */
+  const isQueued = async (text: string): Promise<void> => {
+    await page.locator('.bubble').filter({ hasText: text }).waitFor();
+    await page.getByText('Queued …').waitFor();
+  };
   const sessions = async (): Promise<Array<{ message_count: number }>> => (await kernel.http.expect(200, 'GET', `/api/sessions?agent_id=${agentId}`)).body.sessions;
   const rows = () =>
     page
@@ -110,7 +115,7 @@ describe('the first hour of conversations', function () {
     await page.reload();
     await page.getByText('part3').last().waitFor();
     await say('and then?');
-    await page.locator('.bubble').filter({ hasText: 'and then?' }).waitFor();
+    await isQueued('and then?');
     const texts: string[] = [];
     for (let look = 0; look < 10; look++) {
       texts.push(await page.locator('.turns').innerText());
@@ -129,7 +134,7 @@ describe('the first hour of conversations', function () {
   it('say of a stopped answer which model it was, what it used and how long it ran, and offer another try', async () => {
     await slowly('tell a story');
     await say('and then?');
-    await page.locator('.bubble').filter({ hasText: 'and then?' }).waitFor();
+    await isQueued('and then?');
     await page.getByRole('button', { name: 'Stop' }).click();
     const reported = page.locator('.answered').first();
     await reported.getByText(/^Ran for/).waitFor();

@@ -24,7 +24,7 @@ export const fixtureArea = async (id: string): Promise<FixtureArea> => {
   const sources = join(dirname(dist), 'fixtures/areas', id);
   const bundle = join(dist, 'fixtures', id, 'index.js');
   const [manifest, contributions] = await Promise.all([readJson<internal.Manifest>(join(sources, 'extension.json')), readJson<AllContributions>(join(sources, 'contributions.json'))]);
-  const definition = () => loadDefinition(bundle, { api, hostDependencies: manifest.hostDependencies ?? [], code: sharedCode });
+  const definition = () => loadDefinition(bundle, { api, hostDependencies: manifest.hostDependencies ?? [], code: sharedCode() });
   return { sources, bundle, installed: fixtureExtension({ id, manifest, contributions: namesOf(contributions), definition }) };
 };
 

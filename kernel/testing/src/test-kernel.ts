@@ -64,14 +64,14 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
   if (options.config !== undefined || options.home === undefined) await writeFile(join(home, 'config.toml'), options.config ?? OPEN_RATE);
   // Where a test makes the parts that open it, or another build, its database is made by them.
   const isOurs = options.releaseFile === undefined && options.factories === undefined && options.isFirstStart !== true && !existsSync(join(home, 'data/svc.db'));
-  const database = await databaseOfHome(home, isOurs ? () => copyMigrated(home, { releaseFile: releaseFile(), code: sharedCode }) : undefined);
+  const database = await databaseOfHome(home, isOurs ? () => copyMigrated(home, { releaseFile: releaseFile(), code: sharedCode() }) : undefined);
   place[STARTED] = (place[STARTED] ?? 0) + 1;
   const daemon = await bootDaemon({
     env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, ...database, ...options.env },
     releaseFile: options.releaseFile ?? releaseFile(),
     foreground: false,
     checkReplies: true,
-    code: sharedCode,
+    code: sharedCode(),
     port: 0,
     ...pick(options, ['extra', 'thirdParties', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
   });

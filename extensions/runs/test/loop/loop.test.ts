@@ -180,14 +180,20 @@ describe('the agent loop', () => {
     expect(ended).to.deep.equal(['cancelled']);
   });
 
-  /** What is on its way has arrived. */
-  const saidSoFar = () => new Promise((resolve) => setTimeout(resolve, 300));
+  /** Sends a message, and resolves with what comes of it once so much of the answer has come. */
+  const receivedUntil = async (svc: ModelKernel, message: object, wanted: string) => {
+    let text = '';
+    const received = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, message, {}, ({ event, data }) => {
+      if (event === 'chunk') text += data.content;
+      return false;
+    });
+    await until(() => text.includes(wanted));
+    return { received };
+  };
 
   it('keeps what was said until it was stopped: for who stopped it, in the session, and for the model', async () => {
     const svc = await boot([{ thoughts: 'Long ago.', deltas: ['Once ', 'upon '], hangAfter: true }, { text: 'And so on.' }]);
-    const received = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
-    await until(() => svc.model.requests.length === 1);
-    await saidSoFar();
+    const { received } = await receivedUntil(svc, { message: 'tell me' }, 'Once upon ');
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
     expect((await received).at(-1)?.data.result).to.include({ response: 'Once upon ', finish: 'cancelled' });
     expect((await history(svc)).slice(1)).to.have.length(2);
@@ -210,9 +216,7 @@ describe('the agent loop', () => {
 
   it('keeps nothing of a stopped answer to an incognito message', async () => {
     const svc = await boot([{ deltas: ['a ', 'secret'], hangAfter: true }]);
-    const received = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'hush', incognito: true });
-    await until(() => svc.model.requests.length === 1);
-    await saidSoFar();
+    const { received } = await receivedUntil(svc, { message: 'hush', incognito: true }, 'a secret');
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
     const events = await received;
     expect(events.at(-1)?.data.result.response).to.equal('a secret');

@@ -134,7 +134,7 @@ describeOnEngines('the runs of a session', () => {
   it('tell of a call that was stopped or failed which model it was, what it used until then, and how often it was asked', async () => {
     const stopped = send('slowly');
     await until(() => svc.model.requests.length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await svc.http.events('GET', `/api/agents/${svc.agent.id}/sessions/${svc.agent.session_id}/stream`, undefined, {}, ({ event }) => event === 'chunk');
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/stop`);
     const answer = (await stopped).body;
     await send('fail');

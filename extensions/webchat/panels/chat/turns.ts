@@ -10,6 +10,8 @@ export interface Turn {
   readonly parts: readonly Part[];
   /** The last entry of it. */
   readonly lastSeq?: number;
+  /** Known before the run itself: the runs are read by another request, which may be answered earlier. */
+  readonly runId?: string;
   readonly run?: SessionRun;
   readonly live?: LiveRun;
   /** It stands beside the conversation, which keeps nothing of it; with the command that answered, or none where a model did. */
@@ -44,16 +46,18 @@ export const keptTurns = (history: History | undefined, sessionRuns: readonly Se
   if (history?.compacted_summary) turns.push({ key: 'summary', summary: history.compacted_summary, parts: [] });
   for (const message of history?.messages ?? []) {
     const role = message.role.toLowerCase();
-    const run = message.run_id == null ? undefined : runs.get(message.run_id);
+    const runId = message.run_id ?? undefined;
+    const run = runId === undefined ? undefined : runs.get(runId);
+    const ofRun = { ...(runId === undefined ? {} : { runId }), ...(run ? { run } : {}) };
     const last = turns.at(-1);
-    if (role === 'user') turns.push({ key: `m${message.seq}`, question: questionOf(message), parts: [], lastSeq: message.seq, ...(run ? { run } : {}) });
+    if (role === 'user') turns.push({ key: `m${message.seq}`, question: questionOf(message), parts: [], lastSeq: message.seq, ...ofRun });
     else if (role === 'system') {
       // How a run ended is told by its turn.
       if (!run) turns.push({ key: `m${message.seq}`, note: message.content, parts: [], lastSeq: message.seq });
       else if (last?.run?.run_id === run.run_id) turns[turns.length - 1] = { ...last, lastSeq: message.seq };
     } else if (last && last.note === undefined && last.summary === undefined && (last.run?.run_id === run?.run_id || !run))
       turns[turns.length - 1] = { ...last, parts: [...last.parts, ...partsOf(message)], lastSeq: message.seq };
-    else turns.push({ key: `m${message.seq}`, parts: partsOf(message), lastSeq: message.seq, ...(run ? { run } : {}) });
+    else turns.push({ key: `m${message.seq}`, parts: partsOf(message), lastSeq: message.seq, ...ofRun });
   }
   return turns;
 };
@@ -71,7 +75,7 @@ export const withLive = (kept: readonly Turn[], lives: readonly LiveRun[]): read
   if (lives.length === 0) return kept;
   const placed = new Set<string>();
   const shown = kept.map((turn) => {
-    const live = lives.find(({ runId }) => runId !== undefined && runId === turn.run?.run_id);
+    const live = lives.find(({ runId }) => runId !== undefined && runId === turn.runId);
     if (!live) return turn;
     placed.add(live.id);
     return { ...turn, parts: live.parts, live };
