@@ -1,7 +1,7 @@
 import { Agents } from '@svc/ext-agents/contract';
 import { Approvals } from '@svc/ext-approvals/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { defineExtension, MetricsCollect, SecurityReport, ToolAfter, ToolBefore } from '@svc/api';
+import { defineExtension, MetricsCollect, securityProbe, SecurityReport, ToolAfter, ToolBefore } from '@svc/api';
 import { taintTables } from '../migrations/0001_init.js';
 import { createAfter } from './after.js';
 import { createBefore } from './before.js';
@@ -10,7 +10,7 @@ import * as contract from './contract.js';
 import { createConversations } from './conversations.js';
 import { createCounter } from './counter.js';
 import { createFileLabels } from './files.js';
-import { scanHolds, taintHolds } from './probes.js';
+import { lookAtScan, lookAtTaint } from './probes.js';
 
 const BEFORE_STAGE = -100;
 /** After all other taps: what the model reads is what is scanned. */
@@ -34,7 +34,13 @@ export default defineExtension({
     ctx.hooks.tap(ToolBefore, before, { stage: BEFORE_STAGE });
     ctx.hooks.tap(ToolAfter, createAfter({ settings, conversations, files, counter, clock: ctx.clock }), { stage: AFTER_STAGE });
     ctx.hooks.tap(MetricsCollect, () => counter.metrics());
-    ctx.hooks.tap(SecurityReport, () => ({ name: 'taint_tracking', state: taintHolds() ? 'active' : 'degraded' }));
-    ctx.hooks.tap(SecurityReport, () => ({ name: 'prompt_injection_scanning', state: scanHolds() ? 'active' : 'degraded' }));
+    ctx.hooks.tap(
+      SecurityReport,
+      securityProbe('taint_tracking', () => lookAtTaint(settings())),
+    );
+    ctx.hooks.tap(
+      SecurityReport,
+      securityProbe('prompt_injection_scanning', () => lookAtScan(settings())),
+    );
   },
 });

@@ -5,7 +5,7 @@ import { createBefore } from '../src/before.js';
 import type { Taint } from '../src/config.js';
 import { createCounter } from '../src/counter.js';
 import { createCorpus } from '../src/policy/corpus.js';
-import { scanHolds, taintHolds } from '../src/probes.js';
+import { lookAtScan, lookAtTaint } from '../src/probes.js';
 
 const SETTINGS: Taint = { mode: 'ask', trusted_tools: [], trusted_hosts: [], scan: true };
 
@@ -57,6 +57,9 @@ describe('a call with something from outside', () => {
   });
 
   it('is what the security report tries', () => {
-    expect([taintHolds(), scanHolds()]).to.deep.equal([true, true]);
+    const states = (changed: Partial<Taint>) => [lookAtTaint({ ...SETTINGS, ...changed }).state, lookAtScan({ ...SETTINGS, ...changed }).state];
+    expect(states({})).to.deep.equal(['active', 'active']);
+    expect(states({ mode: 'log', net_fetch: 'ask', scan: false })).to.deep.equal(['degraded', 'inactive']);
+    expect(states({ mode: 'allow' })).to.deep.equal(['inactive', 'active']);
   });
 });
