@@ -88,5 +88,7 @@ const unreported = ({ owner }: System, rows: ReadonlyArray<Gathered<SecurityFind
   if (extension.state === 'active') return { owner, state: 'inactive', detail: `The extension ${owner} does not report it.` };
   const why = extension.reason === null ? '' : `: ${extension.reason}`;
   if (extension.state === 'inactive') return { owner, state: 'inactive', detail: `The extension ${owner} is switched off. svc ext enable ${owner} switches it on.` };
+  // It waits for another one, which is off.
+  if (extension.state === 'pending') return { owner, state: 'inactive', detail: `The extension ${owner} waits${why}. svc ext why ${owner} explains it.` };
   return { owner, state: 'failed', detail: `The extension ${owner} is ${extension.state}${why}. svc ext why ${owner} explains it.` };
 };

@@ -54,6 +54,10 @@ describe('the security report', () => {
       state: 'failed',
       detail: 'The extension audit is failed: its table is broken. svc ext why audit explains it.',
     });
+    expect(await evidenceOf('merkle_audit_trail', [], [{ ...off, state: 'pending', reason: 'vault is off' }])).to.deep.include({
+      state: 'inactive',
+      detail: 'The extension audit waits: vault is off. svc ext why audit explains it.',
+    });
     for (const name of ['wasm_dual_metering', 'ofp_hmac_auth']) expect(await evidenceOf(name, [])).to.deep.include({ state: 'inactive', owner: null, detail: 'Not part of this version.' });
   });
 
