@@ -269,7 +269,10 @@ export const Llm = defineService('llm', '1.2.0', {
   /** Throws `token_quota_exceeded` or `budget_exceeded` (429, with the time it goes on) while the agent may not call these models. No limit of cost stops models that cost nothing. */
   admit: method([Type.String({ description: 'Agent id' }), Type.Array(Choice)], Type.Void()),
   /** The most that a call may cost, as a row to commit with the intent; name it to the call by `reservation`. Throws what `admit` throws. */
-  reserve: method([ModelRequest, CallContext], Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number(), writes: SealedWrites })),
+  reserve: method(
+    [ModelRequest, CallContext],
+    Type.Object({ reservation: Type.String({ description: 'Empty where there is a limit: the call reserves by itself' }), ceilingMicros: Type.Number(), writes: SealedWrites }),
+  ),
   /** One model call with retries and fallback, within what the agent may use. Every attempt stands in the answer, and in the error's `details.attempts`. */
   complete: method([ModelRequest, CallContext], ModelAnswer, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
   /** The same, with each piece of text as it comes. */

@@ -141,7 +141,8 @@ const reserve = async (deps: LlmDeps, request: ModelRequest, context: CallContex
   await admit(deps, context.agentId, [request, ...request.fallbacks]);
   const ceiling = await ceilingOf(deps, request);
   const reservation = deps.ids.uuid();
-  return { reservation, ceilingMicros: ceiling.costMicros, writes: [...(await deps.quota.announce(reservation, context, ceiling))] };
+  const writes = await deps.quota.announce(reservation, context, ceiling);
+  return { reservation: writes.length === 0 ? '' : reservation, ceilingMicros: ceiling.costMicros, writes: [...writes] };
 };
 
 /** How a call is heard and ended. */

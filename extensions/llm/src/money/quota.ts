@@ -82,7 +82,7 @@ export const createQuota = (deps: QuotaDeps): Quota => ({
   announce: async (id, context, ceiling) => ((await limitsOf(deps, context.agentId)).length === 0 ? [deps.reservations.insert(id, context, ceiling)] : []),
   hold: async (context, ceiling, signal) => {
     const limited = await limitsOf(deps, context.agentId);
-    if (limited.length === 0) return context.reservation === undefined ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
+    if (limited.length === 0) return !context.reservation ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
     return limitedHold(deps, context, limited, await ceiling(), signal);
   },
   standing: async (scope) => standingOf(deps, scope, await limitsOfScope(deps, scope), deps.config.get(BudgetSection)),
@@ -122,8 +122,8 @@ const limitedHold = async (deps: QuotaDeps, context: CallContext, limited: Await
 /** What an earlier process left of this run counts before anything is asked, and the row of its intent gives way to the one of the call. */
 const settleLeft = async (deps: QuotaDeps, { runId, agentId, reservation }: CallContext): Promise<void> => {
   const left = await deps.reservations.leftOf(runId);
-  if (left.length === 0 && reservation === undefined) return;
-  await deps.db.commit([...left, ...(reservation === undefined ? [] : [deps.reservations.remove(reservation)]), ...(left.length === 0 ? [] : [usedBy(deps, agentId)])]);
+  if (left.length === 0 && !reservation) return;
+  await deps.db.commit([...left, ...(reservation ? [deps.reservations.remove(reservation)] : []), ...(left.length === 0 ? [] : [usedBy(deps, agentId)])]);
   if (left.length === 0) return;
   deps.ledgers.stale(agentId);
   deps.ledgers.stale(null);
