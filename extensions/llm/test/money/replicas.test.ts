@@ -107,9 +107,9 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
         open += 100;
         most = Math.max(most, open);
         await new Promise((resolve) => setTimeout(resolve, number % 5));
-        // What is left of what was reserved is for others.
-        await db.commit([...store.insert([rowOf(`u${runId}`, runId, 80)]), ...hold.settle({ tokens: 2, costMicros: 80 }, Date.now())]);
+        // What is left of what was reserved is for others from now on.
         open -= 20;
+        await db.commit([...store.insert([rowOf(`u${runId}`, runId, 80)]), ...hold.settle({ tokens: 2, costMicros: 80 }, Date.now())]);
         return 'ok';
       } catch (error) {
         return isSvcError(error) ? error.code : String(error);
