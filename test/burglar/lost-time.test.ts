@@ -13,7 +13,7 @@ const REQUEST: ToolRequest = {
   args: {},
   needs: [],
   call: {
-    ...{ callId: 'c', runId: 'r', agentId: 'a', sessionId: 's', actor: OWNER, depth: 0 },
+    ...{ callId: 'c', runId: '', agentId: '', sessionId: '', actor: OWNER, depth: 0 },
     capabilities: { tools: [], network: [], memory_read: [], memory_write: [], shell: [], agent_spawn: false, agent_message: [], file_system: false, max_llm_tokens_per_hour: null },
   },
   digest: '0',

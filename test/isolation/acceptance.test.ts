@@ -123,7 +123,7 @@ describe('the kernel, and code in another process', function () {
         manifest: { hooks: [{ name: 'tool.after' }] },
         activate: 'ctx.hooks.tap(api.ToolAfter, (output, request) => ({ ...output, content: output.content + request.tool.name }));',
       });
-      expect(await kernel.daemon.parts.hooks.handle(ToolAfter).call({ content: 'x ' }, REQUEST)).to.deep.equal({ content: 'x file_read' });
+      expect(await kernel.daemon.parts.hooks.handle(ToolAfter).call({ content: 'x ' }, REQUEST)).to.include({ content: 'x file_read' });
     });
   });
 

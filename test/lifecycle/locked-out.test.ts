@@ -109,7 +109,7 @@ describe('an area without which nobody gets in', () => {
         .filter((one) => one.repairs)
         .map((one) => one.id)
         .sort(),
-    ).to.deep.equal(['enableExtension', 'getExtension', 'getExtensionGraph', 'getHealthDetail', 'listExtensions', 'planExtensionChange', 'reloadExtension', 'resetExtension']);
+    ).to.deep.equal(['enableExtension', 'getExtension', 'getExtensionGraph', 'getHealthDetail', 'getSecurityReport', 'listExtensions', 'planExtensionChange', 'reloadExtension', 'resetExtension']);
   });
 
   it('takes no more than a few wrong keys while the rate limit is off', async () => {

@@ -94,6 +94,7 @@ describe('the first hour of conversations', function () {
     await say('/new');
     await page.locator('.system-said').getByText('A new session has started').waitFor();
     expect(page.url()).not.to.equal(before);
+    await rows().first().waitFor();
     expect(await rows().count()).to.equal(1);
     expect(await composer().evaluate((field) => field === document.activeElement)).to.equal(true);
     await say('/new');
