@@ -71,7 +71,8 @@ describe('what a burglar is shown', () => {
     const { kernel, shown } = await breakIn();
     const { hooks } = kernel.daemon.parts;
     const facts = { name: 'file_read', description: 'x', params: { type: 'object' }, risk: 'exec', replay: 'safe', parallel: true, capabilities: [] } as const;
-    const call = { callId: 'c', runId: 'r', agentId: 'a', sessionId: 's', actor, depth: 0, capabilities };
+    // Of nobody's run: policies that look for the agent and its conversation have nothing to look for.
+    const call = { callId: 'c', runId: '', agentId: '', sessionId: '', actor, depth: 0, capabilities };
     const request = { tool: facts, args: { path: 'own.txt' }, call, digest: 'd', earlier: [], needs: [] };
     const before = JSON.stringify(request);
     await hooks.handle(ToolBefore).call(request);
