@@ -68,7 +68,7 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   resolve: async (choice) => inMemory(deps).resolve(choice),
   canThink: async (choice) => inMemory(deps).canThink(choice),
   checkParameters: async (choice, parameters) => leftOutOf(deps, await deps.resolution.resolve(choice), parameters),
-  admit: (agentId, choices) => admit(deps, agentId, choices),
+  admit: async (agentId, choices) => deps.quota.admit(agentId, () => areFree(deps, choices)),
   reserve: (request, context) => reserve(deps, request, context),
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined, onThought: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
@@ -129,16 +129,12 @@ const lastsMs = ({ config }: LlmDeps, models: number, timeoutMs: number | undefi
   return ((timeoutMs ?? request_timeout_secs * 1_000) + max_wait_ms) * (max_retries + 1) * models;
 };
 
-const admit = async (deps: LlmDeps, agentId: string, choices: readonly Choice[]): Promise<void> => {
+const areFree = async (deps: LlmDeps, choices: readonly Choice[]): Promise<boolean> => {
   const models = await Promise.all([...choices, ...(await deps.resolution.fallbacks())].map((choice) => resolvedOr(deps, choice, UNPRICED)));
-  return deps.quota.admit(
-    agentId,
-    models.every(({ price }) => price === undefined),
-  );
+  return models.every(({ price }) => price === undefined);
 };
 
 const reserve = async (deps: LlmDeps, request: ModelRequest, context: CallContext): ReturnType<LlmService['reserve']> => {
-  await admit(deps, context.agentId, [request, ...request.fallbacks]);
   const ceiling = await ceilingOf(deps, request);
   const reservation = deps.ids.uuid();
   const writes = await deps.quota.announce(reservation, context, ceiling);

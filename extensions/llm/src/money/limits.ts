@@ -1,5 +1,5 @@
 /** What a scope may use: an agent by its manifest, all agents together by [budget]. */
-import type { Actors, ConfigHandle } from '@svc/api';
+import { type Actors, type AtOnce, atOnce, type ConfigHandle, whenKnown } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { type Budget, BudgetSection } from '../config.js';
 import type { Scope } from '../store.js';
@@ -14,6 +14,11 @@ export interface Limits {
   readonly costPerMonth: number;
 }
 
+export interface ScopeLimits {
+  readonly scope: Scope;
+  readonly limits: Limits;
+}
+
 export interface LimitsDeps {
   readonly actors: Pick<Actors, 'system'>;
   readonly agents: Pick<AgentsService, 'get'>;
@@ -25,15 +30,18 @@ const micros = (usd: number): number => Math.floor(usd * 1_000_000);
 const isLimited = (limits: Limits): boolean => Object.values(limits).some((limit) => limit > 0);
 
 /** The limits of an agent and of all agents, as far as there are any. They are read for each call, so that a change holds at once. */
-export const limitsOf = async (deps: LimitsDeps, agentId: string): Promise<ReadonlyArray<{ readonly scope: Scope; readonly limits: Limits }>> => {
-  const scopes: readonly Scope[] = [agentId, null];
-  const all = await Promise.all(scopes.map(async (scope) => ({ scope, limits: await limitsOfScope(deps, scope) })));
-  return all.filter(({ limits }) => isLimited(limits));
-};
+export const limitsOf = (deps: LimitsDeps, agentId: string): AtOnce<readonly ScopeLimits[]> =>
+  whenKnown(limitsOfScope(deps, agentId), (ofAgent) => {
+    const all = [
+      { scope: agentId, limits: ofAgent },
+      { scope: null, limits: limitsOfAll(deps.config.get(BudgetSection)) },
+    ];
+    return all.filter(({ limits }) => isLimited(limits));
+  });
 
-export const limitsOfScope = async ({ config, agents, actors }: LimitsDeps, scope: Scope): Promise<Limits> => {
+export const limitsOfScope = ({ config, agents, actors }: LimitsDeps, scope: Scope): AtOnce<Limits> => {
   const budget = config.get(BudgetSection);
-  return scope === null ? limitsOfAll(budget) : limitsOfAgent((await agents.get(actors.system('budgets'), scope)).manifest, budget);
+  return scope === null ? limitsOfAll(budget) : whenKnown(atOnce(agents).get(actors.system('budgets'), scope), ({ manifest }) => limitsOfAgent(manifest, budget));
 };
 
 const limitsOfAgent = ({ capabilities, resources }: Pick<AgentManifest, 'capabilities' | 'resources'>, budget: Budget): Limits => {

@@ -10,12 +10,12 @@
  * Q5  A call goes out after its row is committed and was seen together with those of others. Of calls in different processes
  *     that are too much together, whoever sees that takes its row back: perhaps all of them do, never none.
  */
-import type { Clock, Db, Events, Ids, Write } from '@svc/api';
+import { type AtOnce, type Clock, type Db, type Events, type Ids, whenKnown, type Write } from '@svc/api';
 import { BudgetSection } from '../config.js';
 import { BudgetReached, type BudgetStanding, type CallContext, LlmUsed } from '../contract.js';
 import type { Scope } from '../store.js';
 import type { Ledger, Ledgers, Need } from './quota-ledger.js';
-import { type Limits, type LimitsDeps, limitsOf, limitsOfScope } from './limits.js';
+import { type Limits, type LimitsDeps, limitsOf, limitsOfScope, type ScopeLimits } from './limits.js';
 import { standingOf } from './report.js';
 import type { Ceiling, Reservations } from './reservations.js';
 import { reached, spentNow } from './thresholds.js';
@@ -31,13 +31,13 @@ export interface Hold {
 }
 
 export interface Quota {
-  /** Throws `token_quota_exceeded` or `budget_exceeded` when nothing is left; reserves nothing. */
-  admit(agentId: string, isFree?: boolean): Promise<void>;
+  /** Throws `token_quota_exceeded` or `budget_exceeded` when nothing is left; reserves nothing. `isFree` is asked only where there is a limit. */
+  admit(agentId: string, isFree: () => Promise<boolean>): AtOnce<void>;
   /**
-   * The row of a call that joins the commit of its intent, where no limit has to be asked: `hold` names it. Without it, when
-   * there are limits, `hold` makes its own.
+   * The row of a call that joins the commit of its intent, where no limit has to be asked: `hold` names it. Where there is
+   * one it throws what `admit` throws, else answers nothing, and `hold` makes a row of its own.
    */
-  announce(id: string, context: CallContext, ceiling: Ceiling): Promise<readonly Write[]>;
+  announce(id: string, context: CallContext, ceiling: Ceiling): AtOnce<readonly Write[]>;
   /** Reserves. Waits while calls on their way may yet leave something over. */
   hold(context: CallContext, ceiling: () => Promise<Ceiling>, signal: AbortSignal): Promise<Hold>;
   /** The limits of a scope, and what counts against them. */
@@ -72,14 +72,9 @@ const ELSEWHERE_MS = 1_000;
 const NOTHING: Need = { tokens: 0, costMicros: 0 };
 
 export const createQuota = (deps: QuotaDeps): Quota => ({
-  admit: async (agentId, isFree = false) => {
-    for (const { scope, limits } of await limitsOf(deps, agentId)) {
-      const verdict = verdictOn(scope, limits, await deps.ledgers.of(scope), { need: NOTHING, isFree }, deps.clock.now());
-      // What merely has to wait a moment is let in; it waits at the call.
-      if (verdict && !verdict.mayPass) throw verdict.refusal;
-    }
-  },
-  announce: async (id, context, ceiling) => ((await limitsOf(deps, context.agentId)).length === 0 ? [deps.reservations.insert(id, context, ceiling)] : []),
+  admit: (agentId, isFree) => whenKnown(limitsOf(deps, agentId), (limited) => (limited.length === 0 ? undefined : isFree().then((free) => admit(deps, limited, free)))),
+  announce: (id, context, ceiling) =>
+    whenKnown(limitsOf(deps, context.agentId), (limited) => (limited.length === 0 ? [deps.reservations.insert(id, context, ceiling)] : admit(deps, limited, ceiling.costMicros === 0).then(() => []))),
   hold: async (context, ceiling, signal) => {
     const limited = await limitsOf(deps, context.agentId);
     if (limited.length === 0) return !context.reservation ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
@@ -93,13 +88,21 @@ export const createQuota = (deps: QuotaDeps): Quota => ({
   size: () => deps.ledgers.size(),
 });
 
+const admit = async (deps: QuotaDeps, limited: readonly ScopeLimits[], isFree: boolean): Promise<void> => {
+  for (const { scope, limits } of limited) {
+    const verdict = verdictOn(scope, limits, await deps.ledgers.of(scope), { need: NOTHING, isFree }, deps.clock.now());
+    // What merely has to wait a moment is let in; it waits at the call.
+    if (verdict && !verdict.mayPass) throw verdict.refusal;
+  }
+};
+
 const unlimited = async (deps: QuotaDeps, context: CallContext, ceiling: Ceiling): Promise<Hold> => {
   const id = deps.ids.uuid();
   await deps.db.commit([...(await deps.reservations.leftOf(context.runId)), deps.reservations.insert(id, context, ceiling)]);
   return holdOf(deps, context, id, [], NOTHING);
 };
 
-const limitedHold = async (deps: QuotaDeps, context: CallContext, limited: Awaited<ReturnType<typeof limitsOf>>, ceiling: Ceiling, signal: AbortSignal): Promise<Hold> => {
+const limitedHold = async (deps: QuotaDeps, context: CallContext, limited: readonly ScopeLimits[], ceiling: Ceiling, signal: AbortSignal): Promise<Hold> => {
   const need = needOf(ceiling);
   await settleLeft(deps, context);
   let leftMs = MAX_WAIT_MS;
@@ -184,7 +187,7 @@ const holdOf = (deps: QuotaDeps, context: CallContext, id: string, accounts: rea
           deps.events.event(BudgetReached, { agentId: scope, period, percent, limitUsd: limitMicros / 1_000_000, usedUsd: usedMicros / 1_000_000 }),
         );
       });
-      return [deps.reservations.remove(id), ...alerts, ...(accounts.length > 0 ? [usedBy(deps, context.agentId)] : [])];
+      return [deps.reservations.spend(id), ...alerts, ...(accounts.length > 0 ? [usedBy(deps, context.agentId)] : [])];
     },
   };
 };

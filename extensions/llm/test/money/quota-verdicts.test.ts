@@ -27,7 +27,7 @@ describe('the verdict on what an agent may use', () => {
       agents: { get: async () => ({ manifest: { capabilities: { max_llm_tokens_per_hour: tokens }, resources: { ...none, ...resources } } }) as unknown as Agent },
       config: { get: () => ({ ...NO_BUDGET, ...budget }) as never, onChange: () => ({ dispose: () => undefined }) },
       ledgers: createLedgers({ store, clock }),
-      reservations: { insert: () => sealed('insert'), remove: () => sealed('remove'), leftOf: async () => [], sweep: async () => 0 },
+      reservations: { insert: () => sealed('insert'), remove: () => sealed('remove'), spend: () => sealed('spend'), leftOf: async () => [], sweep: async () => 0 },
       db: { commit: async () => ({ changes: [] }) },
       events: { event: ({ name }, data) => sealed(`${name} ${JSON.stringify(data)}`) },
       self: 'me',
@@ -40,6 +40,7 @@ describe('the verdict on what an agent may use', () => {
       const hold = await quota.hold(context, async () => ceiling, signal);
       return { settle: (used: Need) => hold.settle(used, clock.now()).map(({ sealed: name }) => name) };
     };
+    const admit = async (): Promise<void> => quota.admit('a', async () => false);
     const refusal = async (work: Promise<unknown>): Promise<SvcError> => {
       const error = await work.then(
         () => undefined,
@@ -48,36 +49,36 @@ describe('the verdict on what an agent may use', () => {
       if (error === undefined) throw new Error('it should have been refused');
       return error as SvcError; // a quota throws nothing else
     };
-    return { clock, quota, reserve, refusal };
+    return { clock, quota, admit, reserve, refusal };
   };
 
   it('keeps no book on an agent without limits', async () => {
-    const { quota, reserve } = open({});
+    const { quota, reserve, admit } = open({});
     (await reserve({ tokens: 1_000_000, costMicros: 1_000_000 })).settle({ tokens: 1_000_000, costMicros: 1_000_000 });
-    await quota.admit('a');
+    await admit();
     expect(quota.size()).to.equal(0);
   });
 
   it('says of tokens on their way to come again in a second, and of used ones when the hour has passed', async () => {
-    const { reserve, refusal, quota } = open({ tokens: 100 });
+    const { reserve, refusal, admit } = open({ tokens: 100 });
     const place = await reserve({ tokens: 100 });
     const early = await refusal(reserve({ tokens: 1 }, gone));
     expect(early.details).to.deep.equal({ limit: 100, used: 0, reset_at: '2026-03-10T12:00:01.000Z' });
     expect(early.headers).to.deep.equal({ 'retry-after': '1' });
-    await quota.admit('a');
+    await admit();
     place.settle({ tokens: 99, costMicros: 0 });
     place.settle({ tokens: 500, costMicros: 0 });
     const last = await reserve({ tokens: 1 });
     last.settle({ tokens: 1, costMicros: 0 });
-    const late = await refusal(quota.admit('a'));
+    const late = await refusal(admit());
     expect(late.details).to.deep.equal({ limit: 100, used: 100, reset_at: '2026-03-10T13:01:00.000Z' });
     expect(late.headers).to.deep.equal({ 'retry-after': '3660' });
   });
 
   it('lets whoever waits for a minute to end in when it does', async () => {
-    const { reserve, refusal, quota, clock } = open({ tokens: 1_000, burst_ratio: 0.1 });
+    const { reserve, refusal, admit, clock } = open({ tokens: 1_000, burst_ratio: 0.1 });
     (await reserve({ tokens: 100 })).settle({ tokens: 100, costMicros: 0 });
-    await quota.admit('a');
+    await admit();
     expect((await refusal(reserve({ tokens: 1 }, gone))).details).to.deep.equal({ limit: 100, used: 100, reset_at: '2026-03-10T12:01:00.000Z' });
     let isIn = false;
     const waiting = reserve({ tokens: 1 }).then(() => {
@@ -109,26 +110,26 @@ describe('the verdict on what an agent may use', () => {
       ['max_cost_per_day_usd', 'day', '2026-03-11T00:00:00.000Z'],
       ['max_cost_per_month_usd', 'month', '2026-04-01T00:00:00.000Z'],
     ] as const) {
-      const { reserve, refusal, quota } = open({ [key]: 0.000_1 });
+      const { reserve, refusal, admit } = open({ [key]: 0.000_1 });
       (await reserve({ costMicros: 100 })).settle({ tokens: 0, costMicros: 40 });
       const place = await reserve({ costMicros: 60 });
       const waits = await refusal(reserve({ costMicros: 1 }, gone));
       expect(waits.details, period).to.deep.equal({ scope: 'agent', period, limit_usd: 0.000_1, used_usd: 0.000_04, call_usd: 0.000_001, reset_at: '2026-03-10T12:00:01.000Z' });
       const never61 = await refusal(reserve({ costMicros: 61 }));
       expect(never61.details, period).to.deep.equal({ scope: 'agent', period, limit_usd: 0.000_1, used_usd: 0.000_04, call_usd: 0.000_061, reset_at: resetAt });
-      await quota.admit('a');
+      await admit();
       place.settle({ tokens: 0, costMicros: 60 });
-      expect((await refusal(quota.admit('a'))).details, period).to.include({ used_usd: 0.000_1, call_usd: 0 });
+      expect((await refusal(admit())).details, period).to.include({ used_usd: 0.000_1, call_usd: 0 });
     }
   });
 
   it('lets a call that costs nothing begin, whatever was spent', async () => {
-    const { reserve, refusal, quota } = open({ max_cost_per_day_usd: 0.000_1 }, { daily_limit: 0.000_1 });
+    const { reserve, refusal, quota, admit } = open({ max_cost_per_day_usd: 0.000_1 }, { daily_limit: 0.000_1 });
     (await reserve({ costMicros: 100 })).settle({ tokens: 0, costMicros: 100 });
     (await reserve({ tokens: 1_000_000 })).settle({ tokens: 1_000_000, costMicros: 0 });
-    await quota.admit('a', true);
+    await quota.admit('a', async () => true);
     expect((await refusal(reserve({ costMicros: 1 }))).code).to.equal('budget_exceeded');
-    expect((await refusal(quota.admit('a'))).code).to.equal('budget_exceeded');
+    expect((await refusal(admit())).code).to.equal('budget_exceeded');
   });
 
   it('holds the limit of all agents together, and says that it is theirs', async () => {
