@@ -130,7 +130,7 @@ for (const [name, transport] of [
 
       it('what speaks no HTTP is not taken for the daemon', async () => {
         await answering(() => undefined);
-        const mail = createMailServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end('220 mail.example.com ESMTP\r\n')));
+        const mail = createMailServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.write('220 mail.example.com ESMTP\r\n')));
         await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve));
         const url = `http://127.0.0.1:${(mail.address() as AddressInfo).port}`;
         expect(await errorOf(clientOf(url, { retries: 0 }).call('listAgents'))).to.be.instanceOf(NotSvcError);
