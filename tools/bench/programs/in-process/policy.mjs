@@ -38,7 +38,9 @@ const before = daemon.parts.hooks.handle(ToolBefore);
 const readAgent = () => fetch(`${daemon.url}/api/agents/${made.agent_id}`, { headers: { authorization: `Bearer ${key}` } }).then((one) => one.json());
 
 const agent = await readAgent();
-const session = await fetch(`${daemon.url}/api/agents/${made.agent_id}/sessions`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, body: '{}' }).then((one) => one.json());
+const session = await fetch(`${daemon.url}/api/agents/${made.agent_id}/sessions`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, body: '{}' }).then(
+  (one) => one.json(),
+);
 /** What it has said and read: its person's words, and results of which each fourth is a page of the web. */
 const page = (n) => `Notes on release ${n}. See https://releases.example.com/${n}/notes, or write to team-${n}@example.com.\n${'The list is sorted by name, then by date. '.repeat(30)}`;
 const entries = Array.from({ length: earlierCalls }, (_, n) => {
@@ -48,7 +50,14 @@ const entries = Array.from({ length: earlierCalls }, (_, n) => {
   const body = {
     user: { parts: [{ type: 'text', text: `Sort the list of part ${n} by name and commit it.` }] },
     tool_call: { callId: `read-${n + 1}`, tool, args: { path: `src/file-${n}.ts` } },
-    tool_result: { callId: `read-${n}`, tool, content: page(n), isError: false, status: 'completed', ...(tool === 'web_fetch' ? { origin: { labels: ['ExternalNetwork'], source: 'web_fetch' } } : {}) },
+    tool_result: {
+      callId: `read-${n}`,
+      tool,
+      content: page(n),
+      isError: false,
+      status: 'completed',
+      ...(tool === 'web_fetch' ? { origin: { labels: ['ExternalNetwork'], source: 'web_fetch' } } : {}),
+    },
     assistant: { parts: [{ type: 'text', text: `I sorted part ${n}.` }] },
   }[kind];
   return { session_id: session.session_id, seq: n + 1, kind, run_id: null, body: JSON.stringify(body), at, pending: 0 };
