@@ -1,6 +1,6 @@
 /** Every protection of the daemon, with what it did when it was just tried. */
 import './security/security.css';
-import { ago, Badge, Button, count, daemon, dateTime, definePanel, type Loaded, type OutputOf, PanelBody, PanelHead, Section, Shown, useLoaded, useState } from '@svc/kit';
+import { ago, Badge, Button, count, daemon, dateTime, definePanel, type OutputOf, PanelBody, PanelHead, Section, Shown, useAgain, useLoaded } from '@svc/kit';
 import { nameOf, t } from './security/words.js';
 
 type Report = OutputOf<'getSecurityReport'>;
@@ -46,19 +46,6 @@ const Found = ({ report }: { report: Report }) => {
       })}
     </div>
   );
-};
-
-/** Pressed, it waits for the whole answer: a person sees that it was asked anew even where nothing changed. */
-const useAgain = (loaded: Loaded<Report>): { isAsking: boolean; again: () => void } => {
-  const [before, setBefore] = useState<unknown>();
-  const isAsking = before !== undefined && before === (loaded.error ?? loaded.data);
-  return {
-    isAsking,
-    again: () => {
-      setBefore(loaded.error ?? loaded.data);
-      loaded.reload();
-    },
-  };
 };
 
 const Security = () => {

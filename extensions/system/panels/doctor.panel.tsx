@@ -1,6 +1,6 @@
 /** Everything that the daemon looks at in itself, what it found, and what fixes it. */
 import './findings/findings.css';
-import { ago, Button, CopyButton, count, daemon, definePanel, type Loaded, Icon, type OutputOf, PanelBody, PanelHead, Section, Shown, useLoaded, useOffered, useState } from '@svc/kit';
+import { ago, Button, CopyButton, count, daemon, definePanel, Icon, type OutputOf, PanelBody, PanelHead, Section, Shown, useAgain, useLoaded, useOffered } from '@svc/kit';
 import { Findings } from './findings/findings.js';
 import type { Finding } from './findings/fixes.js';
 import { t } from './doctor/words.js';
@@ -81,31 +81,18 @@ const Found = ({ looked: { detail, extensions }, onFixed }: { looked: Looked; on
   );
 };
 
-/** Pressed, it waits for the whole look: a person sees that it was looked at anew even where nothing changed. */
-const useLookAgain = (loaded: Loaded<Looked>): { isLooking: boolean; again: () => void } => {
-  const [before, setBefore] = useState<unknown>();
-  const isLooking = before !== undefined && before === (loaded.error ?? loaded.data);
-  return {
-    isLooking,
-    again: () => {
-      setBefore(loaded.error ?? loaded.data);
-      loaded.reload();
-    },
-  };
-};
-
 const Doctor = () => {
   const looked = useLoaded('doctor', look, ['extension', 'config', 'models', 'provider', 'auth']);
-  const { isLooking, again } = useLookAgain(looked);
+  const { isAsking, again } = useAgain(looked);
   const { data } = looked;
   return (
     <>
       <PanelHead
         title={t('title')}
-        note={<span role="status">{isLooking || looked.isFirst ? t('running') : data && t('note', { ago: ago(data.at) })}</span>}
+        note={<span role="status">{isAsking || looked.isFirst ? t('running') : data && t('note', { ago: ago(data.at) })}</span>}
         actions={
           <>
-            <Button icon="stethoscope" disabled={isLooking || looked.isFirst} onPress={again}>
+            <Button icon="stethoscope" disabled={isAsking || looked.isFirst} onPress={again}>
               {t('run')}
             </Button>
             {data && <CopyButton label={t('copy')} text={() => asText(data)} />}

@@ -9,6 +9,7 @@ export { batch, computed, effect, type ReadonlySignal, type Signal, signal, untr
 export { AbortedError, ClientError, ConnectionError, type EventOf, type InputOf, type OperationId, type OutputOf, SvcError, TimeoutError } from '@svc/client';
 export { followEvents, type FollowOptions } from '@svc/client/stream';
 export { address, addressOf, go, type Place, setQuery } from './address.js';
+export { useAgain } from './again.js';
 export { caller, type Caller, loadCaller, may, mustLogIn, needs, whyNot } from './caller.js';
 export * from './components/index.js';
 export { daemon } from './daemon.js';
