@@ -1,7 +1,8 @@
 /** A package that is signed with a key of this moment, validated as an installation does; then the same with one byte changed. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSvcError, type SecurityLook } from '@svc/api';
+import { inProbeFolder } from '@svc/platform/adapters/files/probe-folder';
 import { generateKey, type SigningKey } from '../signing/keys.js';
 import { signFiles } from '../signing/signature.js';
 import type { TrustedKey } from '../signing/trust.js';
@@ -27,14 +28,8 @@ const ATTEMPTS: readonly Attempt[] = [
 ];
 
 /** `folder` exists; what is made in it is removed again. `now`: in the signature. */
-export const lookAtSigning = async (folder: string, { thirdParty, now }: { readonly thirdParty: Policy['thirdParty']; readonly now: Date }): Promise<SecurityLook> => {
-  const own = await mkdtemp(join(folder, 'probe-'));
-  try {
-    return await tryPackage(own, thirdParty, now);
-  } finally {
-    await rm(own, { recursive: true, force: true });
-  }
-};
+export const lookAtSigning = (folder: string, { thirdParty, now }: { readonly thirdParty: Policy['thirdParty']; readonly now: Date }): Promise<SecurityLook> =>
+  inProbeFolder(folder, (own) => tryPackage(own, thirdParty, now));
 
 const tryPackage = async (dir: string, thirdParty: Policy['thirdParty'], now: Date): Promise<SecurityLook> => {
   await mkdir(join(dir, 'dist'));

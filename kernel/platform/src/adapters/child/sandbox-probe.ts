@@ -1,8 +1,9 @@
 /** A command as an agent starts it, which tries to get what it may not: a file beside its workspace, a network, the daemon's environment. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ExecResult, isSvcError, type SecurityLook } from '@svc/api';
 import type { ExecAdapter } from './exec-adapter.js';
+import { inProbeFolder } from '../files/probe-folder.js';
 
 const TIMEOUT_MS = 2_500;
 const OUTSIDE = 'a file outside of the workspace';
@@ -27,14 +28,11 @@ export interface SandboxProbeDeps {
 }
 
 export const lookAtSandbox = async (deps: SandboxProbeDeps): Promise<SecurityLook> => {
-  const own = await mkdtemp(join(deps.folder, 'probe-'));
   try {
-    return await tryCommand(deps, own);
+    return await inProbeFolder(deps.folder, (own) => tryCommand(deps, own));
   } catch (error) {
     if (isSvcError(error) && error.code === 'exec_denied') return { state: 'active', detail: 'No program can be started: [exec_policy] mode is "deny".' };
     throw error;
-  } finally {
-    await rm(own, { recursive: true, force: true });
   }
 };
 

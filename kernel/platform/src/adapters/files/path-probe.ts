@@ -1,7 +1,8 @@
 /** Attempts to leave a folder through its handle, in a temporary folder of their own. */
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Dir, isSvcError, type SecurityLook } from '@svc/api';
+import { inProbeFolder } from './probe-folder.js';
 
 const OUTSIDE = 'outside';
 const WRITTEN = 'written';
@@ -24,15 +25,7 @@ const attempts = (outside: string): readonly Attempt[] => [
   { what: 'removing with ".."', run: (dir) => dir.remove('../outside.txt') },
 ];
 
-/** `folder` exists; what is made in it is removed again. */
-export const lookAtPaths = async (openDir: (root: string) => Dir, folder: string): Promise<SecurityLook> => {
-  const own = await mkdtemp(join(folder, 'probe-'));
-  try {
-    return await tryAll(openDir, own);
-  } finally {
-    await rm(own, { recursive: true, force: true });
-  }
-};
+export const lookAtPaths = (openDir: (root: string) => Dir, folder: string): Promise<SecurityLook> => inProbeFolder(folder, (own) => tryAll(openDir, own));
 
 const tryAll = async (openDir: (root: string) => Dir, own: string): Promise<SecurityLook> => {
   const [root, outside] = [join(own, 'root'), join(own, 'outside.txt')];
