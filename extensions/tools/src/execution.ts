@@ -42,7 +42,8 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal:
   const checked = await checkedArguments(deps, tool, asked);
   if ('problem' in checked) return resultOf(failure(checked.problem));
   const request = { ...asked, args: checked.args };
-  const facts = (): ToolRequest => toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args));
+  let known: ToolRequest | undefined;
+  const facts = (): ToolRequest => (known ??= toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args)));
   const output = await withCheckpoint(deps, tool, request, async () => (await refusedAtStart(deps, facts)) ?? runWithEnd(deps, tool, request, signal));
   return resultOf(await throughTaps(deps, asked, facts, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
 };
