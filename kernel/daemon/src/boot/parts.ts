@@ -38,6 +38,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     wiring.events.emit(event, data);
     if (durable.isStored(event)) relay.poke();
   });
+  bus.onGap(relay.poke);
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
   // The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it.

@@ -23,6 +23,16 @@ export interface BusMessages {
   choices: { readonly extension: string };
 }
 
+export interface BusState {
+  /** `none`: whatever carries it could not be loaded yet. */
+  readonly carrier: 'process' | 'postgres' | 'nats' | 'none';
+  readonly isConnected: boolean;
+  /** Names of the other members that were heard of in the last seconds. */
+  readonly peers: readonly string[];
+  /** Why it is not connected, for people. */
+  readonly problem?: string;
+}
+
 export interface Bus {
   /** Names this member among all that ever share the bus. */
   readonly name: string;
@@ -30,6 +40,9 @@ export interface Bus {
   isAlone(): boolean;
   publish<C extends keyof BusMessages>(channel: C, message: BusMessages[C]): void;
   subscribe<C extends keyof BusMessages>(channel: C, fn: (message: BusMessages[C]) => void): Disposable;
+  /** Messages of others were lost, or may have been: rows are to be read now, and not with the next look. */
+  onGap(fn: () => void): Disposable;
+  state(): BusState;
   /** From now on it hears and says nothing. */
   close(): Promise<void>;
 }
