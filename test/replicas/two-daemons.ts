@@ -1,4 +1,4 @@
-/** Two daemons in one process, each with a home of its own, over one database and one bus. */
+/** Two daemons in one process, each with a home of its own, over one database and one bus: a file and a bus that the test makes, or a PostgreSQL and the bus that comes with it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,10 @@ export interface TwoDaemons {
 }
 
 export interface TwoDaemonsOptions {
-  readonly joinBus: (name: string) => Bus;
+  /** Undefined where `url` is given, and the bus is the one that daemons on a server have. */
+  readonly joinBus?: (name: string) => Bus;
+  /** Of a PostgreSQL. */
+  readonly url?: string;
   readonly script?: Script | ScriptedAnswer;
   readonly clock?: TimerClock;
   readonly leaseMs?: number;
@@ -68,6 +71,7 @@ export const bootTwo = async (options: TwoDaemonsOptions): Promise<TwoDaemons> =
 };
 
 const bootReplica = async (file: string, name: string, modelUrl: string, options: TwoDaemonsOptions): Promise<Replica> => {
+  const { joinBus } = options;
   let isCutOff = false;
   const guarded = <T>(work: () => Promise<T>): Promise<T> => (isCutOff ? Promise.reject(new Error('the database cannot be reached')) : work());
   const guardReader = (reader: Reader): Reader => ({
@@ -86,16 +90,16 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
   });
   const kernel = await bootTestKernel({
     config: `${OPEN_RATE}${options.config ?? ''}\n${modelConfig(modelUrl)}`,
-    env: { OPENAI_API_KEY: MODEL_KEY },
+    env: { OPENAI_API_KEY: MODEL_KEY, ...(options.url === undefined ? {} : { SVC__STORAGE__URL: options.url }) },
     stopDrainMs: 500,
     ...(options.key === undefined ? {} : { key: options.key }),
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.extra ? { extra: options.extra(name) } : {}),
     factories: {
-      joinBus: () => options.joinBus(name),
+      ...(joinBus ? { joinBus: () => joinBus(name) } : {}),
       createJournal: (journal) => createJournal({ ...journal, soleWriter: false, ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }) }),
       openStorage: async (storage) => {
-        const opened = await openStorage({ ...storage, file });
+        const opened = await openStorage(options.url === undefined ? { ...storage, file } : storage);
         return { ...opened, dbFor: (owner) => guard(opened.dbFor(owner)) };
       },
     },

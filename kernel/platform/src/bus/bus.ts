@@ -21,6 +21,8 @@ export interface BusMessages {
   streams: TopicSignal;
   /** Somebody switched an area. [The choices are read every few seconds.] */
   choices: { readonly extension: string };
+  /** Somebody changed a setting over the API. [The rows are read every few seconds.] */
+  settings: { readonly path: string };
 }
 
 export interface BusState {

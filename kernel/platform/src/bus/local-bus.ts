@@ -16,7 +16,7 @@ export interface LocalBusHub {
 
 export const createLocalBusHub = (): LocalBusHub => {
   const members = new Map<object, Member>();
-  const lines: Lines = { events: new Line(members), journal: new Line(members), streams: new Line(members), choices: new Line(members) };
+  const lines: Lines = { events: new Line(members), journal: new Line(members), streams: new Line(members), choices: new Line(members), settings: new Line(members) };
   return {
     join: (name, failed) => {
       const self = {};

@@ -21,7 +21,19 @@ const Receipts = defineTable('receipts', '1.0.0', {
 
 const purgeTables: Migration = createTables('0004_purges', [Purges, Receipts]);
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets', 'purges', 'receipts'], isPlatform: true } as const;
+/** Settings that were changed over the API, for the other daemons on this database. */
+const Settings = defineTable('settings', '1.0.0', {
+  columns: {
+    path: { kind: 'text', primaryKey: true },
+    value: { kind: 'text' },
+    n: { kind: 'integer', notNull: true },
+    daemon: { kind: 'text', notNull: true },
+    at: { kind: 'text', notNull: true },
+  },
+  indexes: [['n']],
+});
+
+export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -44,4 +56,5 @@ export const kernelMigrations: readonly Migration[] = [
       }),
   },
   purgeTables,
+  createTables('0005_settings', [Settings]),
 ];
