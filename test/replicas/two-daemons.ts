@@ -41,7 +41,7 @@ export interface TwoDaemonsOptions {
   readonly script?: Script | ScriptedAnswer;
   readonly clock?: TimerClock;
   readonly leaseMs?: number;
-  readonly config?: string;
+  readonly config?: string | ((name: string) => string);
   /** What `http` of both sends, where `config` names people. */
   readonly key?: string;
   readonly extra?: (name: string) => readonly InstalledFiles[];
@@ -89,7 +89,7 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
     commit: (writes) => guarded(() => db.commit(writes)),
   });
   const kernel = await bootTestKernel({
-    config: `${OPEN_RATE}${options.config ?? ''}\n${modelConfig(modelUrl)}`,
+    config: `${OPEN_RATE}${typeof options.config === 'function' ? options.config(name) : (options.config ?? '')}\n${modelConfig(modelUrl)}`,
     env: { OPENAI_API_KEY: MODEL_KEY, ...(options.url === undefined ? {} : { SVC__STORAGE__URL: options.url }) },
     stopDrainMs: 500,
     ...(options.key === undefined ? {} : { key: options.key }),

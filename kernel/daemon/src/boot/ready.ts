@@ -31,6 +31,8 @@ export async function becomeReady(ground: Ground, { address, parts, installation
   own.lifetime.add('watch of choices', () => watch.dispose());
   const sharing = await shared?.watch(parts.clock);
   if (sharing) own.lifetime.add('watch of shared settings', () => sharing.dispose());
+  const present = await parts.members.keep(parts.clock);
+  own.lifetime.add('row of this daemon', () => present.dispose());
   const trust = watchTrust({ clock: parts.clock, installation, log: log.logger('installer') });
   own.lifetime.add('watch of trust.toml', () => trust.dispose());
   relay.poke();

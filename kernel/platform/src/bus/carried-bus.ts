@@ -189,7 +189,7 @@ async function stayConnected(state: State): Promise<void> {
     if (closing.signal.aborted) return;
     if (!isTold) options.log.warn('The connection to the other daemons is lost; svc reads the database until it is back.', { carrier: state.carrier?.kind, reason: state.problem });
     isTold = true;
-    await pause(waitMs * (0.5 + Math.random() / 2), closing.signal);
+    await pause(waitMs, closing.signal);
     waitMs = Math.min(waitMs * 2, LAST_WAIT_MS);
   }
 }

@@ -33,7 +33,21 @@ const Settings = defineTable('settings', '1.0.0', {
   indexes: [['n']],
 });
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings'], isPlatform: true } as const;
+/** Daemons on this database; `seen` is in milliseconds of the database's own clock. */
+const Daemons = defineTable('daemons', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    name: { kind: 'text', notNull: true },
+    host: { kind: 'text', notNull: true },
+    pid: { kind: 'integer', notNull: true },
+    version: { kind: 'text', notNull: true },
+    started_at: { kind: 'text', notNull: true },
+    address: { kind: 'text', notNull: true },
+    seen: { kind: 'integer', notNull: true },
+  },
+});
+
+export const kernelTables = { id: 'kernel', tables: ['choices', 'daemons', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -56,5 +70,5 @@ export const kernelMigrations: readonly Migration[] = [
       }),
   },
   purgeTables,
-  createTables('0005_settings', [Settings]),
+  createTables('0005_settings_and_daemons', [Settings, Daemons]),
 ];
