@@ -107,6 +107,26 @@ describe('two daemons on one PostgreSQL', function () {
     expect(second.map(({ id }) => id)).to.deep.equal(first.map(({ id }) => id));
   });
 
+  it('count for one rate limit what a caller asks of either', async () => {
+    const ask = ({ kernel }: Replica) => kernel.http.get('/api/agents');
+    const admitted = async (at: Replica): Promise<number> => {
+      for (let count = 0; ; count++) if ((await ask(at)).status === 429) return count;
+    };
+    await set(a, 'api.rate_limit_per_second', 0.5);
+    await until(async () => (b.kernel.daemon.parts.config.get('api') as Record<string, unknown>).rate_limit_per_second === 0.5);
+    let isTold = false;
+    const hearing = b.kernel.daemon.parts.bus.subscribe('events', ({ event }) => {
+      isTold ||= event === 'ratelimit.spent';
+    });
+    const atFirst = await admitted(a);
+    await clock.advance(1_000);
+    await until(() => isTold);
+    await hearing.dispose();
+    expect([atFirst > 5, (await admitted(b)) < atFirst / 2]).to.deep.equal([true, true]);
+    await clock.advance(120_000);
+    await set(a, 'api.rate_limit_per_second', 100_000);
+  });
+
   it('stop a run at the daemon that does not hold it', async () => {
     const asked = a.kernel.http.post(`/api/agents/${two.agent.id}/message`, { message: 'hello' });
     await until(() => model.waiting() === 1);

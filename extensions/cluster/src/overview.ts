@@ -19,7 +19,7 @@ const doesOf = (daemon: Daemon): string => {
   return parts.length === 0 ? 'ready for work' : parts.join(', ');
 };
 
-const CARRIERS = { process: 'within this daemon', postgres: 'PostgreSQL LISTEN and NOTIFY', nats: 'NATS', none: 'not connected yet' } as const;
+const CARRIERS = { process: 'within this daemon', postgres: 'PostgreSQL LISTEN and NOTIFY', none: 'not connected yet' } as const;
 
 const connectionOf = ({ bus, isShared }: ReplicasView): string => {
   if (!isShared) return 'no other daemon can use this database';

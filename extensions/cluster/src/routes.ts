@@ -30,7 +30,7 @@ const Overview = Type.Object(
     summary: Type.String({ description: 'For people' }),
     connection: Type.String({ description: 'How the daemons hear of each other, for people' }),
     connected: Type.Boolean({ description: 'false: changes of other daemons are found in the database within seconds' }),
-    carrier: OneOf(['process', 'postgres', 'nats', 'none']),
+    carrier: OneOf(['process', 'postgres', 'none']),
     daemons: Type.Array(Daemon, { description: 'Oldest first' }),
     waiting_runs: Count('Runs that could go on and that no daemon has taken'),
     oldest_waiting_since: Nullable(Type.String(), { description: 'Since when the oldest of them waits' }),

@@ -99,7 +99,7 @@ export interface SlashCommandsView {
 export interface ReplicasView {
   /** False on a file, which one daemon has to itself. */
   readonly isShared: boolean;
-  readonly bus: { readonly carrier: 'process' | 'postgres' | 'nats' | 'none'; readonly isConnected: boolean; readonly problem: string | null };
+  readonly bus: { readonly carrier: 'process' | 'postgres' | 'none'; readonly isConnected: boolean; readonly problem: string | null };
   /** Oldest first. */
   readonly daemons: ReadonlyArray<{
     /** New at each start. */

@@ -27,7 +27,7 @@ export interface BusMessages {
 
 export interface BusState {
   /** `none`: whatever carries it could not be loaded yet. */
-  readonly carrier: 'process' | 'postgres' | 'nats' | 'none';
+  readonly carrier: 'process' | 'postgres' | 'none';
   readonly isConnected: boolean;
   /** Names of the other members that were heard of in the last seconds. */
   readonly peers: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * A bus over a carrier between processes: PostgreSQL's LISTEN and NOTIFY, or NATS.
+ * A bus over a carrier between processes, such as PostgreSQL's LISTEN and NOTIFY.
  *
  * C1  What is published within ten milliseconds travels together, and never inside anybody's commit.
  * C2  Each member says hello when it connects and every few seconds. While none has been heard of, nothing is sent.

@@ -1,4 +1,4 @@
-/** What brings the packets of a bus from process to process: PostgreSQL, or NATS. */
+/** What brings the packets of a bus from process to process. */
 export interface CarrierEvents {
   /** Each packet that anybody sent, this process included. */
   received(packet: string): void;
@@ -13,7 +13,7 @@ export interface CarrierConnection {
 }
 
 export interface Carrier {
-  readonly kind: 'postgres' | 'nats';
+  readonly kind: 'postgres';
   /** Of one packet. */
   readonly maxBytes: number;
   /** Rejects with the driver's error. */
