@@ -1380,6 +1380,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the daemons on this database
+         * @description Who is there, who holds which lease, and how far behind the work is. On a SQLite file there is one daemon.
+         */
+        get: operations["getCluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/commands": {
         parameters: {
             query?: never;
@@ -4626,6 +4646,59 @@ export interface components {
             /** @description More of them than are listed */
             not_kept_more: number;
         };
+        ClusterDaemon: {
+            /** @description New at each start */
+            id: string;
+            /** @description [cluster] name, or the name of its host */
+            name: string;
+            host: string;
+            pid: number;
+            version: string;
+            started_at: string;
+            /** @description [cluster] address, or the address it listens on */
+            address: string;
+            /**
+             * @description silent: no heartbeat for 15 seconds. It leaves the list after a minute
+             * @enum {string}
+             */
+            state: "running" | "silent";
+            /** @description Since its last heartbeat, by the clock of the database */
+            seen_secs_ago: number;
+            /** @description The daemon that answers */
+            asked: boolean;
+            /** @description Whether its messages reach the daemon that answers */
+            reached: boolean;
+            /** @description It holds the lease on durable events */
+            delivers_events: boolean;
+            /** @description Runs that it holds a lease on */
+            runs: number;
+            /** @description The same for people */
+            does: string;
+        };
+        Cluster: {
+            /** @description false: the database is a file of this daemon alone */
+            shared: boolean;
+            /** @description For people */
+            summary: string;
+            /** @description How the daemons hear of each other, for people */
+            connection: string;
+            /** @description false: changes of other daemons are found in the database within seconds */
+            connected: boolean;
+            /** @enum {string} */
+            carrier: "process" | "postgres" | "nats" | "none";
+            /** @description Oldest first */
+            daemons: components["schemas"]["ClusterDaemon"][];
+            /** @description Runs that could go on and that no daemon has taken */
+            waiting_runs: number;
+            /** @description Since when the oldest of them waits */
+            oldest_waiting_since: string | null;
+            /** @description Durable events that the slowest listener has not had */
+            undelivered_events: number;
+            listeners: {
+                extension: string;
+                undelivered_events: number;
+            }[];
+        };
         SlashCommand: {
             /** @description As typed: `/new` */
             cmd: string;
@@ -6220,6 +6293,8 @@ export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointRestored = components['schemas']['CheckpointRestored'];
+export type ClusterDaemon = components['schemas']['ClusterDaemon'];
+export type Cluster = components['schemas']['Cluster'];
 export type SlashCommand = components['schemas']['SlashCommand'];
 export type Config = components['schemas']['Config'];
 export type Setting = components['schemas']['Setting'];
@@ -9854,6 +9929,33 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -49,6 +49,7 @@ export const OPERATIONS = {
   getBudget: ['GET', '/api/budget'],
   getCaller: ['GET', '/auth/session'],
   getCatalogStatus: ['GET', '/api/catalog/status'],
+  getCluster: ['GET', '/api/cluster'],
   getCommand: ['GET', '/api/commands/{name}'],
   getConfig: ['GET', '/api/config'],
   getConfigSchema: ['GET', '/api/config/schema'],

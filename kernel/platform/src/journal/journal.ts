@@ -10,7 +10,7 @@ import { eraseRuns } from './erasing.js';
 import { journalErrors } from './errors.js';
 import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { listenForSignals, interrupt } from './interrupts.js';
-import { releaseLease, startHeartbeat } from './leases/leases.js';
+import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
 import { getRun, listRuns, runByKey, stepsOf, summaryOf } from './rows/run-reads.js';
@@ -35,7 +35,7 @@ export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
 export const createJournal = (options: JournalOptions): PlatformJournal => {
   const parts = createParts(options);
   const stopHeartbeat = startHeartbeat(parts);
-  const listening = listenForSignals(parts);
+  const listening = [listenForSignals(parts), parts.bus.onGap(() => void lookAround(parts))];
   parts.timer.look();
   return {
     once: (request, effect) => once(parts, request, effect),
@@ -59,7 +59,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     erase: (subject) => eraseRuns(parts, subject),
     async close() {
       stopHeartbeat();
-      listening.dispose();
+      for (const one of listening) one.dispose();
       parts.timer.close();
       parts.signals.close();
     },
