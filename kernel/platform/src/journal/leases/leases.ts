@@ -1,6 +1,6 @@
 /** Keeping leases and giving them back (J4). */
-import type { LeasedRun } from '@svc/api';
-import { conflictOf } from '../../storage/contract/errors.js';
+import { isSvcError, type LeasedRun } from '@svc/api';
+import { conflictOf, storageErrors } from '../../storage/contract/errors.js';
 import { listenForInterrupts } from '../interrupts.js';
 import { type JournalParts, loadLanes } from '../journal-parts.js';
 import { UNFINISHED } from '../rows/run-rows.js';
@@ -46,6 +46,14 @@ const renew = async (parts: JournalParts): Promise<void> => {
   const rows = await parts.db.system('leases of runs').read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId]);
   const kept = new Set(rows.map(({ id }) => id));
   for (const run of held) if (!kept.has(run.id)) parts.held.lose(run);
+};
+
+/**
+ * A commit that gains a lease failed and did not say whether it took effect. If it did, the database counts the lease as
+ * ours and nobody here works on the run: the beats give it back until the database answers.
+ */
+export const doubtLease = (parts: JournalParts, run: LeasedRun, error: unknown): void => {
+  if (!isSvcError(error) || error.code === storageErrors.io().code) parts.owed.set(run.id, run);
 };
 
 /**
