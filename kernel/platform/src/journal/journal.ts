@@ -122,9 +122,13 @@ const failureOf = (error: unknown): { code: string; message: string } => (isSvcE
 const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journal['wait']>[1], progress: Advance): Promise<void> => {
   const until = wait.until === undefined ? null : isoOf(wait.until);
   const at = parts.clock.iso();
-  await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+  try {
+    await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+  } finally {
+    // A commit that failed may have taken effect all the same: the run must not sleep past its time.
+    if (until !== null) parts.timer.until(until);
+  }
   parts.held.drop(run);
-  if (until !== null) parts.timer.until(until);
   // Another process may have interrupted it meanwhile: then it is queued instead.
   if (!parts.soleWriter) parts.signals.fire(run.kind);
 };

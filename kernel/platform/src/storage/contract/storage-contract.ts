@@ -11,6 +11,8 @@ export interface StorageOptions {
   url?: string | undefined;
   /** How long a server that does not answer is waited for; default 30 s. */
   patienceMs?: number;
+  /** After this long without a byte of an answer PostgreSQL is asked whether it still works on it; 10 s when left out. */
+  silentMs?: number;
   /** Reads at the same time. */
   readers?: number;
   /** How long statements may take and how much they may read; asked for each time. */

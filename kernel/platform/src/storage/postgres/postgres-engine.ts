@@ -44,14 +44,14 @@ export type PostgresOptions = StorageOptions & { readonly url: string };
 
 /** Rejects with `storage_bad_url` or `storage_server_unavailable`, which say why and never with which password. */
 export const openPostgresEngine = async (options: PostgresOptions): Promise<Engine> => {
-  const { clock, log, now, patienceMs } = options;
+  const { clock, log, now, patienceMs, silentMs } = options;
   const address = addressOf(options.url);
   const deadlines = createDeadlines();
   const rules = createStatementRules(options.limits, options.onSlow);
   const session = (): string => writerSession(rules.limitsOf(KERNEL).statementMs);
-  const { applied, first } = await openFirst(address, session());
-  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, session });
-  const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, deadlines, rules });
+  const { applied, first } = await openFirst(address, session(), silentMs);
+  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, silentMs, session, onOlder: () => noteOlder() });
+  const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, silentMs, deadlines, rules });
   const counters = newCounters();
   const deps = {
     deadlines,
@@ -66,6 +66,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const queue = createWriteQueue({ counters, runBatch: (batch) => runBatch(deps, batch) });
   const kept = await postgresTableCopies({ writer, queue, applied, clock }, first);
   const identity = await identityOf(options.file, address, writer);
+  const noteOlder = (): void => void identity.foundOlder(log, queue.exclusive);
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
@@ -96,10 +97,10 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   };
 };
 
-const openFirst = async (address: PostgresAddress, session: string): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
+const openFirst = async (address: PostgresAddress, session: string, silentMs?: number): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
   let first: PostgresConnection | undefined;
   try {
-    first = await openPostgres(address.url, session);
+    first = await openPostgres(address.url, session, silentMs);
     await checkServer(first, address.place);
     await first.query(SET_UP);
     return { first, applied: await readApplied(first) };
