@@ -55,6 +55,16 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
   await storage.migrate(journalOwner, journalMigrations);
   const real = storage.dbFor(journalOwner);
   const texts = new WeakMap<Write, string>();
+  /** What the journals have asked of the database and not been answered yet. */
+  let running = 0;
+  const counted = async <T>(work: () => Promise<T>): Promise<T> => {
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+    }
+  };
   const db: Db = {
     ...real,
     sql: (text, args, options) => {
@@ -66,11 +76,11 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
       const reader = real.system(why);
       return {
         ...reader,
-        read: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : reader.read(sql, args)),
-        readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : reader.readOne(sql, args)),
+        read: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : counted(() => reader.read(sql, args))),
+        readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : counted(() => reader.readOne(sql, args))),
       };
     },
-    commit: (writes) => (isFull(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
+    commit: (writes) => (isFull(writes) ? Promise.reject(new Error('the disk is full')) : counted(() => real.commit(writes))),
   };
   const journals: PlatformJournal[] = [];
   const another = (options: { soleWriter?: boolean; clock?: VirtualClock; bus?: Bus } = {}): PlatformJournal => {
@@ -96,6 +106,8 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
     for (let i = 0; i < 5; i += 1) {
       await real.system('a test').read('SELECT 1');
       await real.commit([real.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
+      // A busy server answers one connection later than another.
+      while (running > 0) await new Promise((resolve) => setImmediate(resolve));
     }
   };
   let ended: Promise<void> | undefined;
