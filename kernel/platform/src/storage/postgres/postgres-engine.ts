@@ -27,8 +27,6 @@ import { checkServer } from './server-check.js';
 import { postgresWords } from './word-index.js';
 
 const DEFAULT_READERS = 8;
-/** What runs when the storage is closed has this long to end by itself. */
-const CLOSING_MS = 5_000;
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 const SET_UP = [
@@ -90,7 +88,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
     identityProblem: identity.problem,
     ping: async () => void (await readers.all(KERNEL, 'SELECT 1', [])),
     close: () => {
-      deadlines.hurry(CLOSING_MS);
+      deadlines.hurry(options.closingMs);
       closing ??= tending.leave().then(queue.close).then(readers.close).then(writer.close);
       return closing;
     },
