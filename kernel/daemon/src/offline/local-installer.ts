@@ -8,10 +8,10 @@ import { namesOf } from '@svc/installer/contributions';
 import { createInstaller, type Installer, type InstallerOptions } from '@svc/installer/install';
 import { isolationFaults, wallFault } from '@svc/isolation';
 import { systemClock } from '@svc/platform/clock/clock';
-import { resolveHome } from '@svc/platform/config/home';
+import { type Home, resolveHome } from '@svc/platform/config/home';
 import { settingsOf } from './local-choices.js';
 import { lockHome } from '@svc/platform/process/home-lock';
-import { readRelease } from '../release.js';
+import { type Release, readRelease } from '../release.js';
 import { installPolicy } from '@svc/third-party/settings';
 
 export interface LocalPlace {
@@ -26,21 +26,29 @@ export async function withLocalInstaller<T>({ env, releaseFile }: LocalPlace, wo
   const release = await readRelease(releaseFile, {}); // no code is loaded
   const lock = await lockHome(home.home);
   try {
-    const config = await settingsOf(home, env);
-    const fault = await wallFault();
-    let thirdParties: ReturnType<InstallerOptions['installed']> = [];
-    const installer = await createInstaller({
-      dir: join(home.dataDir, 'extensions'),
-      apiVersion: API_VERSION,
-      installed: () => [...release.extensions, ...thirdParties],
-      policy: () => ({ ...installPolicy(config), wallFault: fault }),
-      clock: systemClock(),
-      isolationFaults,
-    });
-    const { usable } = await installer.validateAtBoot();
-    thirdParties = usable.map(({ record, manifest, contributions }) => ({ id: record.id, bundled: false, manifest, contributions: namesOf(contributions) }));
-    return await work(installer);
+    return await work((await openLocalInstaller(home, release, await settingsOf(home, env))).installer);
   } finally {
     await lock.release();
   }
+}
+
+/** With what the home holds that may be used. The home's lock is the caller's. */
+export async function openLocalInstaller(
+  home: Home,
+  release: Release,
+  config: Awaited<ReturnType<typeof settingsOf>>,
+): Promise<{ readonly installer: Installer } & Pick<Awaited<ReturnType<Installer['validateAtBoot']>>, 'usable'>> {
+  const fault = await wallFault();
+  let thirdParties: ReturnType<InstallerOptions['installed']> = [];
+  const installer = await createInstaller({
+    dir: join(home.dataDir, 'extensions'),
+    apiVersion: API_VERSION,
+    installed: () => [...release.extensions, ...thirdParties],
+    policy: () => ({ ...installPolicy(config), wallFault: fault }),
+    clock: systemClock(),
+    isolationFaults,
+  });
+  const { usable } = await installer.validateAtBoot();
+  thirdParties = usable.map(({ record, manifest, contributions }) => ({ id: record.id, bundled: false, manifest, contributions: namesOf(contributions) }));
+  return { installer, usable };
 }

@@ -131,6 +131,18 @@ export const storageErrors = defineErrors('storage', {
     message: (place: string, why: string) => `The database ${place} does not answer: ${why}.`,
     hint: 'Nothing was written. svc tries again with the next request.',
   },
+  moved: {
+    status: 409,
+    retry: false,
+    message: (place: string, to: string, day: string) => `The database ${place} was moved to ${to} on ${day}; what is here is old.`,
+    hint: 'Name the other one in config.toml, [storage] url (svc config edit). To go on with the old data instead, run "svc storage reopen".',
+  },
+  move_unfinished: {
+    status: 409,
+    retry: false,
+    message: (place: string, from: string) => `The database ${place} holds an unfinished move from ${from}.`,
+    hint: 'Run the same "svc storage migrate" again to finish it, or go on with the other database.',
+  },
   bad_url: {
     status: 500,
     retry: false,
