@@ -69,7 +69,7 @@ export const fill = async (place: Place): Promise<void> => {
   await storage.close();
 };
 
-export interface Told {
+export interface Step {
   readonly step: 'copy' | 'compare';
   readonly table: string;
   readonly rows: number;
@@ -78,7 +78,7 @@ export interface Told {
 export const move = async (
   from: Place,
   to: Place,
-  options: { readonly replacesNul?: boolean; readonly without?: readonly string[]; readonly owners?: readonly MovedOwner[]; onProgress?(told: Told): void } = {},
+  options: { readonly replacesNul?: boolean; readonly without?: readonly string[]; readonly owners?: readonly MovedOwner[]; onProgress?(step: Step): void } = {},
 ) => {
   const source = await openEnd({ ...from, url: from.url, use: 'change' });
   const target = await openEnd({ ...to, url: to.url, use: 'make' });
@@ -91,7 +91,7 @@ export const move = async (
       replacesNul: options.replacesNul ?? false,
       clock: virtualClock(0),
       ids: systemIds(),
-      onProgress: (told) => options.onProgress?.(told),
+      onProgress: (step) => options.onProgress?.(step),
       emptied: async (full) => {
         await full.change((await full.tables()).map((name) => `DROP TABLE ${name}`));
         return full;

@@ -2,10 +2,10 @@
 import { move, type Place } from './move-world.js';
 
 const { from, point, to } = JSON.parse(process.argv[2] ?? '') as { from: Place; to: Place; point: number }; // of move.test.ts
-let told = 0;
+let steps = 0;
 await move(from, to, {
   onProgress: () => {
-    told += 1;
-    if (told === point) process.kill(process.pid, 'SIGKILL');
+    steps += 1;
+    if (steps === point) process.kill(process.pid, 'SIGKILL');
   },
 });

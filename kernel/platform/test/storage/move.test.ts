@@ -8,7 +8,7 @@ import { type PostgresCluster, sharedCluster } from '@svc/testing/postgres/clust
 import { expect } from 'chai';
 import { openPostgres } from '../../src/storage/postgres/postgres-connection.js';
 import { openSqlite } from '../../src/storage/sqlite/sqlite-connection.js';
-import { fill, move, openAt, owners, type Place, ROWS, type Told } from './move-world.js';
+import { fill, move, openAt, owners, type Place, ROWS, type Step } from './move-world.js';
 
 describe('a move to another database', function () {
   this.timeout(60_000);
@@ -22,7 +22,10 @@ describe('a move to another database', function () {
   });
   after(() => rmSync(home, { recursive: true, force: true }));
 
-  const sqlite = (): Place => ({ file: join(home, `${(files += 1)}.db`) });
+  const sqlite = (): Place => {
+    files += 1;
+    return { file: join(home, `${files}.db`) };
+  };
   const postgres = async (): Promise<Place> => ({ ...sqlite(), url: await cluster.fresh() });
   const filled = async (place: Place): Promise<Place> => {
     await fill(place);
@@ -213,9 +216,9 @@ describe('a move to another database', function () {
       for (let n = 0; n < 4; n += 1) await db.commit([db.insert('bare', [{ text: `${n}${large}` }])]);
       await db.commit([db.insert('bare', [{ text: large.repeat(4) }])]);
       await storage.close();
-      const told: Told[] = [];
-      await move(from, to, { onProgress: (one) => void told.push(one) });
-      const steps = told.filter(({ step, table }) => step === 'copy' && table === 'all_kinds__bare').map(({ rows }) => rows);
+      const all: Step[] = [];
+      await move(from, to, { onProgress: (one) => void all.push(one) });
+      const steps = all.filter(({ step, table }) => step === 'copy' && table === 'all_kinds__bare').map(({ rows }) => rows);
       expect(steps.length).to.be.greaterThan(3);
       expect(steps.at(-1)).to.equal(8);
     }

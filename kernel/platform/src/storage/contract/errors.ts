@@ -172,7 +172,13 @@ export const storageErrors = defineErrors('storage', {
     status: 500,
     retry: false,
     message: (owner: string, name: string, why: string) => `Migration ${name} of ${owner} failed and was undone: ${why}.`,
-    hint: 'Nothing was changed.',
+    hint: 'Its tables are as they were. Go back to the version that worked (the earlier build, or "svc ext rollback" for an installed extension) and report it to the author.',
+  },
+  migration_newer: {
+    status: 500,
+    retry: false,
+    message: (owner: string, name: string, place: string) => `The database ${place} was used by a newer version: it has migration ${name} of ${owner}, which this version does not know.`,
+    hint: 'Nothing was changed. Start the newer version again, or use a copy of the database from before the upgrade.',
   },
   migration_too_slow: {
     status: 503,
