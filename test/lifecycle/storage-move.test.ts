@@ -83,7 +83,7 @@ describe('a home whose database moves', function () {
     expect(moved.code, moved.stderr).to.equal(0);
     const report = JSON.parse(moved.stdout);
     expect(report).to.include({ status: 'moved', set_aside: null });
-    expect(report.set).to.deep.equal({ file: join(home, 'config.toml'), variable: null, 'storage.url': url.replace(/:[^:@]*@/, ':…@') });
+    expect(report.setting).to.deep.equal({ name: 'storage.url', value: url.replace(/:[^:@]*@/, ':…@'), file: join(home, 'config.toml'), variable: null });
     expect(report.tables.map(({ name, rows }: { name: string; rows: number }) => ({ name, rows }))).to.deep.equal(preview.tables);
     expect(report.tables.map(({ name }: { name: string }) => name)).to.include.members(['acme_notes__notes', 'sessions__entries', 'journal__steps', 'audit__entries', 'kernel__events']);
     expect(moved.stderr).to.equal('');

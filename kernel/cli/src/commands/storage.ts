@@ -56,15 +56,24 @@ const migrate = async (cli: Cli, flags: MigrateFlags): Outcome => {
     }),
   ).finally(view.end);
   if (flags.dryRun) return preview(cli, report);
-  if (cli.json) cli.out.json({ status: 'moved', from: report.from, to: report.to, resumed: report.isResumed, tables: report.tables, set_aside: report.setAside ?? null, set: settingOf(cli, report) });
+  if (cli.json)
+    cli.out.json({ status: 'moved', from: report.from, to: report.to, resumed: report.isResumed, tables: report.tables, set_aside: report.setAside ?? null, setting: settingOf(cli, report) });
   else for (const line of movedLines(cli, report)) cli.out.line(line);
   return EXIT.ok;
 };
 
+interface SettingToChange {
+  readonly name: 'storage.url';
+  /** Without the password; null is the file in the data folder. */
+  readonly value: string | null;
+  readonly file: string | null;
+  readonly variable: string | null;
+}
+
 /** The address may hold a password, and a program writes none into config.toml: what is to be done by hand. */
-const settingOf = ({ settings }: Cli, { url }: MoveReport): { readonly file: string | null; readonly variable: string | null; readonly 'storage.url': string | null } => {
+const settingOf = ({ settings }: Cli, { url }: MoveReport): SettingToChange => {
   const isVariable = textThatIsSet(settings.env[VARIABLE]) !== undefined;
-  return { file: isVariable ? null : settings.configFile, variable: isVariable ? VARIABLE : null, 'storage.url': url?.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1:…@') ?? null };
+  return { name: 'storage.url', value: url?.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1:…@') ?? null, file: isVariable ? null : settings.configFile, variable: isVariable ? VARIABLE : null };
 };
 
 const preview = (cli: Cli, { from, tables, to }: MoveReport): ReturnType<typeof migrate> => {
@@ -86,7 +95,7 @@ const countText = (tables: MoveReport['tables']): string => `${tables.reduce((su
 const movedLines = (cli: Cli, report: MoveReport): string[] => {
   const { from, setAside, tables, to } = report;
   return [
-    tables.length === 0 ? `${cli.out.green('✓')} The data was moved to ${to} before.` : `${cli.out.green('✓')} ${countText(tables)} are in ${to}. Counts and hashes are the same.`,
+    tables.length === 0 ? `${cli.out.green('✓')} The data was moved to ${to} before.` : `${cli.out.green('✓')} Moved ${countText(tables)} to ${to}. Row counts and hashes match.`,
     ...facts(
       [
         ['old data', `unchanged in ${from}; the daemon does not start with it any more (svc storage reopen goes back)`],
@@ -99,7 +108,7 @@ const movedLines = (cli: Cli, report: MoveReport): string[] => {
   ];
 };
 
-const nextText = ({ file, 'storage.url': url, variable }: ReturnType<typeof settingOf>): string => {
+const nextText = ({ file, value: url, variable }: SettingToChange): string => {
   if (variable !== null) return url === null ? `remove ${variable} from the environment` : `set ${variable} to ${url}`;
   return url === null ? `remove url from [storage] in ${file} (svc config edit)` : `write in ${file} (svc config edit): [storage] url = "${url}"`;
 };
@@ -121,7 +130,7 @@ const MOVES: Readonly<Record<NonNullable<StorageReport['move']>['state'], (other
 };
 
 const statusLines = (cli: Cli, { bytes, engine, move, place, schemas, tables, version }: StorageReport): string[] => {
-  const rowsOf = (owner: string): number => tables.filter(({ name }) => name.startsWith(`${owner.replaceAll('-', '_')}__`)).reduce((sum, { rows }) => sum + rows, 0);
+  const rowsOf = (owner: string): number => tables.filter(({ name }) => name.startsWith(`${owner.replaceAll('-', '_')}__`) && !name.endsWith('__migrations')).reduce((sum, { rows }) => sum + rows, 0);
   return [
     ...facts(
       [

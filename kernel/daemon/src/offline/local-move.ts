@@ -54,7 +54,7 @@ export async function moveLocally(move: LocalMove): Promise<MoveReport> {
     try {
       await refuseSuspect(home, source);
       const owners = await ownersOf(home, move, config);
-      if (move.isDryRun) return { from: source.place, to: placeOf(home, url), url, isResumed: false, setAside: undefined, tables: await previewMove({ owners, source, without: move.without }) };
+      if (move.isDryRun) return await preview(move, home, { source, url, owners });
       return await carryOut(move, home, { source, url, owners });
     } finally {
       await source.close();
@@ -69,6 +69,17 @@ interface Carried {
   readonly url: string | undefined;
   readonly owners: readonly MovedOwner[];
 }
+
+/** A server is asked whether it can be used; a file that is not there yet is not made. */
+const preview = async ({ without }: LocalMove, home: Home, { owners, source, url }: Carried): Promise<MoveReport> => {
+  const target = url === undefined ? undefined : await openEnd({ file: databaseFileOf(home.dataDir), url, use: 'read' });
+  try {
+    const tables = await previewMove({ owners, source, target, without });
+    return { from: source.place, to: placeOf(home, url), url, isResumed: false, setAside: undefined, tables };
+  } finally {
+    await target?.close();
+  }
+};
 
 const carryOut = async (move: LocalMove, home: Home, { owners, source, url }: Carried): Promise<MoveReport> => {
   const file = databaseFileOf(home.dataDir);
@@ -93,7 +104,7 @@ const carryOut = async (move: LocalMove, home: Home, { owners, source, url }: Ca
         }
         await full.close();
         if (holds === 'the data of before') setAside = await putAside(file);
-        for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
+        else for (const end of FILES) await rm(`${file}${end}`, { force: true });
         target = await openEnd({ file, url, use: 'make' });
         return target;
       },
@@ -105,10 +116,18 @@ const carryOut = async (move: LocalMove, home: Home, { owners, source, url }: Ca
   }
 };
 
-/** Its last connection was closed, so that all of it is in the one file. */
+/** What a SQLite database may consist of. */
+const FILES = ['', '-wal', '-shm'];
+
 const putAside = async (file: string): Promise<string> => {
   const aside = `${file}.moved-${systemClock().iso().replaceAll(':', '')}`;
-  await rename(file, aside);
+  for (const end of FILES) {
+    const isThere = await access(`${file}${end}`).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) await rename(`${file}${end}`, `${aside}${end}`);
+  }
   return aside;
 };
 

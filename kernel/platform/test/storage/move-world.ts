@@ -3,6 +3,7 @@ import type { Db, Logger, Migration } from '@svc/api';
 import { wordList, wordsOf } from '@svc/api';
 import { virtualClock } from '../../src/clock/clock.js';
 import { systemIds } from '../../src/clock/ids.js';
+import type { MoveEnd } from '../../src/storage/move/move-end.js';
 import type { MovedOwner } from '../../src/storage/move/move-plan.js';
 import { moveStorage } from '../../src/storage/move/move-storage.js';
 import { openEnd } from '../../src/storage/move/open-end.js';
@@ -78,10 +79,24 @@ export interface Step {
 export const move = async (
   from: Place,
   to: Place,
-  options: { readonly replacesNul?: boolean; readonly without?: readonly string[]; readonly owners?: readonly MovedOwner[]; onProgress?(step: Step): void } = {},
+  options: {
+    readonly replacesNul?: boolean;
+    readonly without?: readonly string[];
+    readonly owners?: readonly MovedOwner[];
+    /** Fails the last change of the target, which makes it complete. */
+    readonly isCutOff?: boolean;
+    onProgress?(step: Step): void;
+  } = {},
 ) => {
   const source = await openEnd({ ...from, url: from.url, use: 'change' });
-  const target = await openEnd({ ...to, url: to.url, use: 'make' });
+  const opened = await openEnd({ ...to, url: to.url, use: 'make' });
+  const target: MoveEnd = {
+    ...opened,
+    change: async (statements) => {
+      if (options.isCutOff && statements.some((one) => one.startsWith('DROP TABLE IF EXISTS'))) throw new Error('it was cut off');
+      return opened.change(statements);
+    },
+  };
   try {
     return await moveStorage({
       source,

@@ -119,6 +119,19 @@ describe('a move to another database', function () {
     }
   });
 
+  it('ends between its two marks with neither database in use, and the next attempt opens the target', async () => {
+    for (const [from, to] of [
+      [await filled(sqlite()), await postgres()],
+      [await filled(await postgres()), sqlite()],
+    ] as const) {
+      expect((await refusal(move(from, to, { isCutOff: true }))).message).to.equal('it was cut off');
+      expect(await refusal(openAt(from))).to.include({ code: 'storage_moved' });
+      expect(await refusal(openAt(to))).to.include({ code: 'storage_move_unfinished' });
+      expect((await move(from, to)).isResumed).to.equal(true);
+      await (await openAt(to)).close();
+    }
+  });
+
   it('begins anew where the source was used in between', async () => {
     const [from, to] = [await filled(sqlite()), await postgres()];
     await refusal(

@@ -36,7 +36,7 @@ interface Place extends CopiedTable {
 export const copyTable = async (copying: Copying, table: MoveTable): Promise<CopiedTable> => {
   const { source, target } = copying;
   const begun = await placeOf(target, table.name);
-  if (begun.isDone) return begun;
+  if (begun.isDone) return { name: table.name, rows: begun.rows, sum: begun.sum };
   const total = Number((await source.query(`SELECT count(*) AS n FROM ${table.name}`))[0]?.n);
   const sum = createRowSum(begun.sum);
   const say = (rows: number): void => copying.onProgress({ step: 'copy', table: table.name, rows, total });

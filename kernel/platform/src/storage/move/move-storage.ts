@@ -6,6 +6,7 @@
  * V3  The copy counts when each table has the same number of rows and the same sum of hashes in both databases.
  */
 import type { Clock, Ids } from '@svc/api';
+import { storageErrors } from '../contract/errors.js';
 import { COPY_TABLE } from '../contract/table-copies.js';
 import { IDENTITY_TABLE, type Identity, identityIn } from '../contract/migrations/identity.js';
 import { type CopiedTable, copyTable, type Copying, forgetTable, readBack } from './copy-tables.js';
@@ -49,8 +50,14 @@ export const moveStorage = async (move: MoveStorage): Promise<MoveOutcome> => {
 };
 
 /** What would be copied; changes nothing. */
-export const previewMove = async ({ owners, source, without }: Pick<MoveStorage, 'owners' | 'source' | 'without'>): Promise<ReadonlyArray<{ readonly name: string; readonly rows: number }>> => {
+export const previewMove = async ({
+  owners,
+  source,
+  target,
+  without,
+}: Pick<MoveStorage, 'owners' | 'source' | 'without'> & { readonly target: MoveEnd | undefined }): Promise<ReadonlyArray<{ readonly name: string; readonly rows: number }>> => {
   const plan = await planOf({ owners, source, without });
+  if (target) await holdingOf(source, target);
   const counted = [];
   for (const { name } of plan.tables) counted.push({ name, rows: Number((await source.query(`SELECT count(*) AS n FROM ${name}`))[0]?.n) });
   return counted;
@@ -81,10 +88,10 @@ interface Begun {
 
 const begin = async (move: MoveStorage, plan: MovePlan): Promise<Begun> => {
   const { clock, ids, source } = move;
-  const [left, arriving] = [await markOf(source), await markOf(move.target)];
-  if (left !== undefined && left.token === arriving?.token && (left.state === 'leaving' || left.state === 'left')) return { target: move.target, mark: left, isResumed: true };
-  if (left?.state === 'left') throw moveErrors.move_target_other(source.place, left.other);
-  const target = await emptyTarget(move, left, arriving);
+  const [left, holds] = [await markOf(source), await holdingOf(source, move.target)];
+  if (left !== undefined && holds === 'this attempt') return { target: move.target, mark: left, isResumed: true };
+  if (left?.state === 'left') throw storageErrors.moved(source.place, left.other, left.at.slice(0, 10));
+  const target = holds === 'an attempt' || holds === 'the data of before' ? await move.emptied(move.target, holds) : move.target;
   const mark = { token: ids.uuid(), at: clock.iso() };
   // The target first: without it a mark of the source would name an attempt that is not there.
   await target.change([...target.schema(plan.owners), ...plan.tables.map(({ name }) => `DELETE FROM ${name}`), CREATE_PROGRESS, ...marked(target, source, 'arriving', mark)]);
@@ -94,15 +101,17 @@ const begin = async (move: MoveStorage, plan: MovePlan): Promise<Begun> => {
 
 const marked = (end: MoveEnd, other: MoveEnd, state: MoveState, mark: Pick<MoveMark, 'token' | 'at'>): string[] => markSql({ ...mark, state, other: other.place }, end.literal);
 
-/** One that holds a part of this source, from before it was used again, is emptied; anything else is somebody's. */
-const emptyTarget = async (move: MoveStorage, own: MoveMark | undefined, arriving: MoveMark | undefined): Promise<MoveEnd> => {
-  const { source, target } = move;
+/** What the target holds of this source, which may be taken away. Anything else is somebody's. */
+const holdingOf = async (source: MoveEnd, target: MoveEnd): Promise<'nothing' | 'this attempt' | 'an attempt' | 'the data of before'> => {
   const tables = await target.tables();
-  if (tables.length === 0) return target;
-  if (arriving?.state === 'left' && own?.state === 'arrived' && arriving.token === own.token) return move.emptied(target, 'the data of before');
-  if (arriving?.state !== 'arriving') throw moveErrors.move_target_used(target.place, tables.length > 3 ? `${tables.slice(0, 3).join(', ')} and ${tables.length - 3} more tables` : tables.join(', '));
-  if (arriving.other !== source.place) throw moveErrors.move_target_other(target.place, arriving.other);
-  return move.emptied(target, 'an attempt');
+  if (tables.length === 0) return 'nothing';
+  const [own, other] = [await markOf(source), await markOf(target)];
+  if (other?.state === 'left' && own?.state === 'arrived' && other.token === own.token) return 'the data of before';
+  if (other?.state !== 'arriving') throw moveErrors.move_target_used(target.place, tables.length > 3 ? `${tables.slice(0, 3).join(', ')} and ${tables.length - 3} more tables` : tables.join(', '));
+  if (other.token === own?.token) return 'this attempt';
+  // It was begun before this source was used again.
+  if (other.other !== source.place) throw moveErrors.move_target_other(target.place, other.other);
+  return 'an attempt';
 };
 
 /** Rejects with `storage_move_differs`. What differs is taken away, so that the next attempt copies it anew. */
