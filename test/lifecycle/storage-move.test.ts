@@ -94,6 +94,8 @@ describe('a home whose database moves', function () {
     expect(second.daemon.parts.storage.dialect).to.equal('postgres');
     expect(second.daemon.parts.storage.identityProblem()).to.equal(undefined);
     expect(await look(second.http)).to.deep.equal(before);
+    const trail = (await second.http.expect(200, 'GET', '/api/audit/recent')).body;
+    expect(JSON.stringify(trail)).to.contain('database_moved');
     expect((await second.http.expect(200, 'GET', '/api/audit/verify')).body.status).to.equal('valid');
     await second.daemon.kernel.enable('acme-notes');
     expect(await notesOf(second)).to.equal(1);

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isSvcError, textThatIsSet } from '@svc/api';
 import type { MoveReport } from '@svc/daemon/offline/local-move';
-import type { StorageReport } from '@svc/daemon/offline/local-storage';
+import type { StorageReport } from '@svc/daemon/offline/storage-report';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -114,7 +114,7 @@ const nextText = ({ file, value: url, variable }: SettingToChange): string => {
 };
 
 const status = async (cli: Cli): Outcome => {
-  const { lookAtStorage } = await import('@svc/daemon/offline/local-storage');
+  const { lookAtStorage } = await import('@svc/daemon/offline/storage-report');
   const report = await asFailure(() => lookAtStorage({ env: cli.settings.env }));
   if (cli.json) cli.out.json(report === undefined ? { engine: 'sqlite', exists: false } : { exists: true, ...report });
   else if (report === undefined) cli.out.line('There is no database yet. The first start creates one.');
@@ -151,7 +151,7 @@ const statusLines = (cli: Cli, { bytes, engine, move, place, schemas, tables, ve
 };
 
 const reopen = async (cli: Cli): Outcome => {
-  const { reopenStorage } = await import('@svc/daemon/offline/local-storage');
+  const { reopenStorage } = await import('@svc/daemon/offline/storage-report');
   const agrees = async (place: string, other: string): Promise<boolean> => {
     if (cli.yes) return true;
     if (!cli.out.canAsk || cli.json) throw usageFailure(`What was written to ${other} since is not in ${place}.`, 'svc storage reopen --yes');

@@ -3,30 +3,40 @@
  * starts in between; what changes is found by the next start.
  */
 import { join } from 'node:path';
+import type { AuditFact } from '@svc/api';
 import { API_VERSION } from '@svc/api/internal';
 import { namesOf } from '@svc/installer/contributions';
 import { createInstaller, type Installer, type InstallerOptions } from '@svc/installer/install';
 import { isolationFaults, wallFault } from '@svc/isolation';
 import { systemClock } from '@svc/platform/clock/clock';
 import { type Home, resolveHome } from '@svc/platform/config/home';
-import { settingsOf } from './local-choices.js';
+import { auditedInstall, type LocalAct } from './local-audit.js';
+import { type LocalSettings, settingsOf } from './local-storage.js';
 import { lockHome } from '@svc/platform/process/home-lock';
 import { type Release, readRelease } from '../release.js';
 import { installPolicy } from '@svc/third-party/settings';
 
-export interface LocalPlace {
+export interface LocalInstall {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** dist/release.json of the build that the daemon runs. */
   readonly releaseFile: string;
+  /** What is done, for the audit trail; undefined if nothing is changed. */
+  readonly act: LocalAct | undefined;
 }
 
-/** Rejects with `daemon_already_running` when the home is held. */
-export async function withLocalInstaller<T>({ env, releaseFile }: LocalPlace, work: (installer: Installer) => Promise<T>): Promise<T> {
+/** Rejects with `daemon_already_running` when the home is held, and with `daemon_audit_unavailable`. `detailsOf` says more of what was done. */
+export async function withLocalInstaller<T>(
+  { env, releaseFile, act }: LocalInstall,
+  work: (installer: Installer) => Promise<T>,
+  detailsOf: (done: T) => AuditFact['details'] = () => ({}),
+): Promise<T> {
   const home = resolveHome(env);
   const release = await readRelease(releaseFile, {}); // no code is loaded
   const lock = await lockHome(home.home);
   try {
-    return await work((await openLocalInstaller(home, release, await settingsOf(home, env))).installer);
+    const config = await settingsOf(home, env, release);
+    const { installer } = await openLocalInstaller(home, release, config);
+    return await (act ? auditedInstall({ home, release, settings: config }, act, () => work(installer), detailsOf) : work(installer));
   } finally {
     await lock.release();
   }
@@ -36,7 +46,7 @@ export async function withLocalInstaller<T>({ env, releaseFile }: LocalPlace, wo
 export async function openLocalInstaller(
   home: Home,
   release: Release,
-  config: Awaited<ReturnType<typeof settingsOf>>,
+  config: LocalSettings,
 ): Promise<{ readonly installer: Installer } & Pick<Awaited<ReturnType<Installer['validateAtBoot']>>, 'usable'>> {
   const fault = await wallFault();
   let thirdParties: ReturnType<InstallerOptions['installed']> = [];

@@ -15,11 +15,12 @@ import { lockHome } from '@svc/platform/process/home-lock';
 import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
 import { type Identity, identityProblemOf, markOf, type MovedOwner, type MoveEnd, moveErrors, type MoveProgress, moveStorage, openEnd, previewMove } from '@svc/platform/storage/move';
 import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
-import { readRelease } from '../release.js';
-import { settingsOf } from './local-choices.js';
-import { type LocalPlace, openLocalInstaller } from './local-installer.js';
+import { type Release, readRelease } from '../release.js';
+import { storeFact } from './local-audit.js';
+import { type LocalInstall, openLocalInstaller } from './local-installer.js';
+import { type LocalSettings, settingsOf } from './local-storage.js';
 
-export interface LocalMove extends LocalPlace {
+export interface LocalMove extends Pick<LocalInstall, 'env' | 'releaseFile'> {
   /** `postgres://…`, or `sqlite` for the file in the data folder. */
   readonly to: string;
   readonly without: readonly string[];
@@ -45,7 +46,8 @@ export async function moveLocally(move: LocalMove): Promise<MoveReport> {
   const url = targetUrl(move.to);
   const lock = await lockHome(home.home);
   try {
-    const config = await settingsOf(home, move.env);
+    const release = await readRelease(move.releaseFile, api);
+    const config = await settingsOf(home, move.env, release);
     const from = databaseUrlOf(config);
     if (placeOf(home, from) === placeOf(home, url)) throw moveErrors.move_same(placeOf(home, url));
     const file = databaseFileOf(home.dataDir);
@@ -53,9 +55,13 @@ export async function moveLocally(move: LocalMove): Promise<MoveReport> {
     const source = await openEnd({ file, url: from, use: move.isDryRun ? 'read' : 'change' });
     try {
       await refuseSuspect(home, source);
-      const owners = await ownersOf(home, move, config);
+      const owners = await ownersOf(home, release, config);
       if (move.isDryRun) return await preview(move, home, { source, url, owners });
-      return await carryOut(move, home, { source, url, owners });
+      const report = await carryOut(move, home, { source, url, owners });
+      // Of the new database, where a daemon enters it in the trail. The data has moved even if it cannot be stored.
+      const moved = { type: 'database_moved', command: 'svc storage migrate' };
+      if (report.tables.length > 0) await storeFact({ home, release, settings: config }, url, moved, { outcome: 'ok', details: { from: report.from, to: report.to } }).catch(() => undefined);
+      return report;
     } finally {
       await source.close();
     }
@@ -150,8 +156,7 @@ const refuseSuspect = async (home: Home, source: MoveEnd): Promise<void> => {
 };
 
 /** Everybody whose tables are known here: the kernel, what was shipped, and what was installed, switched on or off. */
-const ownersOf = async (home: Home, { releaseFile }: LocalPlace, config: Awaited<ReturnType<typeof settingsOf>>): Promise<MovedOwner[]> => {
-  const release = await readRelease(releaseFile, api);
+const ownersOf = async (home: Home, release: Release, config: LocalSettings): Promise<MovedOwner[]> => {
   const { usable } = await openLocalInstaller(home, release, config);
   const owners: MovedOwner[] = [
     { ...kernelTables, migrations: kernelMigrations },
