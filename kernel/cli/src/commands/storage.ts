@@ -29,7 +29,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => status(cli)));
   storage
     .command('migrate')
-    .description('Move all data to another database and compare the copy. Stop the daemon first. If it is interrupted, run it again')
+    .description('Move all data to another database and verify the copy. Stop the daemon first. If it is interrupted, run it again')
     .requiredOption('--to <url>', 'postgres://user:password@host/name, or "sqlite" for the file in the data folder')
     .option('--dry-run', 'show what would be copied')
     .option('--without <ids...>', 'leave behind the tables of these extensions, which are not installed any more')
@@ -37,7 +37,7 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli, flags: MigrateFlags) => migrate(cli, flags)));
   storage
     .command('reopen')
-    .description('Use a database again that was moved to another one; what was written there since is not in it')
+    .description('Let the daemon start with the old database after a move; later changes are not in it')
     .action(action((cli) => reopen(cli)));
 };
 

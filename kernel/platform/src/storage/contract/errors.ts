@@ -134,8 +134,8 @@ export const storageErrors = defineErrors('storage', {
   moved: {
     status: 409,
     retry: false,
-    message: (place: string, to: string, day: string) => `The database ${place} was moved to ${to} on ${day}; what is here is old.`,
-    hint: 'Name the other one in config.toml, [storage] url (svc config edit). To go on with the old data instead, run "svc storage reopen".',
+    message: (place: string, to: string, day: string) => `The database ${place} was moved to ${to} on ${day}. The data here is old.`,
+    hint: 'Name the other one in config.toml, [storage] url (svc config edit). To use the old data instead, run "svc storage reopen".',
   },
   move_unfinished: {
     status: 409,

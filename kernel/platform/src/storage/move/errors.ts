@@ -72,19 +72,19 @@ export const moveErrors = defineErrors('storage', {
     status: 400,
     retry: false,
     message: (table: string, column: string, key: string) => `A text contains a NUL character, which PostgreSQL cannot store: ${table}.${column}, row ${key}.`,
-    hint: 'Run it again with --replace-nul to store U+FFFD (�) in its place; the move goes on where it stopped. Or correct the row first.',
+    hint: 'Run it again with --replace-nul to store U+FFFD (�) in its place; the move continues where it stopped. Or correct the row first.',
   },
   move_row: {
     status: 400,
     retry: false,
     message: (table: string, key: string, place: string, why: string) => `${place} refuses a row of ${table}, row ${key}: ${why}.`,
-    hint: 'Correct the row in the source, then run the same command again; the move goes on where it stopped.',
+    hint: 'Correct the row in the source, then run the same command again; the move continues where it stopped.',
   },
   move_differs: {
     status: 500,
     retry: true,
     message: (differences: string) => `The copy differs from the source: ${differences}.`,
-    hint: 'Nothing was switched over. Run the same command again; it copies these tables anew.',
+    hint: 'Nothing was switched over. Run the same command again; it copies these tables again.',
   },
   move_no_mark: {
     status: 404,
