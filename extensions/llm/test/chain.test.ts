@@ -9,6 +9,8 @@ import type { DriverEvent, DriverTarget, ModelErrorClass, ModelRequest } from '.
 import type { Driver } from '../src/drivers/driver.js';
 import { llmErrors } from '../src/errors.js';
 import { ModelFailure } from '../src/call/model-failure.js';
+import { createHealth } from '../src/health/health.js';
+import { createKeyOrder } from '../src/health/keys.js';
 import type { Choice, Resolved } from '../src/resolution.js';
 import { request } from './gateway-rig.js';
 
@@ -92,6 +94,8 @@ describe('the chain of one call', () => {
       drivers: () => driver,
       clock,
       ids: { ...seededIds('chain'), random: () => 0.5 },
+      health: createHealth({ clock, ids: { random: () => 0.5 } }),
+      keys: createKeyOrder({ random: () => 0.5 }),
       resolve,
       fallbacks: async () => fallbacks,
       keyRefused: async (provider) => void refused.push(provider),
@@ -99,7 +103,7 @@ describe('the chain of one call', () => {
     };
     const running = runChain(deps, {
       request: request({ provider: 'one', model: 'a', ...fields }),
-      config: { request_timeout_secs: 5, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, ...config },
+      config: { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, ...config },
       signal,
       onText: isReceived ? (piece) => void received.push(piece) : undefined,
       onThought: undefined,
@@ -291,6 +295,7 @@ describe('the chain of one call', () => {
       overloaded: 'llm_provider_overloaded',
       model_not_found: 'llm_provider_model_missing',
       context_too_long: 'llm_context_too_long',
+      content: 'llm_content_refused',
       bad_request: 'llm_provider_rejected',
       timeout: 'llm_provider_timeout',
       network: 'llm_provider_unreachable',
