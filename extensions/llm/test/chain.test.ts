@@ -178,6 +178,29 @@ describe('the chain of one call', () => {
     expect(tried(await play({ ...two, turns: [[failed('bad_request')], [slow], [text('a'), STOP]] }))).to.deep.equal(['one/a bad_request 0', 'two/b rate_limit 11000', 'two/b ok 0']);
   });
 
+  it('L6 sends nothing that is longer than the window, asks the next model, and tells where there is none', async () => {
+    const small = { context_window: 1_000, max_output_tokens: 500 } as Resolved['info']; // what is read of it
+    const resolve = async (choice: Choice) => resolvedAs(choice, choice.provider === 'one' ? { info: small } : {});
+    const long = { messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'x'.repeat(6_000) }] }] };
+    const alone = await play({ resolve, turns: [[STOP]], request: long });
+    expect(errorOf(alone)).to.include({ code: 'llm_context_too_long', retry: false });
+    expect(alone.targets).to.have.length(0);
+    expect(alone.result.attempts[0]).to.include({ skipped: true, errorClass: 'context_too_long' });
+    expect(tried(await play({ ...two, resolve, turns: [[STOP]], request: long }))).to.deep.equal(['one/a context_too_long 0', 'two/b ok 0']);
+    // It may fit: letters are only an estimate.
+    expect((await play({ resolve, turns: [[STOP]], request: { messages: [{ role: 'user', parts: [{ type: 'text', text: 'x'.repeat(4_900) }] }] } })).result.ok).to.equal(true);
+  });
+
+  it('L5 begins no wait that would last longer than the turn, and no further model after it', async () => {
+    const slow = failed('rate_limit', { retryAfterMs: 9_000 });
+    const outcome = await play({ turns: [[slow]], config: { turn_timeout_secs: 20 } });
+    expect(tried(outcome)).to.deep.equal(['one/a rate_limit 9000', 'one/a rate_limit 9000', 'one/a rate_limit 0']);
+    expect(
+      outcome.targets.map(({ timeoutMs }) => timeoutMs),
+      'the last one has what is left',
+    ).to.deep.equal([5_000, 5_000, 2_000]);
+  });
+
   it('L2 notes how long each attempt took and the status it ended with', async () => {
     const { result } = await play({ turns: [[failed('bad_request', { httpStatus: 422 })]] });
     expect(result.attempts).to.deep.equal([{ provider: 'one', model: 'a', status: 'error', errorClass: 'bad_request', message: 'it was bad_request', httpStatus: 422, latencyMs: 0, waitedMs: 0 }]);

@@ -5,12 +5,14 @@
  * L2  Every attempt stands in the answer, or in the error's details.
  * L3  Once a part of an answer was shown, no other follows it, unless the caller can take it back: then it is told to. Half an answer is an error.
  * L4  What a failed attempt used is billed too, and settled before the next attempt is reserved.
+ * L6  A request that is longer than the window of its model is not sent: the next model is asked, or the caller is told.
  * L5  All of it ends within the time of a turn: waits that would last longer are not begun.
  */
 import { type AtOnce, type Ids, isSvcError, type SvcError } from '@svc/api';
 import type { LlmConfig } from '../config.js';
 import type { Attempt, LeftOut, ModelAnswer, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
 import { llmErrors } from '../errors.js';
+import { estimateInput } from '../money/pricing.js';
 import { type CallDeps, callModel, type Discarded, failedAttempt } from './model-call.js';
 import { ModelFailure } from './model-failure.js';
 import { heldBy } from './parameters.js';
@@ -76,6 +78,12 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
     }
     const { kept, leftOut } = checkParameters(resolved, call.request.parameters);
     const request = fitted(call.request, resolved, leftOut.length === 0 ? call.request.parameters : kept);
+    const tooLong = longerThanWindow(resolved, request);
+    if (tooLong) {
+      attempts.push({ ...failedAttempt(resolved, tooLong, 0, 0), skipped: true });
+      failed.push({ choice: resolved, failure: tooLong });
+      continue;
+    }
     const hasNextModel = index < chain.length - 1;
     const billOf = (usage: Usage): Bill => ({ provider: resolved.provider, model: resolved.model, usage });
     const settled: Usage[] = [];
@@ -135,6 +143,17 @@ export const checkParameters = ({ record, provider, model }: Resolved, asked: Pa
 /** A model is never asked for more than it can give: some refuse the whole request for that. */
 const fitted = ({ parameters: _asked, ...request }: ModelRequest, { info, canThink }: Resolved, parameters: Parameters | undefined): ModelRequest =>
   withRoom({ ...request, ...(parameters ? { parameters } : {}) }, { canThink, maxOutputTokens: info?.max_output_tokens });
+
+/** Of the estimate: texts have more or fewer letters to a token, and what may yet fit is asked. */
+const WINDOW_MARGIN = 1.25;
+
+/** A request that no model of this window can read is not sent. Of a model that the catalog does not know, the provider decides. */
+const longerThanWindow = ({ info }: Resolved, request: ModelRequest): ModelFailure | undefined => {
+  if (info === undefined) return undefined;
+  const tokens = estimateInput(request);
+  if (tokens <= info.context_window * WINDOW_MARGIN) return undefined;
+  return new ModelFailure('context_too_long', `not called, because the request has about ${tokens} tokens and the model reads ${info.context_window}`);
+};
 
 const FACTORY: Readonly<Record<ModelErrorClass, (provider: string, model: string, said: string) => SvcError>> = {
   auth: llmErrors.provider_auth,

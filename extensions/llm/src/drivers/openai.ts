@@ -46,7 +46,11 @@ interface CallParts {
 
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(({ provider, model }) =>
-    provider === 'openai' && REASONING_MODEL.test(model) ? { completionTokens: true, ...(ONE_TEMPERATURE.test(model) ? { onlyTemperature: 1 } : {}) } : {},
+    provider === 'openai' && REASONING_MODEL.test(model)
+      ? { completionTokens: true, ...(ONE_TEMPERATURE.test(model) ? { onlyTemperature: 1 } : {}) }
+      : provider === 'mistral'
+        ? { shortIds: true }
+        : {},
   );
   return {
     ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
