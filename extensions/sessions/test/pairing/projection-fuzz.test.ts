@@ -116,7 +116,8 @@ const requestOf = (messages: readonly ModelMessage[]): ModelRequest => ({ provid
 const violationsOf = (messages: readonly ModelMessage[]): string[] =>
   Object.entries(RULES).flatMap(([name, rules]) => rules(JSON.parse(BODIES[name as keyof typeof RULES](requestOf(messages)))).map((found) => `${name}: ${found}`)); // the keys are those of RULES
 
-describe('a session, whatever happened to it', () => {
+describe('a session, whatever happened to it', function () {
+  this.timeout(30_000 + ROUNDS * 50);
   const each = (check: (dice: Dice, seed: number) => void): void => {
     for (let round = 0; round < ROUNDS; round++) {
       const seed = SEED + round;
