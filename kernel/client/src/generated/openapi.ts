@@ -4170,6 +4170,27 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
+        RunAttempt: {
+            /** @description From 1 */
+            number: number;
+            provider: string;
+            model: string;
+            /** @description The name of the key, if the provider has several */
+            key: string | null;
+            /**
+             * @description `skipped`: not called, because it was known that it could not answer yet
+             * @enum {string}
+             */
+            status: "ok" | "failed" | "skipped";
+            /** @description The kind of failure, such as `rate_limit`, `overloaded`, `timeout` or `half_stream` */
+            failure: string | null;
+            /** @description The provider's words, without secrets */
+            message: string | null;
+            http_status: number | null;
+            duration_ms: number;
+            /** @description How long svc waited before the next attempt */
+            waited_ms: number;
+        };
         RunStep: {
             seq: number;
             /** @description `model` or `tool` */
@@ -4188,6 +4209,8 @@ export interface components {
             cost_usd: number | null;
             /** @description Number of model calls for this step */
             attempts: number | null;
+            /** @description Each of them, in order; empty for tools, and while the step is active */
+            attempt_list: components["schemas"]["RunAttempt"][];
             /** @description Why it failed: the code of the error that ended its run, or how the call of a tool ended */
             error: string | null;
         };
@@ -5236,6 +5259,21 @@ export interface components {
             /** @description `*` is every tool */
             tools: string[];
         };
+        ProviderTrouble: {
+            /** @enum {string} */
+            kind: "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            /** @description Null if it concerns all models */
+            model: string | null;
+            /** @description The name of the key; null if it concerns all keys, or the only one */
+            key: string | null;
+            /** @description Failures in a row */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description When it is tried again
+             */
+            until: string;
+        };
         Provider: {
             name: string;
             /** @description The name by its other name */
@@ -5268,6 +5306,22 @@ export interface components {
             last_tested: string | null;
             /** @description Models that a server on this machine lists, by its own names */
             discovered_models: string[] | null;
+            /**
+             * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+             * @enum {string}
+             */
+            health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            /** @description Details of `health`. They are known to this process only, and forgotten at a restart */
+            troubles: components["schemas"]["ProviderTrouble"][];
+            /** @description Its keys by their names in [[credential_pools]]; empty if it has one at most */
+            keys: {
+                name: string;
+                /**
+                 * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                 * @enum {string}
+                 */
+                health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            }[];
             /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
             wire: string;
             default_model?: string;
@@ -6270,6 +6324,7 @@ export type AgentTools = components['schemas']['AgentTools'];
 export type ChangedAgentTools = components['schemas']['ChangedAgentTools'];
 export type TracedRun = components['schemas']['TracedRun'];
 export type DecisionTrace = components['schemas']['DecisionTrace'];
+export type RunAttempt = components['schemas']['RunAttempt'];
 export type RunStep = components['schemas']['RunStep'];
 export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
@@ -6325,6 +6380,7 @@ export type CatalogModel = components['schemas']['CatalogModel'];
 export type ModelAlias = components['schemas']['ModelAlias'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
 export type AgentProfile = components['schemas']['AgentProfile'];
+export type ProviderTrouble = components['schemas']['ProviderTrouble'];
 export type Provider = components['schemas']['Provider'];
 export type DefaultModel = components['schemas']['DefaultModel'];
 export type LocalModelServer = components['schemas']['LocalModelServer'];
@@ -7375,7 +7431,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -7483,9 +7539,13 @@ export interface operations {
                                 /** @enum {string} */
                                 status: "ok" | "error";
                                 /** @enum {string} */
-                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
+                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "content" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
                                 message?: string;
                                 httpStatus?: number;
+                                /** @description The name of its key, where the provider has several */
+                                key?: string;
+                                /** @description The model was not called: it is known that it cannot answer yet */
+                                skipped?: boolean;
                                 latencyMs: number;
                                 /** @description Milliseconds waited before the next attempt */
                                 waitedMs: number;
@@ -8089,7 +8149,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -8197,9 +8257,13 @@ export interface operations {
                                 /** @enum {string} */
                                 status: "ok" | "error";
                                 /** @enum {string} */
-                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
+                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "content" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
                                 message?: string;
                                 httpStatus?: number;
+                                /** @description The name of its key, where the provider has several */
+                                key?: string;
+                                /** @description The model was not called: it is known that it cannot answer yet */
+                                skipped?: boolean;
                                 latencyMs: number;
                                 /** @description Milliseconds waited before the next attempt */
                                 waitedMs: number;
@@ -12049,6 +12113,22 @@ export interface operations {
                         last_tested: string | null;
                         /** @description Models that a server on this machine lists, by its own names */
                         discovered_models: string[] | null;
+                        /**
+                         * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                         * @enum {string}
+                         */
+                        health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+                        /** @description Details of `health`. They are known to this process only, and forgotten at a restart */
+                        troubles: components["schemas"]["ProviderTrouble"][];
+                        /** @description Its keys by their names in [[credential_pools]]; empty if it has one at most */
+                        keys: {
+                            name: string;
+                            /**
+                             * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                             * @enum {string}
+                             */
+                            health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+                        }[];
                         /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
                         wire: string;
                         default_model?: string;
@@ -12202,6 +12282,8 @@ export interface operations {
                     url?: string;
                     /** @description The same, by its other name */
                     base_url?: string;
+                    /** @description One of the keys listed under [[credential_pools]], instead of the own key of the provider */
+                    label?: string;
                     /** @description Test the key immediately; it is stored in either case */
                     verify?: boolean;
                 };
@@ -12242,7 +12324,10 @@ export interface operations {
     };
     removeProviderKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description One of the keys listed under [[credential_pools]], instead of the own key of the provider */
+                label?: string;
+            };
             header?: never;
             path: {
                 /**
