@@ -9740,10 +9740,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A UUID
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description Id or name of the agent */
                 id: string;
             };
             cookie?: never;
@@ -9775,10 +9772,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A UUID
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description Id or name of the agent */
                 id: string;
             };
             cookie?: never;
