@@ -135,6 +135,7 @@ export const CallContext = Type.Object({
   agentId: Type.String(),
   runId: Type.String(),
   purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review']),
+  begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
 export type CallContext = Plain<typeof CallContext>;
