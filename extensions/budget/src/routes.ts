@@ -154,8 +154,8 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
       },
       responses: { 200: BudgetRecord },
       handler: async ({ actor, body }) => {
-        const { hourly_limit_usd: hourly_limit, daily_limit_usd: daily_limit, monthly_limit_usd: monthly_limit, alert_threshold } = body;
-        for (const [key, value] of Object.entries({ hourly_limit, daily_limit, monthly_limit, alert_threshold })) {
+        const { hourly_limit_usd: hourly_limit, daily_limit_usd: daily_limit, monthly_limit_usd: monthly_limit, idle_limit_usd: idle_limit, alert_threshold } = body;
+        for (const [key, value] of Object.entries({ hourly_limit, daily_limit, monthly_limit, idle_limit, alert_threshold })) {
           if (value === undefined || value === null) continue;
           const { path, applied, failed } = await settings.set(`budget.${key}`, value);
           const problem = failed ?? applied?.problems[0];

@@ -111,8 +111,8 @@ describe('usage and budgets', function () {
     const id = await spawn('one of all');
     for (const http of [alice, viewer]) expect((await of(http).send('PUT', '/api/budget', { daily_limit_usd: 1 })).status).to.equal(403);
     const { month_spent_usd: before } = await read('/api/budget');
-    const changed = (await of(owner).expect(200, 'PUT', '/api/budget', { monthly_limit_usd: before, alert_threshold: 0.9 })).body;
-    expect(changed).to.include({ daily_limit_usd: 0, monthly_limit_usd: before, month_spent_usd: before, alert_threshold: 0.9, status: 'exceeded', reserved_usd: 0 });
+    const changed = (await of(owner).expect(200, 'PUT', '/api/budget', { monthly_limit_usd: before, idle_limit_usd: 0.5, alert_threshold: 0.9 })).body;
+    expect(changed).to.include({ daily_limit_usd: 0, monthly_limit_usd: before, month_spent_usd: before, idle_limit_usd: 0.5, alert_threshold: 0.9, status: 'exceeded', reserved_usd: 0 });
     const refused = await say(id);
     expect([refused.status, refused.body.details.scope, refused.body.details.period]).to.deep.equal([429, 'all', 'month']);
     expect((await read('/api/config')).budget).to.include({ monthly_limit: before, default_max_llm_tokens_per_hour: 90_000 });
