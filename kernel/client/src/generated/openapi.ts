@@ -4591,6 +4591,8 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "warning" | "exceeded";
+            /** @description Of each agent, in turns that no person began, since a person last wrote to it; 0: no limit */
+            idle_limit_usd: number;
             /** @description A share of a limit, 0 to 1 */
             alert_threshold: number;
         };
@@ -9669,6 +9671,8 @@ export interface operations {
                     monthly_limit_usd?: number | null;
                     /** @description US dollars in 60 minutes; 0: no limit. Left out or null: unchanged */
                     hourly_limit_usd?: number | null;
+                    /** @description US dollars of each agent, in turns that no person began, since a person last wrote to it; 0: no limit. Left out or null: unchanged */
+                    idle_limit_usd?: number | null;
                     /** @description The share of a limit from which its status is `warning` */
                     alert_threshold?: number | null;
                 };
