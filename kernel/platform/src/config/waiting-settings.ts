@@ -47,6 +47,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   external_auth: unkept('nobody can sign in by it; [[users]] and the api_key are kept'),
   sanitize: unkept('messages are not screened'),
   privacy: unkept('nothing is taken out of messages'),
+  queue: unkept('[runs] max_active caps runs'),
   'session.retention_days': unkept('sessions stay until their agent goes'),
   'session.max_sessions_per_agent': unkept('sessions stay until their agent goes'),
   'session.reset': unkept('a session goes on until /new'),
