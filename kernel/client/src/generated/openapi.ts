@@ -2476,6 +2476,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/queue/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get depth, capacity and throughput of the queue
+         * @description Counts the runs of all daemons on this database. A run is queued if its session has another run, or if all daemons are full. Owners and admins see the runs of all agents; others those of their own.
+         */
+        get: operations["getQueueStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ready": {
         parameters: {
             query?: never;
@@ -2774,6 +2794,86 @@ export interface paths {
         get: operations["getStatus"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tasks, newest first
+         * @description Owners and admins see the tasks of all agents; others those of their own. A task that waits for an approval is `in_progress`. For steps and usage, see `GET /api/runs/{id}`: a task and its run have the same id.
+         */
+        get: operations["listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count tasks by state
+         * @description A task is a run that no other run began: a message to an agent, on any channel. Ended tasks are stored for thirty days. Owners and admins see the tasks of all agents; others those of their own.
+         */
+        get: operations["getTaskCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a task
+         * @description Stops a pending task or one in progress, with the runs it started on other agents, as `POST /api/runs/{id}/stop` does. An active task ends a moment later. The text so far stays in the session. For a task that is already cancelled, the status is 200; for one that completed or failed, 409.
+         */
+        delete: operations["cancelTask"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a task
+         * @description Sends the message of an ended task again, with its attachments, as a new task in the same session. Each task has one retry: a repeated request gets the same new task, with `replayed` true. To try again after that, retry the new task. The status is 409 if the task has not ended, or if its message is no longer stored.
+         */
+        post: operations["retryTask"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4534,6 +4634,8 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "warning" | "exceeded";
+            /** @description Of each agent, in turns that no person began, since a person last wrote to it; 0: no limit */
+            idle_limit_usd: number;
             /** @description A share of a limit, 0 to 1 */
             alert_threshold: number;
         };
@@ -5368,6 +5470,42 @@ export interface components {
             /** @description Models that it lists, by its own names; at most 2,000 of them */
             models_listed?: string[];
         };
+        QueueStatus: {
+            lanes: {
+                /**
+                 * @description `main`: tasks. `subagent`: runs that one agent began on another
+                 * @enum {string}
+                 */
+                lane: "main" | "subagent";
+                /** @description Runs that a daemon works on */
+                active: number;
+                /** @description Runs that wait for somebody, such as for an approval. They take up no capacity */
+                waiting: number;
+                /** @description Active runs of each daemon at most ([runs] max_active). The lanes share it */
+                capacity: number;
+                /** @description Queued runs */
+                depth: number;
+                throughput: {
+                    completed_last_minute: number;
+                    failed_last_minute: number;
+                    cancelled_last_minute: number;
+                };
+            }[];
+            /** @description Queued runs of all lanes */
+            depth: number;
+            throughput: {
+                completed_last_minute: number;
+                failed_last_minute: number;
+                cancelled_last_minute: number;
+            };
+            /** @description 0 means no limit. Set them under [queue] and [runs] */
+            config: {
+                max_depth_per_agent: number;
+                max_depth_global: number;
+                task_ttl_secs: number;
+                max_active: number;
+            };
+        };
         Readiness: {
             /** @enum {string} */
             status: "ready" | "not_ready";
@@ -5768,6 +5906,61 @@ export interface components {
                 model_name: string;
                 profile: string | null;
             }[];
+        };
+        Task: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /** @description First line of the message. Empty if the message is not stored: side questions, incognito and stateless requests */
+            title: string;
+            /** @description First 300 characters of the message */
+            description: string;
+            /**
+             * @description `pending`: queued, no daemon works on it. `in_progress`: a daemon works on it, or it waits for somebody, such as for an approval
+             * @enum {string}
+             */
+            status: "pending" | "in_progress" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            assigned_to: string;
+            /** @description null if the agent was deleted */
+            agent_name: string | null;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description Channel of the message: rest, sse, ws, openai or cli */
+            channel: string;
+            /** @description The owner of the agent */
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When its first step began */
+            claimed_at: string | null;
+            /** @description When it ended, whichever way */
+            completed_at: string | null;
+            /** @description What it waits for, such as `approval` */
+            waits_for: string | null;
+            /** @description The answer */
+            result: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+            } | null;
+        };
+        TaskCounts: {
+            total: number;
+            pending: number;
+            in_progress: number;
+            completed: number;
+            failed: number;
+            cancelled: number;
         };
         TemplateSummary: {
             name: string;
@@ -6385,6 +6578,7 @@ export type Provider = components['schemas']['Provider'];
 export type DefaultModel = components['schemas']['DefaultModel'];
 export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
+export type QueueStatus = components['schemas']['QueueStatus'];
 export type Readiness = components['schemas']['Readiness'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type OneRun = components['schemas']['OneRun'];
@@ -6396,6 +6590,8 @@ export type SessionBranch = components['schemas']['SessionBranch'];
 export type SessionRun = components['schemas']['SessionRun'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
+export type Task = components['schemas']['Task'];
+export type TaskCounts = components['schemas']['TaskCounts'];
 export type TemplateSummary = components['schemas']['TemplateSummary'];
 export type Template = components['schemas']['Template'];
 export type ToolInfo = components['schemas']['ToolInfo'];
@@ -9614,6 +9810,8 @@ export interface operations {
                     monthly_limit_usd?: number | null;
                     /** @description US dollars in 60 minutes; 0: no limit. Left out or null: unchanged */
                     hourly_limit_usd?: number | null;
+                    /** @description US dollars of each agent, in turns that no person began, since a person last wrote to it; 0: no limit. Left out or null: unchanged */
+                    idle_limit_usd?: number | null;
                     /** @description The share of a limit from which its status is `warning` */
                     alert_threshold?: number | null;
                 };
@@ -9685,10 +9883,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A UUID
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description Id or name of the agent */
                 id: string;
             };
             cookie?: never;
@@ -9720,10 +9915,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A UUID
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description Id or name of the agent */
                 id: string;
             };
             cookie?: never;
@@ -12517,6 +12709,33 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getQueueStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getReadiness: {
         parameters: {
             query?: never;
@@ -13145,6 +13364,171 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                /** @description Only tasks in this state */
+                status?: "pending" | "in_progress" | "completed" | "failed" | "cancelled";
+                /** @description Only tasks older than this one: `next` of the page before */
+                before?: string;
+                /** @description How many at most; more than 200 is 200 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tasks: components["schemas"]["Task"][];
+                        /** @description Tasks in this state, on all pages */
+                        total: number;
+                        /** @description Send it as `before` to get older ones; null if there are none */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTaskCounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCounts"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Task id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "cancelled";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Task id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "retried";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /**
+                         * Format: uuid
+                         * @description The new task
+                         */
+                        task_id: string;
+                        /** @description The task was retried before */
+                        replayed: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

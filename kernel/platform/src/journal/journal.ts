@@ -13,7 +13,7 @@ import { listenForSignals, interrupt } from './interrupts.js';
 import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
-import { getRun, listRuns, runByKey, stepsOf, summaryOf } from './rows/run-reads.js';
+import { getRun, listRuns, runByKey, stepsOf, summaryOf, tallyOf } from './rows/run-reads.js';
 import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
@@ -47,7 +47,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     claim: (kind, limit) => claimRuns(parts, kind, limit),
     release: (run) => releaseLease(parts, run),
     interrupt: (runId, reason) => interrupt(parts, runId, reason),
-    cancel: (actor, runId, why, also = []) => cancel(parts, actor, runId, why, also),
+    cancel: (actor, runId, why, also = [], only = undefined) => cancel(parts, actor, runId, { why, also, only }),
     onReady: (kind, fn) => parts.signals.on(kind, fn),
     get: (actor, runId) => getRun(parts, actor, runId),
     byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
@@ -55,6 +55,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     stepsOf: (actor, runIds, kinds) => stepsOf(parts, actor, runIds, kinds),
     list: (filter) => listRuns(parts, filter),
     summary: (filter) => summaryOf(parts, filter),
+    tally: (filter) => tallyOf(parts, filter),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
     erase: (subject) => eraseRuns(parts, subject),
     async close() {
@@ -171,10 +172,16 @@ const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane
   parts.offer(run.kind);
 };
 
-const cancel = async (parts: JournalParts, actor: Actor, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
+interface Cancelling {
+  readonly why: RunError;
+  readonly also: readonly Write[];
+  readonly only: 'unclaimed' | undefined;
+}
+
+const cancel = async (parts: JournalParts, actor: Actor, runId: string, { why, also, only }: Cancelling): Promise<boolean> => {
   const run = await getRun(parts, actor, runId);
   if (run?.status !== 'queued' && run?.status !== 'waiting') return false;
-  if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso())], also))) return false;
+  if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso(), only === 'unclaimed')], also))) return false;
   parts.leaveLane(run.lane, runId);
   return true;
 };
