@@ -7,6 +7,8 @@ export type { Disposable } from './disposable.js';
 export type { Logger, Clock, Ids } from './adapters.js';
 export { Actor, type Actors, actorFrom, Role, seesAll } from './actor.js';
 
+export type { Backups, BackupState, BackupSummary, StagedRestore } from './backups.js';
+
 // Errors.
 export { defineErrors, isSvcError, SvcError, type ErrorSpec, type ErrorTable } from './errors.js';
 
@@ -138,6 +140,8 @@ export {
   SecretResolve,
   SecretChange,
   StoragePurge,
+  BackupCollect,
+  BackupRestore,
   KernelReady,
   KernelGreet,
   GreetingLine,

@@ -7,6 +7,7 @@ import { createStoredChoices, type StoredChoices } from '@svc/platform/choices/s
 import { createSettingsView } from '@svc/platform/config/settings/settings-view';
 import { applierOf, type Settings } from '@svc/platform/config/apply-settings';
 import type { InstallationParts } from '@svc/third-party';
+import { createLiveBackups } from '../backup/live-backups.js';
 import { releaseWatcher } from '../release.js';
 import type { Address } from './address.js';
 import type { Ground } from './ground.js';
@@ -14,6 +15,8 @@ import type { OpenParts } from './parts.js';
 import { tapSecurity } from './security-probes.js';
 import { extensionSettings, requiredSecurity } from './start-rules.js';
 import { createLifecycle } from './wiring.js';
+
+const RESTORE_DELAY_MS = 100;
 
 /** All of it, up. */
 export interface Kernel {
@@ -49,6 +52,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     entered: parts.audit.settingsChanged,
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
+  const own = kernelContributor();
   const view: api.KernelView = createKernelView({
     ...parts,
     version: ground.release.version,
@@ -62,6 +66,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     isReady: () => progress.phase() === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
     installation,
+    backups: backupsOf(ground, parts, own),
     settings: createSettingsView({
       ...parts,
       file: parts.home.configFile,
@@ -69,7 +74,6 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
       failed: (error) => log.logger('config').error('the settings were saved and could not be brought into force', { error }),
     }),
   });
-  const own = kernelContributor();
   leaveOffCutOff(ground, lifecycle, storedChoices);
   const switched = storedChoices.watch(lifecycle);
   own.lifetime.add('watch of the file of switched-off extensions', () => switched.dispose());
@@ -84,6 +88,22 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
   tapSecurity(own, parts, address);
   return { address, parts, choices, installation, lifecycle, view, settings, own };
 }
+
+const backupsOf = (ground: Ground, { clock, home, hooks, ids, storage }: ContextParts, own: Contributor): api.Backups => {
+  const backed = { home, version: ground.release.version, claims: ground.claims, clock, ids };
+  const ending = new AbortController();
+  own.lifetime.add('backups', () => ending.abort());
+  const { onRestore } = ground.options;
+  return createLiveBackups({
+    ...backed,
+    storage,
+    hooks,
+    signal: ending.signal,
+    onRestore: onRestore && ((plan) => onRestore(plan, backed)),
+    // The answer leaves first.
+    later: (work) => void clock.schedule(RESTORE_DELAY_MS, work),
+  });
+};
 
 const lifecycleOf = (
   { config, installed, log, options, preset, relay, wiring }: Ground,
