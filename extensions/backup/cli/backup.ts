@@ -1,5 +1,8 @@
-/** `svc backup`: what works without the daemon, and the schedule. The rest is data of the area. */
+/** `svc backup`: what takes long, what works without the daemon, and the schedule. The list and its deletion are data of the area. */
 import { type Action, bytesText, type Cli, type Command, confirm, EXIT, facts, type Outcome, restoreHere, usageFailure, verifyHere, watched } from '@svc/cli/area';
+
+/** Many gigabytes on a slow disk. */
+const LONG_MS = 3_600_000;
 
 interface ScheduleFlags {
   readonly everyHours?: string;
@@ -10,6 +13,10 @@ interface ScheduleFlags {
 
 export const define = (program: Command, action: Action): void => {
   const backup = program.command('backup').description('Create, verify and restore backups').helpCommand(false);
+  backup
+    .command('create')
+    .description('Create a backup while the daemon works, and wait until it is complete')
+    .action(action((cli) => create(cli)));
   backup
     .command('verify')
     .description('Restore a backup into a temporary folder, start it there without effects, and compare; exit code 1 if it cannot be restored')
@@ -28,6 +35,14 @@ export const define = (program: Command, action: Action): void => {
     .option('--keep-days <n>', 'delete scheduled backups after this many days; 0: never because of their age')
     .option('--off', 'create no more scheduled backups')
     .action(action((cli, flags: ScheduleFlags) => schedule(cli, flags)));
+};
+
+const create = async (cli: Cli): Outcome => {
+  const daemon = await cli.daemon();
+  const made = await watched(cli.out, 'Creating a backup', daemon.call('createBackup', {}, { timeoutMs: LONG_MS }));
+  if (cli.json) cli.out.json(made);
+  else cli.out.line(`${cli.out.green('✓')} Backup created: ${made.path} (${bytesText(made.size_bytes)})`);
+  return EXIT.ok;
 };
 
 const verify = async (cli: Cli, file: string): Outcome => {
@@ -55,7 +70,8 @@ const restore = async (cli: Cli, file: string): Outcome => {
   }
   if (cli.settings.daemonFile() === undefined) return restoreStopped(cli, file);
   if (file.includes('/')) throw usageFailure('A running daemon restores backups of its own folder only. Give the name of a backup, or stop the daemon first.');
-  const started = await (await cli.daemon()).call('restoreBackup', { body: { filename: file } });
+  const daemon = await cli.daemon();
+  const started = await watched(cli.out, 'Validating', daemon.call('restoreBackup', { body: { filename: file } }, { timeoutMs: LONG_MS }));
   if (cli.json) cli.out.json(started);
   else cli.out.line(`${cli.out.green('✓')} ${started.restored_files} files are valid. The daemon restarts with them now; svc backup list shows when it is back.`);
   return EXIT.ok;

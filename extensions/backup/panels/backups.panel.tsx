@@ -27,6 +27,8 @@ type Backup = List['backups'][number];
 
 /** How often progress is asked for while something runs. */
 const PROGRESS_MS = 700;
+/** Many gigabytes on a slow disk. */
+const LONG_MS = 3_600_000;
 
 const Backups = () => {
   const loaded = useLoaded('backups', (signal) => daemon.call('listBackups', {}, { signal }));
@@ -48,7 +50,7 @@ const Backups = () => {
       loaded.reload();
     }
   };
-  const create = () => doing(async () => t('created', { file: (await daemon.call('createBackup')).filename }));
+  const create = () => doing(async () => t('created', { file: (await daemon.call('createBackup', {}, { timeoutMs: LONG_MS })).filename }));
   return (
     <>
       <PanelHead
@@ -114,7 +116,7 @@ const remove = async ({ filename }: Backup, doing: Doing): Promise<void> => {
 const restore = async ({ created_at: at, filename }: Backup, doing: Doing): Promise<void> => {
   if (await confirmed({ title: t('restore_title'), text: t('restore_text', { when: dateTime(at) }), action: t('restore_action'), isDangerous: true }))
     await doing(async () => {
-      await daemon.call('restoreBackup', { body: { filename } });
+      await daemon.call('restoreBackup', { body: { filename } }, { timeoutMs: LONG_MS });
       return t('restarting');
     });
 };

@@ -1,10 +1,9 @@
-/** `svc backup`: what calls the API is data; verify, restore and schedule are in cli/backup.ts. */
+/** `svc backup`: the list is data; what takes long or works without the daemon is in cli/backup.ts. */
 import type { CommandDecl, CommandWordDecl } from '@svc/api';
 
 export const commandWords: readonly CommandWordDecl[] = [{ word: 'backup', summary: 'create, verify and restore backups', usage: 'backup create|list|verify|restore|…', order: 60, module: 'backup' }];
 
 export const commands: readonly CommandDecl[] = [
-  { command: 'backup create', summary: 'create a backup', operation: 'createBackup', output: { kind: 'line', text: 'Backup created: {path}' } },
   {
     command: 'backup list',
     summary: 'list the backups',

@@ -1,6 +1,5 @@
 /** Backups over HTTP. Each of them holds the data of every person, so they are for the owner alone. */
-import { type Actor, type Backups, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
-import { backupErrors } from './errors.js';
+import { type Backups, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import type { Schedule, ScheduleSettings } from './schedule.js';
 import { BackupList, CreatedBackup, FilenamePath, RestoreBody, RestoreStarted } from './shapes.js';
 
@@ -14,10 +13,6 @@ const route = routeGroup({ area: 'backup', errors: [403] });
 /** A backup reads everything. */
 const COST = 20;
 
-const ownerOnly = ({ role }: Actor): void => {
-  if (role !== 'owner') throw backupErrors.owner_only(role);
-};
-
 export const backupRoutes = ({ backups, schedule, settings }: BackupDeps): RouteDecl[] => [
   route({
     id: 'createBackup',
@@ -27,14 +22,13 @@ export const backupRoutes = ({ backups, schedule, settings }: BackupDeps): Route
     description:
       'A snapshot of the database and the files of the home folder, as one .tar.gz in its folder `backups`. The daemon keeps working. Keys are not in it, and secrets only as the vault encrypted them: to use them on another machine, copy the key of the vault too. ' +
       'It answers when the archive is complete. For the owner.',
-    permission: 'backup.admin',
+    permission: 'backup.own',
     cost: COST,
     audit: 'backup_created',
     auditCategory: 'settings',
     errors: [409, 507],
     responses: { 200: CreatedBackup },
-    handler: async ({ actor }) => {
-      ownerOnly(actor);
+    handler: async () => {
       const { components, createdAt, filename, path, sizeBytes } = await backups.create('manual');
       return reply(200, { filename, path, size_bytes: sizeBytes, components: [...components], created_at: createdAt });
     },
@@ -45,10 +39,9 @@ export const backupRoutes = ({ backups, schedule, settings }: BackupDeps): Route
     path: '/api/backups',
     summary: 'List backups',
     description: 'The backups of this home, what runs now, how the last restore ended, and the schedule. For the owner.',
-    permission: 'backup.admin',
+    permission: 'backup.own',
     responses: { 200: BackupList },
-    handler: async ({ actor }) => {
-      ownerOnly(actor);
+    handler: async () => {
       const [all, { lastRestore, running }] = await Promise.all([backups.list(), backups.state()]);
       return reply(200, {
         backups: all.map((one) => ({
@@ -73,15 +66,14 @@ export const backupRoutes = ({ backups, schedule, settings }: BackupDeps): Route
     method: 'DELETE',
     path: '/api/backups/{filename}',
     summary: 'Delete a backup',
-    description: 'For the owner.',
-    permission: 'backup.admin',
+    description: 'Deletes the archive from the folder `backups` of the home. You cannot undo this. For the owner.',
+    permission: 'backup.own',
     audit: 'backup_deleted',
     auditCategory: 'settings',
     errors: [404],
     params: FilenamePath,
     responses: { 200: Type.Object({ status: Type.Literal('deleted'), filename: Type.String() }) },
-    handler: async ({ actor, params: { filename } }) => {
-      ownerOnly(actor);
+    handler: async ({ params: { filename } }) => {
       await backups.remove(filename);
       return reply(200, { status: 'deleted' as const, filename });
     },
@@ -94,7 +86,7 @@ export const backupRoutes = ({ backups, schedule, settings }: BackupDeps): Route
     description:
       'Validates the whole archive and answers; then the daemon stops, backs up the present data, replaces it, and starts again within the same process. Meanwhile requests get 503. If the restored data does not start, the present data comes back. ' +
       '`last_restore` of GET /api/backups tells how it ended. For the owner.',
-    permission: 'backup.admin',
+    permission: 'backup.own',
     cost: COST,
     audit: 'backup_restore_requested',
     auditCategory: 'settings',
@@ -107,7 +99,6 @@ export const backupRoutes = ({ backups, schedule, settings }: BackupDeps): Route
     },
     responses: { 200: RestoreStarted },
     handler: async ({ actor, body: { filename } }) => {
-      ownerOnly(actor);
       const { files, manifest } = await backups.restore(filename, actor.id);
       return reply(200, {
         restored_files: files,

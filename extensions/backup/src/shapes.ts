@@ -49,7 +49,7 @@ export const BackupList = Type.Object(
   { 'x-name': 'BackupList' },
 );
 
-export const FilenamePath = Type.Object({ filename: Type.String({ maxLength: 300 }) });
+export const FilenamePath = Type.Object({ filename: Type.String({ maxLength: 300, examples: ['svc_backup_20260131_120000.tar.gz'] }) });
 
 export const RestoreBody = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 300, description: 'The name of a backup of this home, without a path' }) }, { additionalProperties: false });
 

@@ -1262,7 +1262,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a backup
-         * @description For the owner.
+         * @description Deletes the archive from the folder `backups` of the home. You cannot undo this. For the owner.
          */
         delete: operations["deleteBackup"];
         options?: never;
@@ -9664,6 +9664,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example svc_backup_20260131_120000.tar.gz */
                 filename: string;
             };
             cookie?: never;
