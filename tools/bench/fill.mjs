@@ -56,7 +56,9 @@ export const fillAgents = async (home, agentId, count) => {
 export const fillBytes = async (home, bytes) => {
   const db = await openDatabase(home);
   await db.exec('CREATE TABLE bench__filler (id integer PRIMARY KEY, text text NOT NULL)');
-  await db.exec(`INSERT INTO bench__filler(text) SELECT hex(randomblob(2000)) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.ceil(bytes / 4_096)}) SELECT i FROM n)`);
+  await db.exec(
+    `INSERT INTO bench__filler(text) SELECT hex(randomblob(2000)) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.ceil(bytes / 4_096)}) SELECT i FROM n)`,
+  );
   await db.close();
 };
 

@@ -1,6 +1,7 @@
 /** Backups and restores of one home, whether its daemon runs or not. */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Ids } from '@svc/api';
 import { backupPath, backupsFolder, type BackupCause } from '@svc/platform/backup/backups-folder';
 import { type BackupStep, createBackup, type CreateBackup, type CreatedBackup } from '@svc/platform/backup/create-backup';
@@ -42,6 +43,8 @@ export const backUpHome = ({ claims, clock, home, ids, version }: BackupHome, { 
     home: home.home,
     version,
     cause,
+    // In real time, whatever the clock says.
+    ...(saveTo ? { pause: (ms: number) => sleep(ms) } : {}),
     now: clock.iso(),
     id: ids.hex(6),
     saveDatabase: saveTo ?? ((copy) => saveStopped(databaseFileOf(home.dataDir), copy)),

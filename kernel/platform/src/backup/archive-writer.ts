@@ -5,6 +5,7 @@
  * A1  Sizes and hashes are known after the files were read. So the files are packed first, and stand behind the manifest as a
  *     second member of the gzip file (RFC 1952, 2.2); every gunzip reads both as one stream.
  * A2  A file that shrinks or is deleted while it is read fails nothing: what was read of it counts. What grows is cut at the size it had.
+ * A3  Beside a daemon that works it takes a third of the time: each piece is followed by a pause of twice what it took.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -18,6 +19,8 @@ import { type BackupFile, type BackupManifest, MANIFEST_NAME } from './manifest.
 const PIECE_BYTES = 256 * 1024;
 /** Fast: a backup is made beside people who wait for answers. */
 const GZIP = { level: 1, chunkSize: PIECE_BYTES };
+const PAUSE_PER_WORK = 2;
+const MAX_PAUSE_MS = 100;
 /** The end of a tar: two empty blocks. */
 const END_BYTES = 1_024;
 
@@ -28,11 +31,19 @@ export interface SourceFile {
   readonly from: string | Uint8Array;
 }
 
+/** Lets others work for so many milliseconds. Without it nobody else is there. */
+export type Pause = (ms: number) => Promise<void>;
+
+export interface Packing {
+  readonly pause?: Pause | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Packs the files into `body`, and gives what the manifest says of them. */
-export const packFiles = async (body: string, sources: readonly SourceFile[], signal?: AbortSignal): Promise<BackupFile[]> => {
+export const packFiles = async (body: string, sources: readonly SourceFile[], { pause, signal }: Packing = {}): Promise<BackupFile[]> => {
   const tar = pack();
   const files: BackupFile[] = [];
-  const filling = fill(tar, sources, files).catch((error: unknown) => {
+  const filling = fill(tar, sources, files, pause).catch((error: unknown) => {
     tar.destroy(error instanceof Error ? error : new Error(String(error)));
     throw error;
   });
@@ -62,9 +73,9 @@ const withoutEnd = async (tar: Pack): Promise<Buffer> => {
   return Buffer.concat(pieces).subarray(0, -END_BYTES);
 };
 
-const fill = async (tar: Pack, sources: readonly SourceFile[], files: BackupFile[]): Promise<void> => {
+const fill = async (tar: Pack, sources: readonly SourceFile[], files: BackupFile[], pause: Pause | undefined): Promise<void> => {
   for (const { from, mode, path } of sources) {
-    const file = typeof from === 'string' ? await packFile(tar, from, path, mode) : packBytes(tar, from, path, mode);
+    const file = typeof from === 'string' ? await packFile(tar, from, { path, mode }, pause) : packBytes(tar, from, path, mode);
     if (file) files.push(file);
   }
   tar.finalize();
@@ -76,7 +87,7 @@ const packBytes = (tar: Pack, bytes: Uint8Array, path: string, mode: number): Ba
 };
 
 /** Undefined for a file that is gone. A header says the size before the bytes, so what is missing at the end is filled with zeros. */
-const packFile = async (tar: Pack, from: string, path: string, mode: number): Promise<BackupFile | undefined> => {
+const packFile = async (tar: Pack, from: string, { mode, path }: Pick<SourceFile, 'mode' | 'path'>, pause: Pause | undefined): Promise<BackupFile | undefined> => {
   const handle = await open(from, 'r').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
@@ -89,12 +100,15 @@ const packFile = async (tar: Pack, from: string, path: string, mode: number): Pr
     let left = size;
     const pieces = async function* (): AsyncGenerator<Buffer> {
       while (left > 0) {
+        const began = performance.now();
         const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, left));
         const { bytesRead } = await handle.read(piece, 0, piece.length);
         const bytes = bytesRead === 0 ? piece.fill(0) : piece.subarray(0, bytesRead);
         hash.update(bytes);
         left -= bytes.length;
         yield bytes;
+        // Until here the piece was compressed as well, where the one before it waited for that.
+        if (left > 0) await pause?.(Math.min(MAX_PAUSE_MS, (performance.now() - began) * PAUSE_PER_WORK));
       }
     };
     await pipeline(pieces, entry);

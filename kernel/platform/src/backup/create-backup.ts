@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { errnoOf } from '../config/errno.js';
 import { assertRoom } from './archive-reader.js';
-import { joinArchive, packFiles, type SourceFile } from './archive-writer.js';
+import { joinArchive, packFiles, type Pause, type SourceFile } from './archive-writer.js';
 import { type BackupCause, backupName, backupsFolder, partialPath, removePartials } from './backups-folder.js';
 import { backupErrors } from './errors.js';
 import { CONFIG_PATH, DATABASE_PATH, findHomeFiles } from './home-files.js';
@@ -29,6 +29,8 @@ export interface CreateBackup {
   saveDatabase(file: string): Promise<Readonly<Record<string, number>>>;
   /** config.toml without its secrets, and what was left out; undefined where there is none. Without a text, the file stays out. */
   configText(): Promise<{ readonly text: string | undefined; readonly leftOut: readonly string[] } | undefined>;
+  /** Beside a daemon that works: lets it work. */
+  readonly pause?: Pause;
   readonly onStep?: (step: BackupStep) => void;
   readonly signal?: AbortSignal;
 }
@@ -78,7 +80,7 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
     ...found.files.map(({ path, mode }) => ({ path, mode, from: join(home, path) })),
   ];
   const body = join(partial, 'body');
-  const files = await packFiles(body, sources, signal);
+  const files = await packFiles(body, sources, { pause: options.pause, signal });
   await rm(database);
   onStep?.('writing');
   const manifest: BackupManifest = {
