@@ -242,6 +242,7 @@ export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
 export { violations, didYouMean, type Finding } from './schema/document-check.js';
 export { nearest } from './text/nearest.js';
+export { KEY_BEGINNING } from './text/known-keys.js';
 export { matchesPattern, matchesAny } from './text/pattern.js';
 export { scanToml, lineOfPath } from './text/toml-lines.js';
 export { UNSEEN } from './text/unseen.js';

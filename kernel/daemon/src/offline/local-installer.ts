@@ -3,30 +3,38 @@
  * starts in between; what changes is found by the next start.
  */
 import { join } from 'node:path';
+import type { AuditFact } from '@svc/api';
 import { API_VERSION } from '@svc/api/internal';
 import { namesOf } from '@svc/installer/contributions';
 import { createInstaller, type Installer, type InstallerOptions } from '@svc/installer/install';
 import { isolationFaults, wallFault } from '@svc/isolation';
 import { systemClock } from '@svc/platform/clock/clock';
 import { resolveHome } from '@svc/platform/config/home';
-import { settingsOf } from './local-choices.js';
+import { auditedInstall, type LocalAct } from './local-audit.js';
+import { settingsOf } from './local-storage.js';
 import { lockHome } from '@svc/platform/process/home-lock';
 import { readRelease } from '../release.js';
 import { installPolicy } from '@svc/third-party/settings';
 
-export interface LocalPlace {
+export interface LocalInstall {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** dist/release.json of the build that the daemon runs. */
   readonly releaseFile: string;
+  /** What is done, for the audit trail; undefined if nothing is changed. */
+  readonly act: LocalAct | undefined;
 }
 
-/** Rejects with `daemon_already_running` when the home is held. */
-export async function withLocalInstaller<T>({ env, releaseFile }: LocalPlace, work: (installer: Installer) => Promise<T>): Promise<T> {
+/** Rejects with `daemon_already_running` when the home is held, and with `daemon_audit_unavailable`. `detailsOf` says more of what was done. */
+export async function withLocalInstaller<T>(
+  { env, releaseFile, act }: LocalInstall,
+  work: (installer: Installer) => Promise<T>,
+  detailsOf: (done: T) => AuditFact['details'] = () => ({}),
+): Promise<T> {
   const home = resolveHome(env);
   const release = await readRelease(releaseFile, {}); // no code is loaded
   const lock = await lockHome(home.home);
   try {
-    const config = await settingsOf(home, env);
+    const config = await settingsOf(home, env, release);
     const fault = await wallFault();
     let thirdParties: ReturnType<InstallerOptions['installed']> = [];
     const installer = await createInstaller({
@@ -39,7 +47,7 @@ export async function withLocalInstaller<T>({ env, releaseFile }: LocalPlace, wo
     });
     const { usable } = await installer.validateAtBoot();
     thirdParties = usable.map(({ record, manifest, contributions }) => ({ id: record.id, bundled: false, manifest, contributions: namesOf(contributions) }));
-    return await work(installer);
+    return await (act ? auditedInstall({ home, release, settings: config }, act, () => work(installer), detailsOf) : work(installer));
   } finally {
     await lock.release();
   }
