@@ -9,7 +9,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ExtensionStatus, isTable } from '@svc/api';
-import { createInstalledStore } from '@svc/core';
 import { backupErrors } from '@svc/platform/backup/errors';
 import type { BackupManifest } from '@svc/platform/backup/manifest';
 import { stageBackup } from '@svc/platform/backup/staged-backup';
@@ -21,9 +20,9 @@ import { lockHome } from '@svc/platform/process/home-lock';
 import { archiveOf, type BackupHome, dropStaged, stageRestore } from '../backup/home-backup.js';
 import { goBack, replaceStopped } from '../backup/restore-daemon.js';
 import type { TrialReport } from '../backup/trial.js';
-import { claimsOf } from '../boot/start-rules.js';
+import { sectionsOf } from '../boot/start-rules.js';
 import { readRelease } from '../release.js';
-import { settingsOf } from './local-choices.js';
+import { settingsOf } from './local-storage.js';
 
 export interface LocalBackup {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -92,7 +91,7 @@ export const restoreLocally = async (backup: LocalBackup): Promise<RestoredLocal
 
 const homeOf = async ({ env, releaseFile }: LocalBackup): Promise<BackupHome> => {
   const release = await readRelease(releaseFile, {}); // no code is loaded
-  return { home: resolveHome(env), version: release.version, claims: claimsOf(createInstalledStore(release.extensions)), clock: systemClock(), ids: systemIds() };
+  return { home: resolveHome(env), version: release.version, claims: () => sectionsOf(release.extensions), clock: systemClock(), ids: systemIds() };
 };
 
 const pathOf = async ({ home }: BackupHome, file: string): Promise<string> => (file.includes('/') ? resolve(file) : archiveOf(home, file));
