@@ -114,13 +114,13 @@ describe('two daemons on one PostgreSQL', function () {
     };
     await set(a, 'api.rate_limit_per_second', 0.5);
     await until(async () => (b.kernel.daemon.parts.config.get('api') as Record<string, unknown>).rate_limit_per_second === 0.5);
-    let isTold = false;
+    let isReported = false;
     const hearing = b.kernel.daemon.parts.bus.subscribe('events', ({ event }) => {
-      isTold ||= event === 'ratelimit.spent';
+      isReported ||= event === 'ratelimit.spent';
     });
     const atFirst = await admitted(a);
     await clock.advance(1_000);
-    await until(() => isTold);
+    await until(() => isReported);
     await hearing.dispose();
     expect([atFirst > 5, (await admitted(b)) < atFirst / 2]).to.deep.equal([true, true]);
     await clock.advance(120_000);
