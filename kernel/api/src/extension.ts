@@ -116,7 +116,7 @@ export interface ReplicasView {
     /** Since its last heartbeat, by the database's clock; there is one in five seconds. */
     readonly silentMs: number;
     /** Whether its messages reach the daemon that is asked. */
-    readonly isHeard: boolean;
+    readonly isReached: boolean;
     /** It numbers and delivers durable events. */
     readonly isRelaying: boolean;
     /** Runs that it holds, by kind. */
