@@ -52,6 +52,12 @@ export const llmErrors = defineErrors('llm', {
   provider_overloaded: { status: 500, retry: true, message: failed('is overloaded'), hint: laterHint },
   provider_model_missing: { status: 500, retry: false, message: failed('does not serve the model'), hint: 'GET /api/models lists the catalog.' },
   context_too_long: { status: 500, retry: false, message: failed('says the conversation is too long'), hint: 'Begin a new session, or choose a model with a larger context window.' },
+  content_refused: {
+    status: 500,
+    retry: false,
+    message: failed('refused the content of the request'),
+    hint: 'Change the message, or choose another model. The text after the colon comes from the provider.',
+  },
   provider_rejected: { status: 500, retry: false, message: failed('rejected the request'), hint: 'The text after the colon comes from the provider.' },
   provider_timeout: { status: 500, retry: true, message: failed('did not answer in time'), hint: laterHint },
   provider_unreachable: {

@@ -89,7 +89,7 @@ export type CommandAnswer = Plain<typeof CommandAnswer>;
 const Phase = Type.Object({
   phase: OneOf(['queued', 'thinking', 'waiting', 'retrying', 'restarted', 'command', 'adjusted'], {
     description:
-      '`restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model',
+      '`restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model',
   }),
   detail: Type.Optional(Type.String()),
   attempt: Type.Optional(Type.Integer()),

@@ -1210,6 +1210,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a backup
+         * @description A snapshot of the database and the files of the home folder, as one .tar.gz in its folder `backups`. The daemon keeps working. Keys are not in it, and secrets only as the vault encrypted them: to use them on another machine, copy the key of the vault too. It answers when the archive is complete. For the owner.
+         */
+        post: operations["createBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backups
+         * @description The backups of this home, what runs now, how the last restore ended, and the schedule. For the owner.
+         */
+        get: operations["listBackups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups/{filename}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a backup
+         * @description Deletes the archive from the folder `backups` of the home. You cannot undo this. For the owner.
+         */
+        delete: operations["deleteBackup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/budget": {
         parameters: {
             query?: never;
@@ -1372,6 +1432,26 @@ export interface paths {
          * @description Each file of the checkpoint beside the file in the working folder now, those that differ first, at most 500.
          */
         get: operations["previewCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the daemons on this database
+         * @description Who is there, who holds which lease, and how far behind the work is. On a SQLite file there is one daemon.
+         */
+        get: operations["getCluster"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2510,6 +2590,26 @@ export interface paths {
         get: operations["getRegistrySchema"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a backup
+         * @description Validates the whole archive and answers; then the daemon stops, backs up the present data, replaces it, and starts again within the same process. Meanwhile requests get 503. If the restored data does not start, the present data comes back. `last_restore` of GET /api/backups tells how it ended. For the owner.
+         */
+        post: operations["restoreBackup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4250,6 +4350,27 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
+        RunAttempt: {
+            /** @description From 1 */
+            number: number;
+            provider: string;
+            model: string;
+            /** @description The name of the key, if the provider has several */
+            key: string | null;
+            /**
+             * @description `skipped`: not called, because it was known that it could not answer yet
+             * @enum {string}
+             */
+            status: "ok" | "failed" | "skipped";
+            /** @description The kind of failure, such as `rate_limit`, `overloaded`, `timeout` or `half_stream` */
+            failure: string | null;
+            /** @description The provider's words, without secrets */
+            message: string | null;
+            http_status: number | null;
+            duration_ms: number;
+            /** @description How long svc waited before the next attempt */
+            waited_ms: number;
+        };
         RunStep: {
             seq: number;
             /** @description `model` or `tool` */
@@ -4268,6 +4389,8 @@ export interface components {
             cost_usd: number | null;
             /** @description Number of model calls for this step */
             attempts: number | null;
+            /** @description Each of them, in order; empty for tools, and while the step is active */
+            attempt_list: components["schemas"]["RunAttempt"][];
             /** @description Why it failed: the code of the error that ended its run, or how the call of a tool ended */
             error: string | null;
         };
@@ -4569,6 +4692,69 @@ export interface components {
             trimmed: number;
             took_ms: number;
         };
+        CreatedBackup: {
+            /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+            filename: string;
+            /** @description On the machine of the daemon */
+            path: string;
+            size_bytes: number;
+            /** @description What is in it: database, config, workspaces, … */
+            components: string[];
+            /** @description When the snapshot of the database began (ISO 8601, UTC) */
+            created_at: string;
+        };
+        Backup: {
+            /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+            filename: string;
+            /** @description On the machine of the daemon */
+            path: string;
+            size_bytes: number;
+            /** @description When the file was written (ISO 8601, UTC) */
+            modified_at: string;
+            /** @description What is in it: database, config, workspaces, … */
+            components: string[];
+            /** @description null: the file cannot be read */
+            svc_version: string | null;
+            /** @description When the snapshot of the database began (ISO 8601, UTC) */
+            created_at: string;
+            /** @description Why it cannot be restored */
+            problem: string | null;
+        };
+        BackupList: {
+            /** @description Newest first */
+            backups: components["schemas"]["Backup"][];
+            total: number;
+            /** @description What runs now */
+            running: {
+                /** @enum {string} */
+                kind: "backup" | "restore";
+                /** @enum {string} */
+                step: "database" | "files" | "writing" | "validating";
+                /** @description Start (ISO 8601, UTC) */
+                started_at: string;
+            } | null;
+            last_restore: {
+                /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+                filename: string;
+                /**
+                 * @description `reverted`: the restored data did not start, and the data of before is back
+                 * @enum {string}
+                 */
+                status: "restored" | "reverted";
+                /** @description End (ISO 8601, UTC) */
+                at: string;
+                reason: string | null;
+                /** @description The backup of what was there before */
+                safety_backup: string | null;
+            } | null;
+            schedule: {
+                /** @description 0: no schedule */
+                every_hours: number;
+                keep: number;
+                keep_days: number;
+                next_at: string | null;
+            };
+        };
         Budget: {
             /** @description In 60 minutes; 0: no limit */
             hourly_limit_usd: number;
@@ -4727,6 +4913,59 @@ export interface components {
             }[];
             /** @description More of them than are listed */
             not_kept_more: number;
+        };
+        ClusterDaemon: {
+            /** @description New at each start */
+            id: string;
+            /** @description [cluster] name, or the name of its host */
+            name: string;
+            host: string;
+            pid: number;
+            version: string;
+            started_at: string;
+            /** @description [cluster] address, or the address it listens on */
+            address: string;
+            /**
+             * @description silent: no heartbeat for 15 seconds. It leaves the list after a minute
+             * @enum {string}
+             */
+            state: "running" | "silent";
+            /** @description Since its last heartbeat, by the clock of the database */
+            seen_secs_ago: number;
+            /** @description The daemon that answers */
+            asked: boolean;
+            /** @description Whether its messages reach the daemon that answers */
+            reached: boolean;
+            /** @description It holds the lease on durable events */
+            delivers_events: boolean;
+            /** @description Runs that it holds a lease on */
+            runs: number;
+            /** @description The same for people */
+            does: string;
+        };
+        Cluster: {
+            /** @description false: the database is a file of this daemon alone */
+            shared: boolean;
+            /** @description For people */
+            summary: string;
+            /** @description How the daemons hear of each other, for people */
+            connection: string;
+            /** @description false: changes of other daemons are found in the database within seconds */
+            connected: boolean;
+            /** @enum {string} */
+            carrier: "process" | "postgres" | "nats" | "none";
+            /** @description Oldest first */
+            daemons: components["schemas"]["ClusterDaemon"][];
+            /** @description Runs that could go on and that no daemon has taken */
+            waiting_runs: number;
+            /** @description Since when the oldest of them waits */
+            oldest_waiting_since: string | null;
+            /** @description Durable events that the slowest listener has not had */
+            undelivered_events: number;
+            listeners: {
+                extension: string;
+                undelivered_events: number;
+            }[];
         };
         SlashCommand: {
             /** @description As typed: `/new` */
@@ -5265,6 +5504,21 @@ export interface components {
             /** @description `*` is every tool */
             tools: string[];
         };
+        ProviderTrouble: {
+            /** @enum {string} */
+            kind: "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            /** @description Null if it concerns all models */
+            model: string | null;
+            /** @description The name of the key; null if it concerns all keys, or the only one */
+            key: string | null;
+            /** @description Failures in a row */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description When it is tried again
+             */
+            until: string;
+        };
         Provider: {
             name: string;
             /** @description The name by its other name */
@@ -5297,6 +5551,22 @@ export interface components {
             last_tested: string | null;
             /** @description Models that a server on this machine lists, by its own names */
             discovered_models: string[] | null;
+            /**
+             * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+             * @enum {string}
+             */
+            health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            /** @description Details of `health`. They are known to this process only, and forgotten at a restart */
+            troubles: components["schemas"]["ProviderTrouble"][];
+            /** @description Its keys by their names in [[credential_pools]]; empty if it has one at most */
+            keys: {
+                name: string;
+                /**
+                 * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                 * @enum {string}
+                 */
+                health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            }[];
             /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
             wire: string;
             default_model?: string;
@@ -5387,6 +5657,21 @@ export interface components {
                 /** @description `ok`, `warn` or `error` */
                 status: string;
             }[];
+        };
+        RestoreStarted: {
+            /** @description Files that were unpacked and validated */
+            restored_files: number;
+            /** @description Always empty: an archive is used whole or not at all */
+            errors: string[];
+            manifest: {
+                version: number;
+                created_at: string;
+                hostname: string;
+                svc_version: string;
+                /** @description What is in it: database, config, workspaces, … */
+                components: string[];
+            };
+            message: string;
         };
         ListedRun: {
             /**
@@ -6390,6 +6675,7 @@ export type AgentTools = components['schemas']['AgentTools'];
 export type ChangedAgentTools = components['schemas']['ChangedAgentTools'];
 export type TracedRun = components['schemas']['TracedRun'];
 export type DecisionTrace = components['schemas']['DecisionTrace'];
+export type RunAttempt = components['schemas']['RunAttempt'];
 export type RunStep = components['schemas']['RunStep'];
 export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
@@ -6406,6 +6692,9 @@ export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditEntryList = components['schemas']['AuditEntryList'];
 export type BrokenAuditEntry = components['schemas']['BrokenAuditEntry'];
 export type AuditVerification = components['schemas']['AuditVerification'];
+export type CreatedBackup = components['schemas']['CreatedBackup'];
+export type Backup = components['schemas']['Backup'];
+export type BackupList = components['schemas']['BackupList'];
 export type Budget = components['schemas']['Budget'];
 export type AgentSpending = components['schemas']['AgentSpending'];
 export type AgentBudget = components['schemas']['AgentBudget'];
@@ -6413,6 +6702,8 @@ export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointRestored = components['schemas']['CheckpointRestored'];
+export type ClusterDaemon = components['schemas']['ClusterDaemon'];
+export type Cluster = components['schemas']['Cluster'];
 export type SlashCommand = components['schemas']['SlashCommand'];
 export type Config = components['schemas']['Config'];
 export type Setting = components['schemas']['Setting'];
@@ -6443,12 +6734,14 @@ export type CatalogModel = components['schemas']['CatalogModel'];
 export type ModelAlias = components['schemas']['ModelAlias'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
 export type AgentProfile = components['schemas']['AgentProfile'];
+export type ProviderTrouble = components['schemas']['ProviderTrouble'];
 export type Provider = components['schemas']['Provider'];
 export type DefaultModel = components['schemas']['DefaultModel'];
 export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
 export type QueueStatus = components['schemas']['QueueStatus'];
 export type Readiness = components['schemas']['Readiness'];
+export type RestoreStarted = components['schemas']['RestoreStarted'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type OneRun = components['schemas']['OneRun'];
 export type SecurityReport = components['schemas']['SecurityReport'];
@@ -7496,7 +7789,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -7604,9 +7897,13 @@ export interface operations {
                                 /** @enum {string} */
                                 status: "ok" | "error";
                                 /** @enum {string} */
-                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
+                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "content" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
                                 message?: string;
                                 httpStatus?: number;
+                                /** @description The name of its key, where the provider has several */
+                                key?: string;
+                                /** @description The model was not called: it is known that it cannot answer yet */
+                                skipped?: boolean;
                                 latencyMs: number;
                                 /** @description Milliseconds waited before the next attempt */
                                 waitedMs: number;
@@ -8210,7 +8507,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -8318,9 +8615,13 @@ export interface operations {
                                 /** @enum {string} */
                                 status: "ok" | "error";
                                 /** @enum {string} */
-                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
+                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "content" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
                                 message?: string;
                                 httpStatus?: number;
+                                /** @description The name of its key, where the provider has several */
+                                key?: string;
+                                /** @description The model was not called: it is known that it cannot answer yet */
+                                skipped?: boolean;
                                 latencyMs: number;
                                 /** @description Milliseconds waited before the next attempt */
                                 waitedMs: number;
@@ -9628,6 +9929,107 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedBackup"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Refused */
+            507: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listBackups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example svc_backup_20260131_120000.tar.gz */
+                filename: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "deleted";
+                        filename: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getBudget: {
         parameters: {
             query?: never;
@@ -10046,6 +10448,33 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12139,6 +12568,22 @@ export interface operations {
                         last_tested: string | null;
                         /** @description Models that a server on this machine lists, by its own names */
                         discovered_models: string[] | null;
+                        /**
+                         * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                         * @enum {string}
+                         */
+                        health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+                        /** @description Details of `health`. They are known to this process only, and forgotten at a restart */
+                        troubles: components["schemas"]["ProviderTrouble"][];
+                        /** @description Its keys by their names in [[credential_pools]]; empty if it has one at most */
+                        keys: {
+                            name: string;
+                            /**
+                             * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                             * @enum {string}
+                             */
+                            health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+                        }[];
                         /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
                         wire: string;
                         default_model?: string;
@@ -12292,6 +12737,8 @@ export interface operations {
                     url?: string;
                     /** @description The same, by its other name */
                     base_url?: string;
+                    /** @description One of the keys listed under [[credential_pools]], instead of the own key of the provider */
+                    label?: string;
                     /** @description Test the key immediately; it is stored in either case */
                     verify?: boolean;
                 };
@@ -12332,7 +12779,10 @@ export interface operations {
     };
     removeProviderKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description One of the keys listed under [[credential_pools]], instead of the own key of the provider */
+                label?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -12612,6 +13062,56 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of a backup of this home, without a path */
+                    filename: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreStarted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Refused */
+            507: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
         };
     };
     listRuns: {

@@ -10,7 +10,7 @@ import { eraseRuns } from './erasing.js';
 import { journalErrors } from './errors.js';
 import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { listenForSignals, interrupt } from './interrupts.js';
-import { releaseLease, startHeartbeat } from './leases/leases.js';
+import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
 import { getRun, listRuns, runByKey, stepsOf, summaryOf, tallyOf } from './rows/run-reads.js';
@@ -35,7 +35,7 @@ export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
 export const createJournal = (options: JournalOptions): PlatformJournal => {
   const parts = createParts(options);
   const stopHeartbeat = startHeartbeat(parts);
-  const listening = listenForSignals(parts);
+  const listening = [listenForSignals(parts), parts.bus.onGap(() => void lookAround(parts))];
   parts.timer.look();
   return {
     once: (request, effect) => once(parts, request, effect),
@@ -60,7 +60,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     erase: (subject) => eraseRuns(parts, subject),
     async close() {
       stopHeartbeat();
-      listening.dispose();
+      for (const one of listening) one.dispose();
       parts.timer.close();
       parts.signals.close();
     },
@@ -123,9 +123,13 @@ const failureOf = (error: unknown): { code: string; message: string } => (isSvcE
 const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journal['wait']>[1], progress: Advance): Promise<void> => {
   const until = wait.until === undefined ? null : isoOf(wait.until);
   const at = parts.clock.iso();
-  await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+  try {
+    await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+  } finally {
+    // A commit that failed may have taken effect all the same: the run must not sleep past its time.
+    if (until !== null) parts.timer.until(until);
+  }
   parts.held.drop(run);
-  if (until !== null) parts.timer.until(until);
   // Another process may have interrupted it meanwhile: then it is queued instead.
   if (!parts.soleWriter) parts.signals.fire(run.kind);
 };

@@ -4,6 +4,7 @@ import type { OpenedRun, OpenRun } from '@svc/api/internal';
 import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
+import { doubtLease } from './leases/leases.js';
 import { limitsIn, type Place, type Room } from './rows/opening-writes.js';
 import { runByKey } from './rows/run-reads.js';
 
@@ -67,12 +68,17 @@ const openHeld = async (parts: JournalParts, run: JournalRun, place: Place, also
   try {
     const step = await first?.(leased).catch(() => undefined); // it is found again where the run is driven, and fails there if it must
     let hasBegun = step !== undefined;
-    const refusal = await commit(step ?? {}).catch((error: unknown) => {
-      if (!hasBegun || conflictOf(error) === undefined) throw error;
-      // The step does not fit any more, which is no fault of the run.
-      hasBegun = false;
-      return commit({});
-    });
+    const refusal = await commit(step ?? {})
+      .catch((error: unknown) => {
+        if (!hasBegun || conflictOf(error) === undefined) throw error;
+        // The step does not fit any more, which is no fault of the run.
+        hasBegun = false;
+        return commit({});
+      })
+      .catch((error: unknown) => {
+        doubtLease(parts, leased, error);
+        throw error;
+      });
     isOpen = refusal === undefined;
     return refusal ?? { leased, hasBegun };
   } finally {
