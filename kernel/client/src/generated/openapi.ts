@@ -10146,7 +10146,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or name of the agent */
+                /**
+                 * @description Id or name of the agent
+                 * @example assistant
+                 */
                 id: string;
             };
             cookie?: never;
@@ -10178,7 +10181,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or name of the agent */
+                /**
+                 * @description Id or name of the agent
+                 * @example assistant
+                 */
                 id: string;
             };
             cookie?: never;
