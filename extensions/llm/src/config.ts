@@ -27,6 +27,7 @@ export const Budget = Type.Object(
     hourly_limit: Usd('US dollars that all agents together may spend in 60 minutes; 0 means no limit'),
     daily_limit: Usd('US dollars that all agents together may spend in a day (UTC); 0 means no limit'),
     monthly_limit: Usd('US dollars that all agents together may spend in a month (UTC); 0 means no limit'),
+    idle_limit: Usd('US dollars that one agent may spend in turns that no message of a person began, such as messages of other agents, since a person last wrote to it; 0 means no limit'),
     alert_threshold: Type.Number({ default: 0.8, minimum: 0, maximum: 1, description: 'The share of a limit at which its status becomes `warning`' }),
     default_max_llm_tokens_per_hour: Type.Integer({ default: 0, minimum: 0, description: 'Tokens per hour of agents whose manifest has no max_llm_tokens_per_hour; 0 means no limit' }),
     default_burst_ratio: Type.Number({

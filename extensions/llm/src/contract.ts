@@ -143,6 +143,7 @@ export const CallContext = Type.Object({
   agentId: Type.String(),
   runId: Type.String(),
   purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review']),
+  begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
 export type CallContext = Plain<typeof CallContext>;
@@ -250,6 +251,7 @@ export const BudgetStanding = Type.Object({
   reservedMicros: Type.Integer({ description: 'The most that calls on their way may cost' }),
   tokens: Type.Object({ limit: Type.Integer({ description: 'Per hour; 0: no limit' }), used: Type.Integer(), resetAt: Type.String() }),
   status: OneOf(['ok', 'warning', 'exceeded'], { description: 'Of the limit that is nearest' }),
+  idleLimitMicros: Type.Integer({ description: 'What an agent may spend between messages of people; 0: no limit' }),
   alertThreshold: Type.Number({ description: 'The share of a limit from which the status is `warning`' }),
   defaultTokensPerHour: Type.Integer({ description: 'The limit of agents that name none; 0: no limit' }),
 });

@@ -100,4 +100,12 @@ export const quotaErrors = defineErrors('', {
       `${whose === 'agent' ? 'It' : 'They'} can continue at ${freeAt}.`,
     hint: 'Wait until then, lower max_tokens, or raise the limit: `svc budget limit` for an agent, `svc budget set` for all agents together.',
   },
+  /** Nothing but a message of a person ends it. */
+  budget_idle_exceeded: {
+    status: 429,
+    retry: false,
+    message: (limit: number, used: number, need: number) =>
+      `The agent may spend ${usd(limit)} between messages of people and has spent ${usd(used)} since a person last wrote to it; the next model call may cost ${usd(need)}.`,
+    hint: 'Send the agent a message, or raise idle_limit under [budget].',
+  },
 });

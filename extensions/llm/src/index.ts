@@ -6,6 +6,7 @@ import { ProviderChanged, ProviderColumns, Providers } from '@svc/ext-providers/
 import { ConfigChanged, MetricsCollect, defineExtension, cacheRows, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { reservations as reservationRows } from '../migrations/0002_reservations.js';
+import { begunBy } from '../migrations/0003_begun_by.js';
 import { BudgetSection, LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
@@ -15,6 +16,7 @@ import { createOpenAiDriver } from './drivers/openai.js';
 import { createHealth } from './health/health.js';
 import { createKeyOrder } from './health/keys.js';
 import { createResolutionCache } from './resolution-cache.js';
+import { createIdleGuard } from './money/idle.js';
 import { createQuota } from './money/quota.js';
 import { createLedgers } from './money/quota-ledger.js';
 import { reportOf } from './money/report.js';
@@ -31,7 +33,7 @@ const SWEEP_MS = 60_000;
 export default defineExtension({
   contract,
   tables: [UsageRows, ReservationRows],
-  migrations: [init, reservationRows],
+  migrations: [init, reservationRows, begunBy],
   config: [LlmSection, BudgetSection],
   activate(ctx) {
     const exchange = { fetch: ((url, options) => ctx.fetch(url, options)) satisfies typeof ctx.fetch, now: () => ctx.clock.now() };
@@ -55,7 +57,7 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     const { db, clock, ids, events, actors, config } = ctx;
     const reservations = createReservations({ db, clock, self });
-    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, db, events, self, clock, ids });
+    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, idle: createIdleGuard({ db, config }), db, events, self, clock, ids });
     ctx.timers.every('settle-reservations', SWEEP_MS, async () => {
       await reservations.sweep();
     });

@@ -15,6 +15,7 @@ import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import { reservations as reservationRows } from '../migrations/0002_reservations.js';
+import { begunBy } from '../migrations/0003_begun_by.js';
 import { type Budget, BudgetSection, type LlmConfig } from '../src/config.js';
 import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest, RetryWait } from '../src/contract.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
@@ -25,6 +26,7 @@ import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createHealth, type Health } from '../src/health/health.js';
 import { createKeyOrder } from '../src/health/keys.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
+import { createIdleGuard } from '../src/money/idle.js';
 import { createQuota } from '../src/money/quota.js';
 import { createLedgers } from '../src/money/quota-ledger.js';
 import { reportOf } from '../src/money/report.js';
@@ -126,7 +128,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const adapter = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.gemini': CANARY, 'provider.groq': CANARY }, log);
   const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
   const owned = { id: 'llm', tables: ['usage', 'reservations'] };
-  await storage.migrate(owned, [init, reservationRows]);
+  await storage.migrate(owned, [init, reservationRows, begunBy]);
   const db = storage.dbFor(owned);
   const received: string[] = [];
   const reportedWaits: RetryWait[] = [];
@@ -144,7 +146,19 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() }, services);
   const health = createHealth({ clock, ids });
   const llm = createLlmService({
-    quota: createQuota({ actors: createAreaActors('llm'), agents: playedAgents(options.limits ?? {}), config, ledgers: createLedgers({ store, clock }), reservations, db, events, self, clock, ids }),
+    quota: createQuota({
+      actors: createAreaActors('llm'),
+      agents: playedAgents(options.limits ?? {}),
+      config,
+      ledgers: createLedgers({ store, clock }),
+      reservations,
+      idle: createIdleGuard({ db, config }),
+      db,
+      events,
+      self,
+      clock,
+      ids,
+    }),
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
     drivers,
@@ -193,7 +207,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
 };
 
 const LLM: LlmConfig = { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
-export const BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
+export const BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, idle_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
 
 const configOf =
   ({ config, budget }: RigOptions) =>

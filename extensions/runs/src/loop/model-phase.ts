@@ -202,7 +202,13 @@ export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress,
   return { spec, writes: reserved.writes, reservation: reserved.reservation };
 }
 
-const contextOf = ({ actor, agent, run }: Progress): CallContext => ({ actor, agentId: agent.id, runId: run.id, purpose: 'run' });
+const contextOf = ({ actor, agent, run, input }: Progress): CallContext => ({
+  actor,
+  agentId: agent.id,
+  runId: run.id,
+  purpose: 'run',
+  begunBy: input.door === 'agent' ? 'agent' : 'person',
+});
 
 /** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
 function withOwnIds({ ids }: ModelDeps, { messages }: ModelRequest, answer: ModelAnswer): ModelAnswer {
