@@ -4953,7 +4953,7 @@ export interface components {
             /** @description false: changes of other daemons are found in the database within seconds */
             connected: boolean;
             /** @enum {string} */
-            carrier: "process" | "postgres" | "nats" | "none";
+            carrier: "process" | "postgres" | "none";
             /** @description Oldest first */
             daemons: components["schemas"]["ClusterDaemon"][];
             /** @description Runs that could go on and that no daemon has taken */
