@@ -2,6 +2,9 @@ import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import type { ScriptedAnswer } from '@svc/fixtures/providers/openai-server';
 import { expect } from 'chai';
 import { isCut, readAnswer, REVIEW_INSTRUCTION, reviewQuestion, withoutSecrets } from '../src/review/review-text.js';
+import type { ModelRequest } from '@svc/ext-llm/contract';
+import type { RequestRow } from '../src/contract.js';
+import { askReviewer, NoReview, type ReviewerDeps } from '../src/review/reviewer.js';
 import { bootApprovals, KEYS, type World } from './approvals-kit.js';
 
 const POLICY = `require_approval = true
@@ -56,6 +59,58 @@ describe('the text of a review', () => {
         .to.contain('[secret]')
         .and.not.match(/canary|abcdef0123|pw12345|abcd1234/);
     expect(isCut({ payload: 'x'.repeat(16_001), preview: '' })).to.equal(true);
+  });
+});
+
+describe('an agent that reviews', () => {
+  const AGENT = {
+    id: 'reviewer-id',
+    state: 'Running',
+    parentId: null,
+    manifest: { model: { provider: 'openai', model: 'small', system_prompt: 'You know the rules of this house.' }, fallback_models: [{ provider: 'ollama', model: 'local' }] },
+  };
+  const row = { agent_id: 'worker-id', run_id: 'r', session_id: '', tool: 'file_write', risk: 'write', description: 'a rule asks', payload: '{}', preview: '{"kind":"arguments"}' } as RequestRow;
+  const REVIEWER = { agent: 'reviewer', max_risk: 'high', timeout_secs: 5, appeal_secs: 60 } as const;
+  const review = async (agent: object | undefined) => {
+    const asked: Array<{ request: ModelRequest; context: { agentId: string } }> = [];
+    const deps = {
+      agents: { find: async () => agent },
+      llm: () => ({
+        complete: async (request: ModelRequest, context: { agentId: string }) => {
+          asked.push({ request, context });
+          return { text: APPROVE, calls: [], stop: 'end', settle: [] };
+        },
+      }),
+      sessions: () => undefined,
+    } as unknown as ReviewerDeps; // only these are used
+    const given = await askReviewer(deps, undefined as never, row, REVIEWER, new AbortController().signal).catch((error: unknown) => error);
+    return { given, asked };
+  };
+
+  it('is asked with its own instructions first, by its own model, at its own cost, and without tools', async () => {
+    const { given, asked } = await review(AGENT);
+    expect(given).to.include({ decision: 'approve', by: 'reviewer:reviewer' });
+    expect(asked[0]?.request).to.deep.include({
+      provider: 'openai',
+      model: 'small',
+      fallbacks: AGENT.manifest.fallback_models,
+      tools: [],
+      system: `You know the rules of this house.\n\n${REVIEW_INSTRUCTION}`,
+    });
+    expect(asked[0]?.context.agentId).to.equal('reviewer-id');
+  });
+
+  it('V3 leaves the call to a person if it is missing, off, spawned by an agent, or the one whose call it is', async () => {
+    for (const [agent, why] of [
+      [undefined, 'there is no agent "reviewer"'],
+      [{ ...AGENT, state: 'Suspended' }, 'is not running'],
+      [{ ...AGENT, parentId: 'worker-id' }, 'was spawned by another agent'],
+      [{ ...AGENT, id: 'worker-id' }, 'an agent does not review its own calls'],
+    ] as const) {
+      const { given, asked } = await review(agent);
+      expect([given instanceof NoReview, asked.length], why).to.deep.equal([true, 0]);
+      expect((given as Error).message).to.contain(why);
+    }
   });
 });
 

@@ -159,6 +159,11 @@ export const Sessions = defineService('sessions', '1.0.0', {
   describe: method([Actor, AgentPlace, Id], Type.Union([SessionInfo, Type.Undefined()]), { what: 'reads your conversations' }),
   /** The newest sessions of an agent. */
   recent: method([Actor, AgentPlace, Type.Integer({ description: 'How many at most' })], Type.Array(SessionInfo), { what: 'reads your conversations' }),
+  /**
+   * Entries after `after` as the run sees them that goes on with the session in this process: also those that it is about to commit.
+   * An entry whose commit fails gives its number to another one, so ask for the last one that you know as well, and compare.
+   */
+  newest: method([Actor, Id, Type.Object({ after: Type.Integer(), limit: Type.Integer() })], Type.Array(Entry), { what: 'reads your conversations' }),
   entries: method([Actor, Id, Type.Optional(Type.Object({ after: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }))], Type.Array(Entry), { what: 'reads your conversations' }),
 });
 export type SessionsService = Service<typeof Sessions>;

@@ -28,6 +28,7 @@ export interface CachedLog {
 }
 
 interface Kept {
+  readonly ownerId: string;
   seq: number;
   /** Identifies the newest entry; see store.ts. */
   mark: string;
@@ -41,13 +42,15 @@ interface Kept {
 export interface LogCache {
   /** The log up to `seq`, if it is kept. */
   get(sessionId: string, seq: number): CachedLog | undefined;
+  /** All entries after `after` of a log that is kept, with whose it is; nothing where one of them is not kept. */
+  newest(sessionId: string, after: number): { readonly ownerId: string; readonly entries: readonly Entry[] } | undefined;
   /** Drops a log that is no longer the one in the database, and notes the place of one that is. */
   compare(row: SessionRow): void;
   /** Where a session stands, as the database said a moment ago and as was added since. */
   place(sessionId: string): (Place & { readonly seq: number; readonly mark: string }) | undefined;
   /** Somebody changes the session's row: from now on its place is what the database says. */
   touched(sessionId: string): void;
-  put(sessionId: string, entries: Entry[], newest: Pick<Entry, 'seq' | 'runId' | 'at'>): CachedLog;
+  put(session: Pick<SessionRef, 'id' | 'ownerId'>, entries: Entry[], newest: Pick<Entry, 'seq' | 'runId' | 'at'>): CachedLog;
   /** What was appended is kept beside the log it extends. Should its commit fail, the mark no longer matches the database and it is dropped. */
   extend(ref: SessionRef, drafts: readonly EntryDraft[], at: string, mark?: string): void;
   forget(sessionId: string): void;
@@ -79,9 +82,16 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
       const known = logs.get(id);
       return known?.seq === seq ? known : undefined;
     },
+    newest: (id, after) => {
+      const known = logs.get(id);
+      if (!known) return undefined;
+      const count = Math.max(0, known.seq - after);
+      const entries = newestOf(known.entries, count).filter(({ seq }) => seq > after);
+      return entries.length === count ? { ownerId: known.ownerId, entries } : undefined;
+    },
     compare: (row) => {
       // One in which nothing was said yet is kept as it stands: its first message asks twice.
-      if (row.seq === 0 && !logs.has(row.id)) keep(row.id, { ...begun(), mark: row.mark, chars: ENTRY_CHARS });
+      if (row.seq === 0 && !logs.has(row.id)) keep(row.id, { ...begun(row.ownerId), mark: row.mark, chars: ENTRY_CHARS });
       const known = logs.get(row.id);
       if (!known) return;
       if (known.mark === row.mark) known.place = { agentId: row.agentId, ownerId: row.ownerId, thinking: row.thinking, isAside: row.isAside, untilMs: clock.mono() + TRUSTED_MS };
@@ -97,14 +107,14 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
       const [oldest] = touched;
       if (touched.size > MAX_TOUCHED && oldest !== undefined) touched.delete(oldest);
     },
-    put: (id, entries, newest) => {
-      const log = begun();
+    put: ({ id, ownerId }, entries, newest) => {
+      const log = begun(ownerId);
       grow(log, entries, newest.seq, markOf(newest));
       keep(id, log);
       return log;
     },
     extend: (ref, drafts, at, mark) => {
-      const known = logs.get(ref.id) ?? (ref.seq === 0 ? begun() : undefined);
+      const known = logs.get(ref.id) ?? (ref.seq === 0 ? begun(ref.ownerId) : undefined);
       const last = drafts.at(-1);
       forget(ref.id);
       if (!known || !last || known.seq !== ref.seq || (ref.seq > 0 && known.mark !== (ref.mark ?? known.mark))) return;
@@ -124,7 +134,14 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
   };
 };
 
-const begun = (): Kept => ({ seq: 0, mark: '', entries: [], projection: createProjection(), chars: 0, usedMs: 0, place: undefined });
+/** At least `count` of the newest, in their order. A summary stands before entries that are older than it. */
+const newestOf = (entries: readonly Entry[], count: number): readonly Entry[] => {
+  const [first] = entries;
+  const last = count === 0 ? [] : entries.slice(-count);
+  return first?.kind === 'summary' ? [...new Set([first, ...last])].sort((one, other) => one.seq - other.seq) : last;
+};
+
+const begun = (ownerId: string): Kept => ({ ownerId, seq: 0, mark: '', entries: [], projection: createProjection(), chars: 0, usedMs: 0, place: undefined });
 
 const grow = (log: Kept, entries: readonly Entry[], seq: number, mark: string): void => {
   for (const entry of entries) {

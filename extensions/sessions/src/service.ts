@@ -88,6 +88,12 @@ export const createSessionsService = (deps: SessionsDeps): ConversationService &
       await find(deps, actor, sessionId);
       return deps.store.entries(sessionId, range.after ?? 0, range.limit ?? 1_000);
     },
+    newest: async (actor, sessionId, { after, limit }) => {
+      const kept = logs.newest(sessionId, after);
+      if (kept && (seesAll(actor) || actor.ownerId === kept.ownerId)) return kept.entries.slice(0, limit);
+      await find(deps, actor, sessionId);
+      return deps.store.entries(sessionId, after, limit);
+    },
   };
 };
 
@@ -162,7 +168,7 @@ async function loadLog(deps: SessionsDeps, logs: LogCache, ref: SessionRef, isWh
   // It stands where it was written, and is read before what it does not cover.
   if (summary) entries.unshift(summary);
   const newest = stored.at(-1);
-  return newest ? logs.put(ref.id, entries, newest) : unkept(entries);
+  return newest ? logs.put(ref, entries, newest) : unkept(entries);
 }
 
 /** A page at a time: whoever asks for a whole log has bounded it. */

@@ -35,7 +35,7 @@ describe('the logs that are kept in memory', () => {
   it('count images, results and arguments as well, and hold no log that is larger than all may be', () => {
     const cache = createLogCache(clock, 10_000);
     cache.extend(refOf('small'), [said('kept')], AT);
-    expect(cache.put('image', [image(10_001)], image(1)).entries).to.have.length(1);
+    expect(cache.put(refOf('image'), [image(10_001)], image(1)).entries).to.have.length(1);
     cache.extend(refOf('result'), [{ kind: 'tool_result', runId: 'r', callId: 'c', content: 'x'.repeat(10_001) }], AT);
     cache.extend(refOf('call'), [{ kind: 'tool_call', runId: 'r', callId: 'c', tool: 't', args: { text: 'x'.repeat(10_001) } }], AT);
 
@@ -53,6 +53,29 @@ describe('the logs that are kept in memory', () => {
     cache.extend(refOf('two'), [said('x'.repeat(3_000))], AT);
 
     expect([cache.get('one', 1), cache.get('two', 1)].map((log) => log?.entries.length)).to.deep.equal([1, 1]);
+  });
+
+  it('answer for their newest entries where they hold each of them, and say whose they are', () => {
+    const cache = createLogCache(clock);
+    cache.put(
+      refOf('s'),
+      [2, 3, 4].map((seq): Entry => ({ kind: 'user', runId: 'r', seq, at: AT })),
+      { seq: 4, runId: 'r', at: AT },
+    );
+    const seqsAfter = (after: number, id = 's') => cache.newest(id, after)?.entries.map(({ seq }) => seq);
+    expect([seqsAfter(0), seqsAfter(1), seqsAfter(3), seqsAfter(4), seqsAfter(9)]).to.deep.equal([undefined, [2, 3, 4], [4], [], []]);
+    expect(cache.newest('s', 3)?.ownerId).to.equal('o');
+    // A summary stands in the place of what it covers.
+    cache.put(
+      refOf('t'),
+      [
+        { kind: 'summary', runId: null, seq: 7, at: AT },
+        { kind: 'user', runId: 'r', seq: 6, at: AT },
+        { kind: 'user', runId: 'r', seq: 8, at: AT },
+      ],
+      { seq: 8, runId: 'r', at: AT },
+    );
+    expect([seqsAfter(5, 't'), seqsAfter(6, 't'), seqsAfter(7, 't'), seqsAfter(4, 't')]).to.deep.equal([[6, 7, 8], [7, 8], [8], undefined]);
   });
 
   it('are given back when nobody goes on with them for half a minute', () => {

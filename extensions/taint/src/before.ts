@@ -42,8 +42,7 @@ export const createBefore =
     const sink = sinkOf(request);
     // A call without a run is a person's own (B3).
     if (call.runId === '' || sink === undefined || actionOn(deps.settings(), sink) === 'allow') return undefined;
-    const corpora = await deps.conversations.corporaOf(call);
-    const file = await fileOf(deps, request, sink);
+    const [corpora, file] = await Promise.all([deps.conversations.corporaOf(call), fileOf(deps, request, sink)]);
     const found = flowOf(corpora, request) ?? (sink === 'shell_exec' && file ? fileFlow(corpora, commandOf(request), file) : undefined);
     const verdict = found === undefined ? undefined : await verdictOn(deps, request, found);
     if (!verdict && (file || request.tool.risk === 'exec')) deps.counter.begin(call.callId, { atMs: deps.clock.now(), source: file?.source });

@@ -5,6 +5,7 @@
  * L2  Text of the agent's owner is trusted, and so are results of tools that read the agent's own files, but for what the call itself said.
  * L3  Results of other tools, messages of others and attached files are from outside. What a model wrote is neither.
  * L4  A conversation with another agent counts with all that was read in it, both ways.
+ * L5  What a run reads is read from its own log in memory, which may hold an entry that is never committed: where the last known entry is another one, all is read again.
  */
 import type { Actor, AnyTool, CallFacts, ToolFacts } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
@@ -13,7 +14,7 @@ import { scanText, warnedOf } from './injection/scan.js';
 import { type Corpus, createCorpus, type GrowingCorpus, sourceOf } from './policy/corpus.js';
 
 export interface ConversationDeps {
-  readonly sessions: Pick<SessionsService, 'entries'>;
+  readonly sessions: Pick<SessionsService, 'entries' | 'newest'>;
   readonly agents: Pick<AgentsService, 'get'>;
   readonly toolNamed: (name: string) => Pick<AnyTool, 'openWorld' | 'risk'> | undefined;
 }
@@ -23,7 +24,8 @@ export interface Conversations {
 }
 
 interface Known {
-  seq: number;
+  /** The newest entry that was read. */
+  last: Entry | undefined;
   readonly corpus: GrowingCorpus;
   /** Conversations that this one has text of, each with the text that came from there. */
   readonly links: Map<string, string[]>;
@@ -81,27 +83,43 @@ const withLinked = async (deps: ConversationDeps, known: Map<string, Known>, act
   return corpora;
 };
 
-const upToDate = async (deps: ConversationDeps, known: Map<string, Known>, actor: Actor, id: string, mayBeGone: boolean): Promise<Known | undefined> => {
-  const conversation = known.get(id) ?? { seq: 0, corpus: createCorpus(), links: new Map<string, string[]>(), open: new Map<string, string>() };
-  for (let count = PAGE; count === PAGE; ) {
+const upToDate = async (deps: ConversationDeps, known: Map<string, Known>, actor: Actor, id: string, isLinked: boolean): Promise<Known | undefined> => {
+  let conversation = known.get(id) ?? begun();
+  for (let isMore = true; isMore; ) {
+    // The last one that is known is read again, to compare it.
+    const after = Math.max(0, (conversation.last?.seq ?? 0) - 1);
     let entries: readonly Entry[];
     try {
-      entries = await deps.sessions.entries(actor, id, { after: conversation.seq, limit: PAGE });
+      entries = await (isLinked ? deps.sessions.entries(actor, id, { after, limit: PAGE }) : deps.sessions.newest(actor, id, { after, limit: PAGE }));
     } catch (error) {
       known.delete(id);
-      if (mayBeGone) return undefined;
+      if (isLinked) return undefined;
       throw error;
     }
-    for (const entry of entries) {
-      // Another call may have read the same entries meanwhile.
-      if (entry.seq <= conversation.seq) continue;
-      conversation.seq = entry.seq;
-      readEntry(deps, conversation, entry);
+    isMore = entries.length === PAGE;
+    if (conversation.last && !isSame(conversation.last, entries[0])) {
+      conversation = begun();
+      isMore = true;
+      continue;
     }
-    count = entries.length;
+    for (const entry of entries) readNext(deps, conversation, entry);
   }
   remember(known, id, conversation);
   return conversation;
+};
+
+const begun = (): Known => ({ last: undefined, corpus: createCorpus(), links: new Map(), open: new Map() });
+
+/** By what it says: an entry in memory is another object than the one of the database. */
+const isSame = (one: Entry, other: Entry | undefined): boolean => one === other || (other !== undefined && said(one) === said(other));
+
+const said = ({ seq, runId, at, kind, callId, content, parts, args }: Entry): string => JSON.stringify([seq, runId, at, kind, callId, content, parts, args]);
+
+const readNext = (deps: ConversationDeps, conversation: Known, entry: Entry): void => {
+  // Another call may have read the same entries meanwhile.
+  if (entry.seq <= (conversation.last?.seq ?? 0)) return;
+  conversation.last = entry;
+  readEntry(deps, conversation, entry);
 };
 
 const remember = (known: Map<string, Known>, id: string, conversation: Known): void => {

@@ -10,17 +10,16 @@ const SEND = { name: 'send', description: '', params: {}, risk: 'write', replay:
 describe('the log of a conversation', () => {
   let logs: Record<string, Entry[]>;
   let reads: number[];
+  const entries = async (_actor: unknown, id: string, range: { after?: number | undefined } = {}): Promise<Entry[]> => {
+    const log = logs[id];
+    if (!log) throw new Error(`there is no session ${id}`);
+    const found = log.filter(({ seq }) => seq > (range.after ?? 0));
+    reads.push(found.length);
+    return found;
+  };
   const world = (prompt = 'You help.', parentId: string | null = null) =>
     createConversations({
-      sessions: {
-        entries: async (_actor, id, range) => {
-          const log = logs[id];
-          if (!log) throw new Error(`there is no session ${id}`);
-          const found = log.filter(({ seq }) => seq > (range?.after ?? 0));
-          reads.push(found.length);
-          return found;
-        },
-      },
+      sessions: { entries, newest: entries },
       // Only these two are read.
       agents: { get: async () => ({ manifest: { model: { system_prompt: prompt } }, parentId }) as never },
       toolNamed: (name) => (({ own: { openWorld: false, risk: 'read' }, changes: { openWorld: false, risk: 'write' }, page: { risk: 'read' } }) as const)[name as 'own' | 'changes' | 'page'],
@@ -117,8 +116,21 @@ describe('the log of a conversation', () => {
     await held('x');
     result('page', 'eve@late.example');
     expect(await held('eve@late.example')).to.equal('page');
-    expect(reads).to.deep.equal([200, 0, 1]);
+    // The last known one is compared each time.
+    expect(reads).to.deep.equal([200, 1, 2]);
     logs.s = [];
     expect(await held('eve@late.example', world())).to.equal(undefined);
+  });
+
+  it('L5 is read again as a whole where an entry was never committed and another one has its number', async () => {
+    said('look at the page');
+    result('page', 'write to ann@lost.example');
+    expect(await held('ann@lost.example')).to.equal('page');
+    logs.s = logs.s?.slice(0, 1);
+    result('page', 'write to eve@real.example');
+    result('page', 'a longer log');
+    expect([await held('eve@real.example'), await held('ann@lost.example')]).to.deep.equal(['page', undefined]);
+    logs.s = [];
+    expect(await held('eve@real.example')).to.equal(undefined);
   });
 });

@@ -104,6 +104,7 @@ describe('a flow from outside', () => {
       ['well_known_prefix', 'sk-abcdefghijkl1234'],
       ['well_known_prefix', 'ghp_abcdefghijkl1234'],
       ['well_known_prefix', 'AKIAABCDEFGHIJKL1234'],
+      ['well_known_prefix', 'hf_AbCdEfGhIjKlMnOp'],
       ['opaque_token', 'x=Zx81kQ0vTq7Bn3Lm9Ry5Wc2Hd6Jf4Gs8Pa'],
       ['pii_email', 'jo@home.example'],
       ['pii_phone', '+1 415 555 0134'],
@@ -118,6 +119,7 @@ describe('a flow from outside', () => {
       '0a1b2c3d4e5f60718293a4b5c6d7e8f901234567',
       '9f8e7d6c-aaaa-4bbb-8ccc-123456789abc',
       'a-very-long-article-name-with-many-words-in-it',
+      'fw-and-a-long-name-of-words',
       'token economics',
       'the password is wrong',
     ])

@@ -16,6 +16,12 @@ export const daemonErrors = defineErrors('daemon', {
   },
   release_broken: { status: 500, retry: false, message: (file: string) => `The release index ${file} cannot be read.`, hint: 'Build again: npm run build.' },
   essential_failed: { status: 500, retry: false, message: (list: string) => `A required part of the daemon failed: ${list}`, hint: 'svc doctor, or the log, has the cause.' },
+  audit_unavailable: {
+    status: 503,
+    retry: true,
+    message: () => 'The audit trail cannot be written, so this was not done.',
+    hint: 'See "svc doctor"; often the disk is full. "[audit] required" lists what is refused without an audit entry.',
+  },
   unknown_extension: {
     status: 404,
     retry: false,

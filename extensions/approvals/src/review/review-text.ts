@@ -4,7 +4,7 @@
  * V1  Everything of a call is data, as JSON: nothing in it stands where an instruction would.
  * V2  An answer counts only in the one form that is asked for. Whatever else comes is no decision.
  */
-import { isTable } from '@svc/api';
+import { isTable, KEY_BEGINNING } from '@svc/api';
 import type { RequestRow } from '../contract.js';
 
 const MAX_PART_CHARS = 16_000;
@@ -42,7 +42,7 @@ const part = (text: string, most: number): string => {
 export const isCut = ({ payload, preview }: Pick<RequestRow, 'payload' | 'preview'>): boolean => Math.max(withoutSecrets(payload).length, withoutSecrets(preview).length) > MAX_PART_CHARS;
 
 const SECRETS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(?:sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza)[A-Za-z0-9_-]{8,}/g, '[secret]'],
+  [new RegExp(String.raw`\b${KEY_BEGINNING}[\w-]{8,}`, 'g'), '[secret]'],
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g, '[secret]'],
   [/\b(authorization\\?["']?\s{0,5}[:=]\s{0,5}\\?["']?(?:bearer|basic|token)?\s{0,5})[^\s"'\\,}]+/gi, '$1[secret]'],
   [/\b([\w-]{0,40}(?:api[_-]?key|access[_-]?key|password|passwd|secret|token|credential)[\w-]{0,40}\\?["']?\s{0,5}[:=]\s{0,5}\\?["']?)[^\s"'\\,}]{4,}/gi, '$1[secret]'],

@@ -7,12 +7,12 @@
  * S4  Names stay: of models, of kinds of errors, of fields, of pages. Their parts are words, short numbers and dates.
  */
 
+import { KEY_BEGINNING } from '@svc/api';
+
 const MAX_SAID_CHARS = 300;
 const REMOVED = '[removed]';
 
-/** Of OpenAI, Anthropic, OpenRouter, DeepSeek and others (sk), Groq, xAI, Hugging Face, Replicate, Perplexity, NVIDIA, Cerebras, Fireworks, Together, LangSmith, Jina, Vercel, GitHub, GitLab, Slack, Stripe. */
-const BY_PREFIX =
-  /(?<![A-Za-z0-9])(?:(?:sk|csk|rk|gsk|xai|hf|r8|pplx|nvapi|sess|fw|tgp|lsv2|jina|vck|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abeoprs]|whsec|dop_v1|fc)[-_](?=[\w*.…-]{4,})[\w*.…-]*[\w*]|AIza[\w*.…-]{4,}|AQ\.[\w*-]{6,}|(?:AKIA|ASIA)[A-Z0-9*]{8,}|eyJ[\w-]{6,}(?:\.[\w-]*){0,2})/g;
+const BY_PREFIX = new RegExp(String.raw`(?<![A-Za-z0-9])(?:${KEY_BEGINNING}(?=[\w*.…-]{4,})[\w*.…-]*[\w*]|AQ\.[\w*-]{6,}|eyJ[\w-]{6,}(?:\.[\w-]*){0,2})`, 'g');
 /** One that may also begin a name, such as `api_error` and `key-value`: it goes where what follows has digits or capitals within. */
 const PERHAPS = /(?<![A-Za-z0-9])(?:pk|key|api|apikey|token|secret|pa)[-_](?=[\w*.-]{4,})([\w*.-]*[\w*])/gi;
 

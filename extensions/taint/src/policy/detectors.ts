@@ -3,7 +3,7 @@
  *
  * D1  A finding names the rule. The value is never part of it.
  */
-import type { TaintLabel } from '@svc/api';
+import { KEY_BEGINNING, type TaintLabel } from '@svc/api';
 import type { Leaf } from './arguments.js';
 import { decodedForms, readable } from './normal-text.js';
 
@@ -27,7 +27,7 @@ const SECRET_NAME =
 const DETECTORS: readonly Detector[] = [
   { rule: 'authorization_literal', label: 'Secret', pattern: /\bauthorization\s*:\s*\S{4,}/gi },
   { rule: 'key_value_secret', label: 'Secret', pattern: new RegExp(`(?<![a-z])${SECRET_NAME}["']?\\s*[=:]\\s*["']?[^\\s"'&]{6,}`, 'gi') },
-  { rule: 'well_known_prefix', label: 'Secret', pattern: /(?<![\w-])(?:sk-[\w-]{12,}|gh[pousr]_\w{12,}|github_pat_\w{12,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{12,}|AIza[\w-]{20,})/g },
+  { rule: 'well_known_prefix', label: 'Secret', pattern: new RegExp(String.raw`(?<![\w-])${KEY_BEGINNING}[\w-]{10,}`, 'g'), holds: isNoName },
   { rule: 'opaque_token', label: 'Secret', pattern: /(?<![\w/+.-])[\w+=.~-]{32,512}(?![\w/+.-])/g, holds: isOpaque },
   { rule: 'pii_email', label: 'Pii', pattern: /[a-z0-9][a-z0-9._%+-]{0,63}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}\b/gi },
   { rule: 'pii_ssn', label: 'Pii', pattern: /(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/g },
@@ -55,6 +55,11 @@ export const detect = (leaves: readonly Leaf[], labels: ReadonlySet<TaintLabel>)
 /** Letters of both cases with digits. Words with hyphens, hashes in hexadecimal and UUIDs are no tokens. */
 function isOpaque(token: string): boolean {
   return /[a-z]/.test(token) && /[A-Z]/.test(token) && (token.match(/\d/g)?.length ?? 0) >= 3 && !/^[a-z]+(?:[-_.][a-z]+)+$/i.test(token);
+}
+
+/** `fw-` may begin a name as well: it counts with a digit or capitals within. */
+function isNoName(token: string): boolean {
+  return /\d|[a-z][A-Z]|^(?:sk|gh[opsur]|AKIA|AIza|xox)/.test(token);
 }
 
 /** Luhn's check digit, and the first digit of a card network. */

@@ -55,29 +55,37 @@ const remote = (cli: Cli): Operator => ({
 });
 
 const local = (cli: Cli): Operator => {
-  const run = async <T>(work: (installer: import('@svc/installer/install').Installer) => Promise<T>): Promise<T> => {
+  const run = async <T>(
+    act: import('@svc/daemon/offline/local-installer').LocalInstall['act'],
+    work: (installer: import('@svc/installer/install').Installer) => Promise<T>,
+    detailsOf?: (done: T) => Readonly<Record<string, string>>,
+  ): Promise<T> => {
     const { withLocalInstaller } = await import('@svc/daemon/offline/local-installer');
-    return withLocalInstaller({ env: cli.settings.env, releaseFile: path.join(cli.distDir, 'release.json') }, work).catch((error: unknown) => {
+    return withLocalInstaller({ env: cli.settings.env, releaseFile: path.join(cli.distDir, 'release.json'), act }, work, detailsOf).catch((error: unknown) => {
       throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.hint, details: error.details, status: error.status }) : error;
     });
   };
   return {
     isRunning: false,
     install: (body, onProgress) =>
-      run(async (installer) => {
-        const source = body.name ?? body.source ?? body.path ?? '';
-        const { id } = await (await files()).installFrom(installer, source, consentOf(body), { onProgress, ...(body.link === undefined ? {} : { link: body.link }) });
-        return { status: 'installed', name: id, connected: false };
-      }),
+      run(
+        { type: 'extension_installed', command: 'svc ext install' },
+        async (installer) => {
+          const source = body.name ?? body.source ?? body.path ?? '';
+          const { id } = await (await files()).installFrom(installer, source, consentOf(body), { onProgress, ...(body.link === undefined ? {} : { link: body.link }) });
+          return { status: 'installed', name: id, connected: false };
+        },
+        ({ name }) => ({ name }),
+      ),
     upgrade: (id, body, onProgress) =>
-      run(async (installer) => {
+      run(body.dry_run ? undefined : { type: 'extension_upgraded', command: 'svc ext upgrade', name: id }, async (installer) => {
         const { offer, outcome, version } = await (await files()).upgradeFrom(installer, id, { source: body.source, dryRun: body.dry_run, downgrade: body.downgrade }, consentOf(body), { onProgress });
         return { status: outcome, offer, version };
       }),
-    rollback: (id) => run(async (installer) => (await installer.rollback(id)).version),
+    rollback: (id) => run({ type: 'extension_rolled_back', command: 'svc ext rollback', name: id }, async (installer) => (await installer.rollback(id)).version),
     remove: (id, purge) => {
       if (purge) throw new Failure('Only a running daemon can delete rows and secrets.', { code: 'cli_daemon_not_running', fix: 'run svc start and repeat; or leave --purge out' });
-      return run((installer) => installer.remove(id, { purge: false }));
+      return run({ type: 'extension_uninstalled', command: 'svc ext uninstall', name: id }, (installer) => installer.remove(id, { purge: false }));
     },
   };
 };

@@ -35,10 +35,10 @@ export function requiredSecurity(preset: Preset, config: { get(section: string):
 const schemasOf = ({ contributions }: Installed) => contributions.config as Readonly<Record<string, JsonSchema>>;
 
 /** What the installed extensions claim now; asked for at every look at a setting. Who was installed first keeps a section; the other is not started (core's claims.ts). */
-export const claimsOf = (store: InstalledStore): (() => SectionClaims) =>
-  derivedFrom(store, (all) =>
-    Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(schemasOf(one)).map(([section, schema]) => [section, { schema, owner: one.id, isForeign: !one.bundled }]))),
-  );
+export const claimsOf = (store: InstalledStore): (() => SectionClaims) => derivedFrom(store, sectionsOf);
+
+export const sectionsOf = (all: readonly Installed[]): SectionClaims =>
+  Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(schemasOf(one)).map(([section, schema]) => [section, { schema, owner: one.id, isForeign: !one.bundled }])));
 
 export function presetOf(release: Release, config: { get(section: string): unknown }): { name: string; preset: Preset } {
   const { preset: name } = settingsOf(config, 'extensions');

@@ -5,25 +5,20 @@
  * L1  With the daemon stopped its home is locked meanwhile, so that none starts in between; the next start follows.
  * L2  Beside a daemon that runs but cannot be asked, the one row is written, and the daemon looks for it (choice-watch.ts).
  */
-import { mkdir, readFile } from 'node:fs/promises';
 import { type Clock, type ExtensionPlan, isSvcError, nearest } from '@svc/api';
 import { dependentsOf, type IntentSources, intentOf, planStop } from '@svc/core';
-import { systemClock } from '@svc/platform/clock/clock';
-import { readEnvLayer } from '@svc/platform/config/environment/env-layer';
-import { evaluate } from '@svc/platform/config/evaluate';
-import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
-import { aliasesOf } from '@svc/platform/config/claims';
-import { kernelSections } from '@svc/platform/config/kernel-sections';
-import { createLog } from '@svc/platform/log/log';
-import { openStorage, type Storage } from '@svc/platform/storage/storage';
-import { type Choices, openChoices } from '@svc/platform/choices/choices';
-import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
-import { databaseUrlOf } from '@svc/platform/config/start-settings';
+import { openChoices } from '@svc/platform/choices/choices';
 import { withConsequences } from '@svc/platform/choices/consequences';
+import { type Home, resolveHome } from '@svc/platform/config/home';
+import { databaseUrlOf } from '@svc/platform/config/start-settings';
+import { type HomeLock, lockHome } from '@svc/platform/process/home-lock';
+import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
+import type { Storage } from '@svc/platform/storage/storage';
 import { extensionSettings, presetOf, requiredSecurity } from '../boot/start-rules.js';
 import { daemonErrors } from '../errors.js';
-import { type HomeLock, lockHome } from '@svc/platform/process/home-lock';
 import { type Release, readRelease } from '../release.js';
+import { localFact } from './local-audit.js';
+import { type LocalSettings, settingsOf, withStorage } from './local-storage.js';
 
 export interface LocalChange {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -52,7 +47,12 @@ export async function changeLocally(change: LocalChange): Promise<LocalOutcome> 
   if (!known.includes(change.id)) throw daemonErrors.unknown_extension(change.id, nearest(change.id, known)[0]);
   const lock = await lockUnlessBeside(home, change.isBeside);
   try {
-    return await withChoices(home, databaseUrlOf(await settingsOf(home, change.env)), lock !== undefined, (choices) => decide(change, home, release, choices));
+    const settings = await settingsOf(home, change.env);
+    return await withStorage(home, databaseUrlOf(settings), async (storage, clock) => {
+      // A daemon that runs has its tables.
+      if (lock) await storage.migrate(kernelTables, kernelMigrations);
+      return decide(change, settings, release, { storage, clock });
+    });
   } finally {
     await lock?.release();
   }
@@ -67,52 +67,21 @@ async function lockUnlessBeside(home: Home, isBeside: boolean): Promise<HomeLock
   }
 }
 
-const withChoices = <T>(home: Home, url: string | undefined, isOwn: boolean, work: (choices: Choices) => Promise<T>): Promise<T> =>
-  withStorage(home, url, async (storage, clock) => {
-    // A daemon that runs has its tables.
-    if (isOwn) await storage.migrate(kernelTables, kernelMigrations);
-    return work(await openChoices(storage.dbFor(kernelTables), clock));
-  });
-
-/** The database of this home, without a daemon. */
-export async function withStorage<T>(home: Home, url: string | undefined, work: (storage: Storage, clock: Clock) => Promise<T>): Promise<T> {
-  const clock = systemClock();
-  const log = createLog({ dir: null, level: 'error', clock, terminal: false });
-  await mkdir(home.dataDir, { recursive: true, mode: 0o700 });
-  const storage = await openStorage({ file: databaseFileOf(home.dataDir), url, readers: 1, clock, log: log.logger('storage'), onEvents: () => undefined });
-  try {
-    return await work(storage, clock);
-  } finally {
-    await storage.close();
-  }
-}
-
-async function decide({ action, agrees, env, id }: LocalChange, home: Home, release: Release, choices: Choices): Promise<LocalOutcome> {
-  const config = await settingsOf(home, env);
+async function decide({ action, agrees, id }: LocalChange, config: LocalSettings, release: Release, place: { storage: Storage; clock: Clock }): Promise<LocalOutcome> {
   const { name, preset } = presetOf(release, config);
+  const choices = await openChoices(place.storage.dbFor(kernelTables), place.clock);
   const sources: IntentSources = { choices: choices.all, ...extensionSettings(config), preset: { name, ...preset } };
   const plan = withConsequences(planOf(action, id, release, sources), { installed: release.extensions, required: requiredSecurity(preset, config) });
   const isWanted = wanted(action, id, sources);
   if (!(await agrees(plan))) return { plan, isWritten: false, isWanted };
-  await choices.set(id, action === 'reset' ? undefined : isWanted);
+  const act = { type: `extension_${DONE[action]}`, command: `svc ext ${action}`, name: id };
+  // Who switches the trail on or off is in it.
+  const during = isWanted ? { ...sources, choices: new Map([...choices.all, [id, true]]) } : sources;
+  await choices.set(id, action === 'reset' ? undefined : isWanted, localFact(place, release, during, act, { outcome: 'ok' }));
   return { plan, isWritten: true, isWanted };
 }
 
-/** The kernel's own sections, validated as the daemon validates them. */
-export async function settingsOf(home: Home, env: LocalChange['env']): Promise<{ get(section: string): unknown; closed(): readonly string[]; isFileRead(): boolean }> {
-  const text = await readFile(home.configFile, 'utf8').catch(() => null); // absent or not readable: the defaults hold, as for the daemon
-  const found = await evaluate({
-    file: home.configFile,
-    text,
-    unreadable: undefined,
-    env: readEnvLayer(env, aliasesOf(kernelSections)),
-    claims: kernelSections,
-    ready: undefined,
-    good: {},
-    providers: {},
-  });
-  return { get: (section) => found.values.get(section), closed: () => [...found.closed], isFileRead: () => found.isFileRead };
-}
+const DONE = { enable: 'enabled', disable: 'disabled', reset: 'reset' } as const;
 
 /** What should be on stands for what is on: nothing runs. */
 function planOf(action: LocalChange['action'], id: string, release: Release, sources: IntentSources): ExtensionPlan {

@@ -2,7 +2,7 @@
 import type { Reader } from '@svc/api';
 import { resolveHome } from '@svc/platform/config/home';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
-import { settingsOf, withStorage } from './local-choices.js';
+import { settingsOf, withStorage } from './local-storage.js';
 
 export interface LocalRows {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,9 +1,10 @@
 /** What a person switched on or off, kept in the database: it comes before config.toml, and that before the preset. */
-import type { Clock, Db } from '@svc/api';
+import type { Clock, Db, Write } from '@svc/api';
 
 export interface Choices {
   readonly all: ReadonlyMap<string, boolean>;
-  set(id: string, enabled: boolean | undefined): Promise<void>;
+  /** `also` is committed with it. */
+  set(id: string, enabled: boolean | undefined, also?: readonly Write[]): Promise<void>;
   /** Reads anew what somebody else may have stored; resolves with the ids whose choice was made, changed or dropped. */
   refresh(): Promise<string[]>;
 }
@@ -43,12 +44,12 @@ export async function openChoices(db: Db, clock: Clock): Promise<Choices> {
   return {
     all,
     refresh,
-    set: async (id, enabled) => {
+    set: async (id, enabled, also = []) => {
       const row = { id, enabled: enabled ? 1 : 0, at: clock.iso() };
       setting += 1;
       try {
-        if (enabled === undefined) await db.commit([db.remove('choices', { id })]);
-        else await db.commit([db.upsert('choices', ['id'], [row])]);
+        if (enabled === undefined) await db.commit([db.remove('choices', { id }), ...also]);
+        else await db.commit([db.upsert('choices', ['id'], [row]), ...also]);
         if (enabled === undefined) drop(id);
         else keep(row);
       } finally {

@@ -10,10 +10,10 @@ import { eraseRuns } from './erasing.js';
 import { journalErrors } from './errors.js';
 import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { listenForSignals, interrupt } from './interrupts.js';
-import { releaseLease, startHeartbeat } from './leases/leases.js';
+import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
-import { getRun, listRuns, runByKey, stepsOf, summaryOf } from './rows/run-reads.js';
+import { getRun, listRuns, runByKey, stepsOf, summaryOf, tallyOf } from './rows/run-reads.js';
 import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
@@ -35,7 +35,7 @@ export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
 export const createJournal = (options: JournalOptions): PlatformJournal => {
   const parts = createParts(options);
   const stopHeartbeat = startHeartbeat(parts);
-  const listening = listenForSignals(parts);
+  const listening = [listenForSignals(parts), parts.bus.onGap(() => void lookAround(parts))];
   parts.timer.look();
   return {
     once: (request, effect) => once(parts, request, effect),
@@ -47,7 +47,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     claim: (kind, limit) => claimRuns(parts, kind, limit),
     release: (run) => releaseLease(parts, run),
     interrupt: (runId, reason) => interrupt(parts, runId, reason),
-    cancel: (actor, runId, why, also = []) => cancel(parts, actor, runId, why, also),
+    cancel: (actor, runId, why, also = [], only = undefined) => cancel(parts, actor, runId, { why, also, only }),
     onReady: (kind, fn) => parts.signals.on(kind, fn),
     get: (actor, runId) => getRun(parts, actor, runId),
     byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
@@ -55,11 +55,12 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     stepsOf: (actor, runIds, kinds) => stepsOf(parts, actor, runIds, kinds),
     list: (filter) => listRuns(parts, filter),
     summary: (filter) => summaryOf(parts, filter),
+    tally: (filter) => tallyOf(parts, filter),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
     erase: (subject) => eraseRuns(parts, subject),
     async close() {
       stopHeartbeat();
-      listening.dispose();
+      for (const one of listening) one.dispose();
       parts.timer.close();
       parts.signals.close();
     },
@@ -171,10 +172,16 @@ const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane
   parts.offer(run.kind);
 };
 
-const cancel = async (parts: JournalParts, actor: Actor, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
+interface Cancelling {
+  readonly why: RunError;
+  readonly also: readonly Write[];
+  readonly only: 'unclaimed' | undefined;
+}
+
+const cancel = async (parts: JournalParts, actor: Actor, runId: string, { why, also, only }: Cancelling): Promise<boolean> => {
   const run = await getRun(parts, actor, runId);
   if (run?.status !== 'queued' && run?.status !== 'waiting') return false;
-  if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso())], also))) return false;
+  if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso(), only === 'unclaimed')], also))) return false;
   parts.leaveLane(run.lane, runId);
   return true;
 };

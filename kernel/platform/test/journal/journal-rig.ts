@@ -59,6 +59,16 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
   await storage.migrate(journalOwner, journalMigrations);
   const real = storage.dbFor(journalOwner);
   const texts = new WeakMap<Write, string>();
+  /** What the journals have asked of the database and not been answered yet. */
+  let running = 0;
+  const counted = async <T>(work: () => Promise<T>): Promise<T> => {
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+    }
+  };
   const db: Db = {
     ...real,
     sql: (text, args, options) => {
@@ -70,13 +80,13 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
       const reader = real.system(why);
       return {
         ...reader,
-        read: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : reader.read(sql, args)),
-        readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : reader.readOne(sql, args)),
+        read: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : counted(() => reader.read(sql, args))),
+        readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : counted(() => reader.readOne(sql, args))),
       };
     },
     commit: async (writes) => {
       if (isFull(writes)) throw new Error('the disk is full');
-      const done = await real.commit(writes);
+      const done = await counted(() => real.commit(writes));
       if (isLost(writes)) throw storageErrors.io();
       return done;
     },
@@ -105,6 +115,8 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
     for (let i = 0; i < 5; i += 1) {
       await real.system('a test').read('SELECT 1');
       await real.commit([real.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
+      // A busy server answers one connection later than another.
+      while (running > 0) await new Promise((resolve) => setImmediate(resolve));
     }
   };
   let ended: Promise<void> | undefined;

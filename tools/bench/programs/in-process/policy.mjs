@@ -34,8 +34,10 @@ const actor = actorFrom({ id: 'user:bench', role: 'admin', ownerId: 'user:bench'
 const tools = new Map(daemon.kernel.tools().map(({ tool }) => [tool.name, tool]));
 const earlier = Array.from({ length: earlierCalls }, (_, n) => ({ digest: callDigest('file_read', { path: `src/file-${n % (earlierCalls / 2)}.ts` }), status: 'completed' }));
 const before = daemon.parts.hooks.handle(ToolBefore);
-/** A run has read its agent before any of its calls. */
+/** A run has read its agent before any of its calls, and the model its conversation. */
 const readAgent = () => fetch(`${daemon.url}/api/agents/${made.agent_id}`, { headers: { authorization: `Bearer ${key}` } }).then((one) => one.json());
+const conversations = daemon.services.provided.active().find(({ value }) => value.decl.name === 'sessions').value.impl;
+const readConversation = async (id) => conversations.project(actor, await conversations.ensure(actor, made.agent_id, id), { budgetTokens: 100_000 });
 
 const agent = await readAgent();
 const session = await fetch(`${daemon.url}/api/agents/${made.agent_id}/sessions`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` }, body: '{}' }).then(
@@ -90,7 +92,7 @@ const measure = async (name, args) => {
   const [chain, digest] = [[], []];
   let preempted = 0;
   for (let n = -WARM_UP; chain.length < calls; n += 1) {
-    if (n % 100 === 0) await readAgent();
+    if (n % 100 === 0) await Promise.all([readAgent(), readConversation(entries[0].session_id)]);
     const given = args(n);
     const request = requestOf(name, given, n);
     const switches = involuntary();

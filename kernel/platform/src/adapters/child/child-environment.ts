@@ -1,4 +1,6 @@
 /** What a child process may know of the daemon's environment: next to nothing. */
+import { KEY_BEGINNING } from '@svc/api';
+
 const BASE = ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'LANG', 'LC_ALL', 'TERM'];
 const BASE_WINDOWS = ['USERPROFILE', 'SYSTEMROOT', 'APPDATA', 'LOCALAPPDATA', 'COMSPEC', 'WINDIR', 'PATHEXT'];
 const NEVER = new Set(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GROQ_API_KEY', 'GEMINI_API_KEY', 'GITHUB_TOKEN', 'NPM_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']);
@@ -6,7 +8,7 @@ const NEVER = new Set(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GROQ_API_KEY', 'G
 const LOADER = /^(LD_|DYLD_)|^(NODE_OPTIONS|BASH_ENV|ENV|PYTHONSTARTUP|PERL5OPT|RUBYOPT)$/;
 const SECRET_WORD = /(^|_)(KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|PASS|PAT|DSN|CREDENTIAL|PRIVATE)S?(_|$)|_PWD$|(KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE)S?$/i;
 /** An address with a password in it, and what vendors' keys begin with: people choose any name for them. */
-const SECRET_VALUE = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:[^/\s@]+@|^(sk-|gsk_|AIza|AKIA|ghp_|github_pat_|glpat-|xox[abp]-|-----BEGIN )/i;
+const SECRET_VALUE = new RegExp(String.raw`^[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@|^(${KEY_BEGINNING}|-----BEGIN )`, 'i');
 
 type Env = Readonly<Record<string, string | undefined>>;
 

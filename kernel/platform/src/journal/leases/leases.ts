@@ -27,8 +27,8 @@ export const startHeartbeat = (parts: JournalParts): (() => void) => {
   return () => stop();
 };
 
-/** Finds what other processes queued, finished, lost or asked to stop, as far as no signal told of it. */
-const lookAround = async (parts: JournalParts): Promise<void> => {
+/** Finds what other processes queued, finished, lost or asked to stop, as far as no signal told of it. Never rejects. */
+export const lookAround = async (parts: JournalParts): Promise<void> => {
   try {
     await listenForInterrupts(parts);
     await loadLanes(parts.db, parts.tables, parts.lanes);

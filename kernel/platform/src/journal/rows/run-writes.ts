@@ -75,9 +75,9 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => s
       expect: 1,
     }),
 
-  cancel: (runId: string, why: RunError, at: string): Write =>
+  cancel: (runId: string, why: RunError, at: string, onlyUnclaimed: boolean): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET status = 'cancelled', error = ?, updated_at = ? WHERE id = ? AND status IN ('queued', 'waiting')`,
+      sql: `UPDATE ${runs} SET status = 'cancelled', error = ?, updated_at = ? WHERE id = ? AND status IN ('queued', 'waiting')${onlyUnclaimed ? ' AND lease_token = 0' : ''}`,
       args: [toJson(why), at, runId],
       expect: 1,
     }),

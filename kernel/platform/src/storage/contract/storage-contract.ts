@@ -15,6 +15,8 @@ export interface StorageOptions {
   silentMs?: number;
   /** Reads at the same time. */
   readers?: number;
+  /** How long statements may go on that run when it is closed; 5 s. */
+  closingMs?: number;
   /** How long statements may take and how much they may read; asked for each time. */
   limits?: (() => StorageLimits) | undefined;
   /** Hears of time that statements of third-party extensions took beyond what they may. */

@@ -18,8 +18,8 @@ export interface StatementResult {
 }
 
 export interface PostgresConnection {
-  /** Carries out all statements of the text, in one trip; stops at the first that fails. One result for each. */
-  query(sql: string): Promise<StatementResult[]>;
+  /** Carries out all statements of the text, in one trip; stops at the first that fails. One result for each. Rows beyond `maxBytes` are counted and not kept. */
+  query(sql: string, maxBytes?: number): Promise<StatementResult[]>;
   /** Asks the server to end what runs now, which then fails with 57014. What comes next is sent when that was done. */
   cancel(): void;
   isAlive(): boolean;
@@ -79,9 +79,9 @@ export const openPostgres = async (url: string, session = writerSession(DEFAULT_
   await client.connect();
   const watch = await beginSession(client, url, session, silentMs);
   return {
-    query: async (sql) => {
+    query: async (sql, maxBytes = MAX_KEPT_BYTES) => {
       await canceller.settled();
-      return resultsOf(await watch(ask(client, sql)));
+      return resultsOf(await watch(ask(client, sql, maxBytes)));
     },
     cancel: canceller.cancel,
     isAlive: () => alive,
@@ -95,13 +95,13 @@ export const openPostgres = async (url: string, session = writerSession(DEFAULT_
 /** Rows that a write returns are nobody's: beyond these bytes they are not kept. */
 const MAX_KEPT_BYTES = 16 * 1_048_576;
 
-const ask = (client: pg.Client, sql: string): Promise<pg.QueryResult | pg.QueryResult[]> =>
+const ask = (client: pg.Client, sql: string, maxBytes: number): Promise<pg.QueryResult | pg.QueryResult[]> =>
   new Promise((resolve, reject) => {
     let bytes = 0;
     const query = new pg.Query<DriverRow>(sql);
     query.on('row', (row, result) => {
       bytes += bytesOf(row);
-      if (bytes <= MAX_KEPT_BYTES) result?.addRow(row);
+      if (bytes <= maxBytes) result?.addRow(row);
     });
     query.once('error', reject);
     query.once('end', resolve);

@@ -17,7 +17,7 @@ import { isPassing, reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
 
 /** Any number that nobody else is likely to lock in this database: `svc` and a version. */
-const COMMIT_LOCK = 0x73766301;
+export const COMMIT_LOCK = 0x73766301;
 export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${COMMIT_LOCK})`;
 const TRY_EVERY_MS = 250;
 /** How long a restart of the server may take before commits are refused. */

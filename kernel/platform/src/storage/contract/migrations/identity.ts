@@ -82,6 +82,10 @@ export const openIdentity = async ({ file, place, row }: OpenIdentity): Promise<
 
 const write = (file: string, identity: Identity | undefined): Promise<void> => atomicWrite(file, `${JSON.stringify(identity)}\n`, { modeWhenNew: 0o600 });
 
+/** What does not fit, of a database that is only looked at. `query` answers a SELECT. */
+export const identityProblemOf = async (file: string, place: string, query: (sql: string) => Promise<readonly DriverRow[]>): Promise<string | undefined> =>
+  compare({ file, place }, identityIn(await query(`SELECT id, mark FROM ${IDENTITY_TABLE}`)), await readNoted(file));
+
 /** Undefined when the file does not exist: a new home, or a person has accepted what is there. */
 const readNoted = async (file: string): Promise<Identity | 'unreadable' | undefined> => {
   let text: string;

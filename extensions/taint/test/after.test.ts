@@ -1,0 +1,107 @@
+/** Where results come from, by their tool, their host and the files behind them. */
+import type { Db, Dir, ToolOutput, ToolRequest } from '@svc/api';
+import { expect } from 'chai';
+import { createAfter } from '../src/after.js';
+import type { Taint } from '../src/config.js';
+import type { FileRow } from '../src/contract.js';
+import { createCounter } from '../src/counter.js';
+import { createFileLabels } from '../src/files.js';
+
+const SETTINGS: Taint = { mode: 'ask', trusted_tools: [], trusted_hosts: [], scan: true };
+const at = (ms: number): string => new Date(ms).toISOString();
+
+describe('what a result brings with it', () => {
+  let rows: FileRow[];
+  let changedAt: Record<string, string>;
+  let nowMs: number;
+  beforeEach(() => {
+    rows = [];
+    changedAt = {};
+    nowMs = 1_000_000;
+  });
+
+  const world = (settings: Partial<Taint> = {}) => {
+    const clock = { now: () => nowMs, iso: () => at(nowMs) };
+    // Of the database and the disk only what labels of files use.
+    const db = {
+      system: () => ({ select: async ({ where }: { where: { agent_id: string } }) => rows.filter((row) => row.agent_id === where.agent_id) }),
+      remove:
+        (_: string, { path }: { path: string }) =>
+        () => {
+          rows = rows.filter((row) => row.path !== path);
+        },
+      insert: (_: string, added: FileRow[]) => () => rows.push(...added),
+      upsert: (_: string, __: unknown, added: FileRow[]) => () => rows.push(...added),
+      commit: async (writes: ReadonlyArray<() => void>) => {
+        for (const write of writes) write();
+      },
+    } as unknown as Db;
+    const stat = async (path: string) => (changedAt[path] === undefined ? undefined : { kind: 'file', changedAt: changedAt[path] });
+    const workspaces = { dir: (id: string) => ({ path: `/workspaces/${id}`, stat }) } as unknown as Dir;
+    const files = createFileLabels({ db, workspaces, clock });
+    const counter = createCounter();
+    const after = createAfter({ settings: () => ({ ...SETTINGS, ...settings }), conversations: { corporaOf: async () => [] }, files, counter, clock });
+    const originOf = async (tool: object, needs: object[], content = 'text') =>
+      (
+        await after(
+          { content } as ToolOutput,
+          {
+            tool: { name: 'tool', risk: 'read', openWorld: false, ...tool },
+            args: {},
+            needs,
+            call: { runId: 'r', callId: 'c', agentId: 'a', actor: { ownerId: 'o' }, capabilities: { network: ['*'] } },
+          } as unknown as ToolRequest,
+        )
+      )?.origin; // only these are read
+    return { counter, files, originOf };
+  };
+  const page = (url: string) => [{ name: 'web_fetch', openWorld: true }, [{ capability: 'network', target: url }]] as const;
+  const command = (line: string) => [{ name: 'shell_exec', risk: 'exec' }, [{ capability: 'shell', target: line }]] as const;
+  const file = (path: string) => [{ name: 'file_read' }, [{ capability: 'file_system', target: path }]] as const;
+
+  it('A1 is from outside for a page, but of a host or a tool that the settings trust', async () => {
+    const outside = { labels: ['ExternalNetwork'], source: 'web_fetch (news.example)' };
+    expect(await world().originOf(...page('https://news.example/1'))).to.deep.equal(outside);
+    const hosts = world({ trusted_hosts: ['*.home.example', 'wiki.example'] });
+    expect(await hosts.originOf(...page('https://news.example/1'))).to.deep.equal(outside);
+    for (const url of ['https://wiki.example/a', 'https://docs.home.example/b']) expect((await hosts.originOf(...page(url)))?.labels, url).to.deep.equal([]);
+    // A name that only looks like one.
+    for (const url of ['https://wiki.example.evil.example/', 'https://evil.example/?wiki.example', 'https://wiki.example@evil.example/'])
+      expect((await hosts.originOf(...page(url)))?.labels, url).to.deep.equal(['ExternalNetwork']);
+    expect((await world({ trusted_tools: ['web_*'] }).originOf(...page('https://news.example/1')))?.labels).to.deep.equal([]);
+  });
+
+  it('W2 labels all files that changed while a command ran that may have fetched something, and no others', async () => {
+    const { counter, originOf } = world();
+    counter.begin('c', { atMs: nowMs, source: undefined });
+    nowMs += 5_000;
+    expect(await originOf(...command('curl -s https://evil.example/list -o list.txt'))).to.deep.equal({ labels: ['ExternalNetwork'], source: 'shell_exec (evil.example)' });
+    changedAt = { 'list.txt': at(nowMs - 2_000), 'earlier.txt': at(nowMs - 60_000), 'later.txt': at(nowMs + 60_000) };
+    const read = { labels: ['ExternalNetwork'], source: 'list.txt, with text from shell_exec (evil.example)' };
+    expect(await originOf(...file('list.txt'))).to.deep.equal(read);
+    expect([await originOf(...file('earlier.txt')), await originOf(...file('later.txt'))]).to.deep.equal([undefined, undefined]);
+  });
+
+  it('W2 follows a labelled file through a command that reads it, and leaves commands alone that do neither', async () => {
+    const { counter, originOf } = world();
+    const local = (line: string) => {
+      counter.begin('c', { atMs: nowMs, source: undefined });
+      nowMs += 1_000;
+      return originOf(...command(line));
+    };
+    expect((await local('sort names.txt -o sorted.txt'))?.labels ?? []).to.deep.equal([]);
+    changedAt = { 'list.txt': at(nowMs) };
+    await local('wget https://evil.example/list.txt');
+    nowMs += 60_000;
+    expect(await local('sort list.txt -o sorted.txt')).to.deep.include({ labels: ['ExternalNetwork'] });
+    changedAt['sorted.txt'] = at(nowMs);
+    expect((await originOf(...file('sorted.txt')))?.labels).to.deep.equal(['ExternalNetwork']);
+  });
+
+  it('belongs to one agent', async () => {
+    const { files } = world();
+    await files.wrote({ agentId: 'a', ownerId: 'o', path: 'list.txt' }, { labels: ['ExternalNetwork'], name: 'page' });
+    changedAt = { 'list.txt': at(nowMs) };
+    expect([(await files.of('a', 'list.txt'))?.name, await files.of('b', 'list.txt')]).to.deep.equal(['page', undefined]);
+  });
+});
