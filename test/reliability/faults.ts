@@ -69,7 +69,7 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
     if (kind === 'commit refused once') throw storageErrors.busy();
     if (kind === 'commit done, answer lost') throw storageErrors.io();
     if (kind === 'disk full for a second') state.fullUntilMs = performance.now() + FULL_MS;
-    if (kind === 'provider hangs') model.onRequest(() => (model.onRequest(undefined), { hang: true }));
+    if (kind === 'provider hangs') hangOnce(model);
     if (kind === 'clock two hours ahead, then back') state.aheadMs = JUMP_MS;
     if (kind === 'clock two hours back, then right') state.aheadMs = -JUMP_MS;
     state.jumpEnds = JUMP_LASTS;
@@ -124,6 +124,12 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
     },
   };
 };
+
+const hangOnce = (model: PlannedModel): void =>
+  model.onRequest(() => {
+    model.onRequest(undefined);
+    return { hang: true };
+  });
 
 const jumpingClock = (aheadMs: () => number): TimerClock => {
   const real = systemClock();
