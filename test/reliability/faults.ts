@@ -101,7 +101,7 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
     factories: crashingFactories(points, standardFactories),
   });
   const agent = await ensureAgent(kernel.url);
-  const tell = async (fault?: Fault) => {
+  const sendOne = async (fault?: Fault) => {
     Object.assign(state, { seen: [], turns: new Map(), fault, isMet: false, fullUntilMs: 0, aheadMs: 0 });
     const story = storyOf('rest', randomUUID(), [[count('never'), count('keyed'), count('safe')], [count('never')]]);
     await untilTold(kernel.url, agent, story);
@@ -114,10 +114,10 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
     agent,
     pointsOfMessage: async () => {
       // The first ones make what is made once.
-      for (let warm = 0; warm < 3; warm += 1) await tell();
+      for (let warm = 0; warm < 3; warm += 1) await sendOne();
       return state.seen.filter((point) => STEP.test(point));
     },
-    meet: tell,
+    meet: sendOne,
     close: async () => {
       await kernel.stop();
       place.clean();
