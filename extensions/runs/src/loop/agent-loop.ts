@@ -251,6 +251,8 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
       return 'ended';
     } catch (failure) {
       if (isSvcError(failure) && failure.code === 'journal_lease_lost') return 'lost';
+      // A commit before this one took effect and did not say so: whoever takes the run up reads what is stored, and goes on from there.
+      if (isSvcError(failure) && failure.code === 'journal_step_conflict') return handOn(deps, run);
       if (tries === 1) {
         deps.log.error('the end of a run could not be stored; svc tries again every second', { run: run.id, cause: failure });
         notify();

@@ -1,0 +1,32 @@
+/** Every fault at every step of a run, on both engines. Prints the table of README.md. */
+import { describeOnEngines } from '@svc/testing';
+import { expect } from 'chai';
+import { type PlannedModel, startPlannedModel } from '../crash/planned-model.js';
+import { bootFaulty, countFaults, type FaultyDaemon, faultsAt, faultTable } from './faults.js';
+
+/** What runs beside each other does not come in one order: some points are not reached each time. */
+const MOST_MISSED = 0.1;
+
+describeOnEngines('a fault at each step of a run', function (engine) {
+  this.timeout(900_000);
+  let model: PlannedModel;
+  let daemon: FaultyDaemon;
+
+  before(async () => {
+    model = await startPlannedModel();
+    daemon = await bootFaulty(model);
+  });
+  after(async () => {
+    await daemon.close();
+    await model.close();
+  });
+
+  it('loses nothing, repeats nothing and blocks no session', async () => {
+    const faults = faultsAt(await daemon.pointsOfMessage());
+    const rows = await countFaults(daemon, faults);
+    console.log(`\n${engine.name}\n\n${faultTable(rows)}\n`);
+    expect(rows.flatMap(({ account }) => account.problems).join('\n')).to.equal('');
+    expect(model.faults).to.deep.equal([]);
+    expect(rows.reduce((sum, { missed }) => sum + missed, 0)).to.be.at.most(faults.length * MOST_MISSED);
+  });
+});
