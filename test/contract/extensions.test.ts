@@ -15,5 +15,5 @@ const keepsRows = ({ manifest: { tables = [], kinds = [] } }: (typeof extensions
 describeOnEngines('the contract of extensions', ({ name }) => {
   const tested = extensions.filter((one) => name === 'SQLite' || keepsRows(one)).map(({ id }) => id);
   const worlds = contractWorlds(tested, (config) => bootTestKernel({ config }));
-  for (const id of tested) describeExtension(id, { sources: join(root, 'extensions', id), keeps: BOOKS[id] ?? [], worlds });
+  for (const id of tested) describeExtension(id, { sources: join(root, 'extensions', id), keeps: BOOKS[id] ?? [], worlds, isOnSecondDatabase: name !== 'SQLite' });
 });

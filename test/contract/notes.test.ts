@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineExtension } from '@svc/api';
-import { describeExtension, describeOnEngines, fixtureArea, fixtureExtension, OPEN_RATE, type TestHttp, type TestKernel } from '@svc/testing';
+import { describeDaemonOnEngines, describeExtension, describeOnEngines, fixtureArea, fixtureExtension, OPEN_RATE, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { Notes } from '../../fixtures/areas/notes/src/contract.js';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
@@ -82,11 +82,11 @@ describe('the area notes', () => {
   });
 });
 
-describeOnEngines('the area notes', () => {
-  describeExtension('notes', { sources: area.sources, bundle: area.bundle, boot: { extra: [area.installed] } });
+describeOnEngines('the area notes', ({ name }) => {
+  describeExtension('notes', { sources: area.sources, bundle: area.bundle, boot: { extra: [area.installed] }, isOnSecondDatabase: name !== 'SQLite' });
 });
 
-describeOnEngines('notes', function () {
+describeDaemonOnEngines('notes', function () {
   this.timeout(30_000);
   let world: World;
   afterEach(stopModelKernels);

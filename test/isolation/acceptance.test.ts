@@ -128,13 +128,14 @@ describe('the kernel, and code in another process', function () {
   });
 
   it('4 loses its process in the middle of calls: all of them end, and routes of others never notice', async () => {
-    const kernel = await boot({ activate: ROUTE.replace('setTimeout(ok, 2)', 'undefined') });
+    const kernel = await boot({ activate: ROUTE.replace('setTimeout(ok, 2)', 'ctx.log.info("asked")') });
     // The first one starts the process, before which the daemon makes a key: who has sent none by then is refused.
     const calls = [kernel.http.get('/api/acme/ask')];
     const pidOf = () => kernel.daemon.kernel.extensions().find(({ id }) => id === ID)?.process?.pid;
     while (!pidOf()) await new Promise((resolve) => setTimeout(resolve, 20));
     calls.push(...Array.from({ length: 19 }, () => kernel.http.get('/api/acme/ask')));
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const asked = () => kernel.daemon.log.recent(1_000).filter(({ message }) => message === 'asked').length;
+    while (asked() < calls.length) await new Promise((resolve) => setTimeout(resolve, 20));
     process.kill(Number(pidOf()), 'SIGKILL');
     const others = await Promise.all(Array.from({ length: 20 }, () => kernel.http.get('/api/agents')));
     const codes = (await Promise.all(calls)).map(({ status }) => status);

@@ -3,6 +3,7 @@ const FOLDERS = {
   requests: ['messages', 'growing-talks', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded'],
   kernel: ['journal-steps', 'crossing', 'isolated-call', 'sandboxed-start', 'checkpoints', 'policy', 'strangers', 'group-commit', 'session-search', 'audit', 'reload'],
   starting: ['start-up', 'status'],
+  replicas: ['replicas'],
   page: ['page'],
   footprint: ['idle-memory', 'rest-memory', 'many-agents', 'full-database', 'reload-heap'],
 };

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeOnEngines } from '@svc/testing/postgres/engines';
+import { describeDaemonOnEngines } from '@svc/testing/postgres/engines';
 import { stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 import { bootApprovals, type World } from './approvals-kit.js';
@@ -9,7 +9,7 @@ import { bootApprovals, type World } from './approvals-kit.js';
 const MISSING = '00000000-0000-4000-8000-000000000000';
 const WRITE = { path: 'notes.txt', content: 'hello\n' };
 
-describeOnEngines('approval requests', function () {
+describeDaemonOnEngines('approval requests', function () {
   this.timeout(60_000);
   let world: World;
   let agent: string;
@@ -142,7 +142,7 @@ describeOnEngines('approval requests', function () {
   });
 });
 
-describeOnEngines('a run that waits for approval', function () {
+describeDaemonOnEngines('a run that waits for approval', function () {
   this.timeout(60_000);
   after(stopModelKernels);
 

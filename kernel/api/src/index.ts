@@ -247,7 +247,7 @@ export { wordsOf, wordsAsked, wordList, foldedText } from './text/words.js';
 export { coversHost, isHostGranted, isPrivatePattern, targetOf } from './manifest/host-pattern.js';
 
 // Administration: for extensions with the grant `kernel`, which manage svc itself.
-export type { KernelView, ToolsView, LogView, LoggedLine } from './extension.js';
+export type { KernelView, ReplicasView, ToolsView, LogView, LoggedLine } from './extension.js';
 export type { ExtensionStatus, ExtensionPlan } from './extension-status.js';
 export type { InstallRequest, InstallOptions, InstallProgress, UpgradeRequest, PackageOffer } from './installation.js';
 export type { SettingsView, SettingsApplied, SettingChanged } from './settings.js';

@@ -35,20 +35,34 @@ export const logFiles = async (dir: string): Promise<string[]> => {
   }
 };
 
+/** Where the log ends at one moment: what stands before it was written, what comes after it is followed. */
+export interface LogEnd {
+  /** Oldest first. */
+  readonly files: readonly string[];
+  /** Bytes of the newest file. */
+  readonly size: number;
+}
+
+export const logEnd = async (dir: string): Promise<LogEnd> => {
+  const files = await logFiles(dir);
+  const newest = files.at(-1);
+  return { files, size: newest === undefined ? 0 : (await stat(newest)).size };
+};
+
 /** The last `count` lines over all files, oldest first; reads from the end, not the whole. */
-export const lastLines = async (dir: string, count: number): Promise<string[]> => {
+export const lastLines = async ({ files, size }: LogEnd, count: number): Promise<string[]> => {
   const found: string[] = [];
-  for (const file of (await logFiles(dir)).reverse()) {
+  for (const file of [...files].reverse()) {
     if (found.length >= count) break;
-    found.unshift(...(await tail(file, count - found.length)));
+    found.unshift(...(await tail(file, count - found.length, file === files.at(-1) ? size : undefined)));
   }
   return found;
 };
 
-const tail = async (file: string, count: number): Promise<string[]> => {
+const tail = async (file: string, count: number, end: number | undefined): Promise<string[]> => {
   const handle = await open(file, 'r');
   try {
-    let position = (await handle.stat()).size;
+    let position = end ?? (await handle.stat()).size;
     let bytes = Buffer.alloc(0);
     let breaks = 0;
     while (position > 0 && breaks <= count) {
@@ -70,14 +84,18 @@ const tail = async (file: string, count: number): Promise<string[]> => {
 };
 
 /** Every line of every file, oldest first: for searches, which must not miss what is old. */
-export async function* allLines(dir: string): AsyncGenerator<string> {
-  for (const file of await logFiles(dir)) yield* createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+export async function* allLines({ files, size }: LogEnd): AsyncGenerator<string> {
+  for (const file of files) {
+    if (file === files.at(-1) && size === 0) return;
+    const input = createReadStream(file, { encoding: 'utf8', ...(file === files.at(-1) ? { end: size - 1 } : {}) });
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  }
 }
 
-/** Lines written from now on, until `signal`. Polls: file watchers miss writes on network and container disks. */
-export async function* followLines(dir: string, signal: AbortSignal): AsyncGenerator<string> {
-  let file = (await logFiles(dir)).at(-1);
-  let position = file === undefined ? 0 : (await stat(file)).size;
+/** Lines written after `end`, until `signal`. Polls: file watchers miss writes on network and container disks. */
+export async function* followLines(dir: string, end: LogEnd, signal: AbortSignal): AsyncGenerator<string> {
+  let file = end.files.at(-1);
+  let position = end.size;
   let rest = '';
   while (!signal.aborted) {
     if (file !== undefined) {

@@ -153,7 +153,6 @@ describe('svc without a daemon', function () {
         text += chunk;
       });
       await shows('one');
-      await new Promise((resolve) => setTimeout(resolve, 300)); // one poll, so that it stands at the end of the file
       appendFileSync(file('01'), line('later'));
       await shows('later');
       writeFileSync(file('02'), line('next day'));

@@ -62,6 +62,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
   } catch (error) {
     http.stopAccepting();
     await http.close(0);
+    await ground.bus.close();
     throw error;
   }
 }

@@ -9,7 +9,7 @@ export interface PeopleOptions {
 }
 
 /** Claims that leave the world as it is. */
-export function thirdPartyClaims(id: string, world: () => Promise<World>): void {
+export function peopleClaims(id: string, world: () => Promise<World>): void {
   it("shows nobody another person's rows, and lets nobody change them", async () => {
     const place = await world();
     for (const { value: decl } of place.kernel.daemon.parts.http.routes.active().filter((row) => row.owner.id === id)) {
@@ -20,7 +20,10 @@ export function thirdPartyClaims(id: string, world: () => Promise<World>): void 
     }
     expect((await place.alice.expect(200, 'GET', `/api/agents/${place.agentId}`)).text).to.contain(MARK);
   });
+}
 
+/** Claims about who has no key. They leave the world as it is. */
+export function keyClaims(id: string, world: () => Promise<World>): void {
   it('refuses every route that is not public without the key', async () => {
     const { kernel } = await world();
     for (const { value: decl } of kernel.daemon.parts.http.routes.active().filter((row) => row.owner.id === id && row.value.auth !== 'public')) {

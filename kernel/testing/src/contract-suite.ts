@@ -11,7 +11,7 @@ import type { InstalledFiles } from '@svc/daemon';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { nameClaims } from './contract-suite-names.js';
-import { bodyClaims, purgeClaims, thirdPartyClaims } from './contract-suite-people.js';
+import { bodyClaims, purgeClaims, peopleClaims, keyClaims } from './contract-suite-people.js';
 import { type ContractWorlds, contractWorlds } from './contract-worlds.js';
 import { type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile } from './test-kernel.js';
 
@@ -34,6 +34,8 @@ export interface ContractOptions {
   readonly keeps?: readonly string[];
   /** Daemons that several extensions pass the suite in; by default some for this one alone. */
   readonly worlds?: ContractWorlds;
+  /** It passed the suite on one database: on this one only the claims are made that a database has a part in. */
+  readonly isOnSecondDatabase?: boolean;
 }
 
 /** Declares the suite for one extension, inside or outside another `describe`. */
@@ -43,24 +45,30 @@ export function describeExtension(id: string, options: ContractOptions = {}): vo
   describe(`the extension ${id}`, function () {
     this.timeout(20_000);
     const worlds = options.worlds ?? contractWorlds([id], boot);
+    const isFirst = options.isOnSecondDatabase !== true;
     describe('as it stands', () => {
+      startClaims(id, worlds.standing);
+      if (!isFirst) return;
       codeClaims(id, worlds.standing, options);
       routeClaims(id, worlds.standing);
       nameClaims(id, worlds.standing);
     });
-    describe('among people', () => thirdPartyClaims(id, worlds.people));
+    describe('among people', () => {
+      peopleClaims(id, worlds.people);
+      if (isFirst) keyClaims(id, worlds.people);
+    });
     describe('when something changes', () => {
       changeClaims(id, worlds.changing);
       purgeClaims(id, worlds.purged, { keeps: options.keeps ?? [] });
       bodyClaims(id, worlds.misused);
     });
-    if (options.sources !== undefined) readingClaims(id, options.sources);
+    if (isFirst && options.sources !== undefined) readingClaims(id, options.sources);
   });
 }
 
 type Boot = () => Promise<TestKernel>;
 
-function codeClaims(id: string, boot: Boot, { bundle = join(dirname(releaseFile()), 'ext', id, 'index.js'), load }: ContractOptions): void {
+function startClaims(id: string, boot: Boot): void {
   it('is active, and adds what its manifest and contributions.json declare', async () => {
     const kernel = await boot();
     const status = statusOf(kernel, id);
@@ -71,7 +79,9 @@ function codeClaims(id: string, boot: Boot, { bundle = join(dirname(releaseFile(
     expect([...(status.contributes.tool ?? [])].sort()).to.deep.equal(contributions.tools.map((tool) => tool.name).sort());
     expect(Object.keys(status.provides).sort()).to.deep.equal(Object.keys(manifest.provides ?? {}).sort());
   });
+}
 
+function codeClaims(id: string, boot: Boot, { bundle = join(dirname(releaseFile()), 'ext', id, 'index.js'), load }: ContractOptions): void {
   it('taps the hooks that its manifest names, at the stages it names, and no others', async () => {
     const kernel = await boot();
     const { manifest } = await installedOf(kernel, id);

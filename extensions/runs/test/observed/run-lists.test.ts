@@ -1,5 +1,5 @@
 /** Runs over HTTP: of all agents and of one conversation, in pages, to whoever may see them. */
-import { describeOnEngines, stopTestKernels } from '@svc/testing';
+import { describeDaemonOnEngines, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import type { Script } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
@@ -21,7 +21,7 @@ const script: Script = ({ body }) => {
   return { text: 'ok', usage: { input: 10, output: 5 } };
 };
 
-describeOnEngines('the runs of everybody', () => {
+describeDaemonOnEngines('the runs of everybody', () => {
   let svc: People;
   beforeEach(async () => {
     svc = await bootPeople('', script);
@@ -97,7 +97,7 @@ describeOnEngines('the runs of everybody', () => {
   });
 });
 
-describeOnEngines('the runs of a session', () => {
+describeDaemonOnEngines('the runs of a session', () => {
   let svc: ModelKernel;
   beforeEach(async () => {
     svc = await bootWithModel(script);
@@ -173,7 +173,7 @@ describeOnEngines('the runs of a session', () => {
   });
 });
 
-describeOnEngines('one run', () => {
+describeDaemonOnEngines('one run', () => {
   let svc: People;
   beforeEach(async () => {
     svc = await bootPeople('', script);

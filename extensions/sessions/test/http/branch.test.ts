@@ -1,5 +1,5 @@
 /** Going on from an earlier place in a conversation. */
-import { describeOnEngines } from '@svc/testing/postgres/engines';
+import { describeDaemonOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import type { RecordedRequest, Script } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
@@ -18,7 +18,7 @@ const script: Script = (request) => {
   return last.content === 'tool' ? { text: 'I look.', toolCalls: [{ id: 'call_1', name: 'system_time', args: {} }] } : { text: `answer ${request.index}` };
 };
 
-describeOnEngines('a branch of a session', () => {
+describeDaemonOnEngines('a branch of a session', () => {
   let svc: ModelKernel;
   beforeEach(async () => {
     svc = await bootWithModel(script);

@@ -1,7 +1,7 @@
 /** Sessions that are taken away while something goes on in them: nothing comes back, nobody hangs, nothing stays behind. */
 import { virtualClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE, OWNER } from '@svc/testing';
-import { describeOnEngines } from '@svc/testing/postgres/engines';
+import { describeDaemonOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { until } from '@svc/test/clients/model-kernel';
 import { createClosingStore } from '../../src/closing/closing-store.js';
@@ -9,7 +9,7 @@ import { bootPeople, type People, peopleOfSuite, refusalOf, UNKNOWN } from './pe
 
 const TABLES = ['sessions', 'entries', 'said', 'closed'];
 
-describeOnEngines('a session that is taken away', (_engine) => {
+describeDaemonOnEngines('a session that is taken away', (_engine) => {
   let svc: People;
   /** What the model was asked before this claim. */
   let askedBefore: number;

@@ -7,11 +7,12 @@ import { type ContributionRegistry, type InstalledStore, type Lifecycle, provide
 import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import { withConsequences } from '@svc/platform/choices/consequences';
 import { kernelMetrics } from './kernel-metrics.js';
+import { replicasOf } from './replicas.js';
 import { panelFilesOf, panelsOf } from './panels.js';
 import type { PlatformParts } from '../parts.js';
 import type { InstalledFiles } from '@svc/core';
 
-export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams' | 'openDir'> {
+export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams' | 'openDir' | 'bus' | 'members'> {
   readonly audit: Pick<KernelAudit, 'failures'>;
   readonly version: string;
   readonly startedAt: string;
@@ -62,6 +63,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),
   facts: () => factsOf(parts),
   metrics: () => kernelMetrics(parts),
+  replicas: () => replicasOf(parts),
   log: { recent: (count) => parts.log.recent(count), follow: (fn) => parts.log.follow(fn) },
   settings: parts.settings,
   installation: parts.installation,

@@ -81,7 +81,7 @@ export async function layGround(options: Booting, home: Home, log: Log, progress
   const keys = watchKeys(env, claims, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const factories = { ...standardFactories, ...options.factories };
-  const bus = factories.joinBus(options.ids.uuid(), (cause) => log.logger('bus').error('a message of another process could not be taken', { cause }), databaseUrl === undefined);
+  const bus = factories.joinBus(options.ids.uuid(), { databaseUrl, log: log.logger('bus') });
   const durable = durableEventsOf(installed);
   const checksReplies = options.checkReplies ?? false;
   const wiring = createWiring({ clock, log: log.logger('kernel'), bus, installed, isDurable: durable.isDurable, validatesAll: checksReplies, lifecycle: progress.lifecycle });

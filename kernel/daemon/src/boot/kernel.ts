@@ -1,10 +1,13 @@
 /** Step 4: the kernel as a whole. The lifecycle over the parts, and the view that areas and the program have of it. */
+import { join } from 'node:path';
 import * as api from '@svc/api';
 import { type ContextParts, createKernelView, kernelContributor, tapProbes } from '@svc/context';
 import { type Contributor, declaredCapabilities, type Lifecycle } from '@svc/core';
 import type { Choices } from '@svc/platform/choices/choices';
 import { createStoredChoices, type StoredChoices } from '@svc/platform/choices/stored-choices';
 import { createSettingsView } from '@svc/platform/config/settings/settings-view';
+import { createSharedSettings, type SharedSettings } from '@svc/platform/config/settings/shared-settings';
+import { kernelTables } from '@svc/platform/storage/kernel-tables';
 import { applierOf, type Settings } from '@svc/platform/config/apply-settings';
 import type { InstallationParts } from '@svc/third-party';
 import { releaseWatcher } from '../release.js';
@@ -24,6 +27,8 @@ export interface Kernel {
   readonly lifecycle: Lifecycle;
   readonly view: api.KernelView;
   readonly settings: Settings;
+  /** Undefined for a database that no other daemon uses. */
+  readonly shared: SharedSettings | undefined;
   /** The kernel as an owner of what it opens itself. */
   readonly own: Contributor;
 }
@@ -49,6 +54,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     entered: parts.audit.settingsChanged,
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
+  const shared = sharedSettings(ground, parts, settings);
   const view: api.KernelView = createKernelView({
     ...parts,
     version: ground.release.version,
@@ -66,6 +72,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
       ...parts,
       file: parts.home.configFile,
       settings,
+      share: async (path, value) => shared?.share(path, value),
       failed: (error) => log.logger('config').error('the settings were saved and could not be brought into force', { error }),
     }),
   });
@@ -82,8 +89,14 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     () => ({ host: ground.listen.host, port: address.port, hasKey: ground.keys.hasKey() }),
   );
   tapSecurity(own, parts, address);
-  return { address, parts, choices, installation, lifecycle, view, settings, own };
+  return { address, parts, choices, installation, lifecycle, view, settings, shared, own };
 }
+
+/** A file in the data folder is of this daemon alone. */
+const sharedSettings = ({ bus, config, log, options }: Ground, { home, storage }: ContextParts, settings: Settings): SharedSettings | undefined =>
+  storage.dialect === 'sqlite'
+    ? undefined
+    : createSharedSettings({ db: storage.dbFor(kernelTables), bus, config, settings, clock: options.clock, log: log.logger('config'), markFile: join(home.dataDir, 'shared-settings') });
 
 const lifecycleOf = (
   { config, installed, log, options, preset, relay, wiring }: Ground,

@@ -26,6 +26,7 @@ export interface PurgeRegistry {
 
 interface PurgeRow {
   readonly id: string;
+  readonly area: string;
   readonly owner_id: string | null;
   readonly agent_id: string | null;
   readonly session_id: string | null;
@@ -38,6 +39,14 @@ export const createPurgeRegistry = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick
     (await db.system('active purges').select<{ area: string }>({ from: 'receipts', columns: ['area'], where: { purge_id: purgeId, done_at: null }, order: [{ column: 'area' }] })).map(
       ({ area }) => area,
     );
+  const openRows = gathered((areas) =>
+    db
+      .system('active purges')
+      .read<PurgeRow>(
+        `SELECT p.id, r.area, p.owner_id, p.agent_id, p.session_id FROM ${receipts} r JOIN ${purges} p ON p.id = r.purge_id WHERE r.area IN (${areas.map(() => '?').join()}) AND r.done_at IS NULL ORDER BY p.begun_at, p.id`,
+        areas,
+      ),
+  );
   return {
     begin: async (subject, areas) => {
       const id = ids.uuid();
@@ -53,14 +62,7 @@ export const createPurgeRegistry = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick
       await db.commit([db.insert('purges', [row]), ...(open.length === 0 ? [] : [db.insert('receipts', open)])]);
       return { id, subject };
     },
-    openOf: async (area) => {
-      const rows = await db
-        .system('active purges')
-        .read<PurgeRow>(`SELECT p.id, p.owner_id, p.agent_id, p.session_id FROM ${receipts} r JOIN ${purges} p ON p.id = r.purge_id WHERE r.area = ? AND r.done_at IS NULL ORDER BY p.begun_at, p.id`, [
-          area,
-        ]);
-      return rows.map((row) => ({ id: row.id, subject: subjectOf(row) }));
-    },
+    openOf: async (area) => (await openRows(area)).filter((row) => row.area === area).map((row) => ({ id: row.id, subject: subjectOf(row) })),
     receive: async ({ id }, area) => {
       const at = clock.iso();
       await db.commit([db.update('receipts', ['purge_id', 'area'], [{ purge_id: id, area, done_at: at }])]);
@@ -80,6 +82,25 @@ export const createPurgeRegistry = (db: Db, clock: Pick<Clock, 'iso'>, ids: Pick
     forgetBefore: async (at) => {
       await db.commit([db.sql(`DELETE FROM ${receipts} WHERE purge_id IN (SELECT id FROM ${purges} WHERE done_at < ?)`, [at]), db.remove('purges', { done_at: { lt: at } })]);
     },
+  };
+};
+
+/** Areas start side by side, and each asks: those that ask while a read runs share the next one, which begins after they asked. */
+const gathered = <T>(read: (areas: readonly string[]) => Promise<T>): ((area: string) => Promise<T>) => {
+  let next: { readonly areas: Set<string>; readonly found: Promise<T> } | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  return (area) => {
+    if (!next) {
+      const areas = new Set<string>();
+      const found = running.then(() => {
+        next = undefined;
+        return read([...areas].sort());
+      });
+      running = found.catch(() => undefined); // who asked hears of it
+      next = { areas, found };
+    }
+    next.areas.add(area);
+    return next.found;
   };
 };
 

@@ -4,7 +4,7 @@ import type { Cli, Outcome } from '../../cli.js';
 import type { Action } from '../../command.js';
 import { EXIT } from '../../exit-codes.js';
 import { Failure, usageFailure } from '../../failure.js';
-import { allLines, followLines, lastLines, type LogLine, logFiles } from '../../log-files.js';
+import { allLines, followLines, lastLines, type LogEnd, type LogLine, logEnd } from '../../log-files.js';
 import { printable, type Terminal } from '../../terminal/terminal.js';
 
 const MAX_VALUE_CHARS = 300;
@@ -28,16 +28,18 @@ export const define = (program: Command, action: Action): void => {
 const logs = async (cli: Cli, flags: LogFlags): Outcome => {
   if (!/^\d{1,6}$/.test(flags.lines)) throw usageFailure(`--lines is "${flags.lines}"; it takes a number.`);
   const dir = cli.settings.logDir;
-  if (flags.follow !== true && (await logFiles(dir)).length === 0) {
+  // Taken once, so that no line is missed or shown twice that is written while the older ones are read.
+  const end = await logEnd(dir);
+  if (flags.follow !== true && end.files.length === 0) {
     throw new Failure('There are no logs yet.', { code: 'cli_no_logs', why: `no daemon-*.log in ${dir}`, fix: 'svc start' });
   }
   const wanted = (line: string): boolean => flags.request === undefined || line.includes(flags.request);
-  const newest = flags.request === undefined ? await lastLines(dir, Number(flags.lines)) : await search(dir, wanted);
+  const newest = flags.request === undefined ? await lastLines(end, Number(flags.lines)) : await search(end, wanted);
   for (const line of newest) show(cli, line);
   if (flags.follow !== true) return foundAny(newest, flags);
   const abort = new AbortController();
   process.once('SIGINT', () => abort.abort());
-  for await (const line of followLines(dir, abort.signal)) if (wanted(line)) show(cli, line);
+  for await (const line of followLines(dir, end, abort.signal)) if (wanted(line)) show(cli, line);
   return EXIT.ok;
 };
 
@@ -50,9 +52,9 @@ const foundAny = (lines: readonly string[], flags: LogFlags): typeof EXIT.ok => 
   });
 };
 
-const search = async (dir: string, wanted: (line: string) => boolean): Promise<string[]> => {
+const search = async (end: LogEnd, wanted: (line: string) => boolean): Promise<string[]> => {
   const found: string[] = [];
-  for await (const line of allLines(dir)) if (wanted(line)) found.push(line);
+  for await (const line of allLines(end)) if (wanted(line)) found.push(line);
   return found;
 };
 

@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks';
 
 /** An interrupt that arrives between two statements of one text is lost: it is repeated until the work is over. */
 const AGAIN_EVERY_MS = 20;
+/** What runs when the storage is closed has this long to end by itself. */
+const CLOSING_MS = 5_000;
 
 export interface Deadline {
   /** Undefined while the work is in its time. */
@@ -20,13 +22,15 @@ export interface Deadlines {
   begin(limitMs: number, interrupt: () => void): OpenDeadline;
   /** The same around some work, whose end is the result. */
   within<T>(limitMs: number, interrupt: () => void, work: (deadline: Deadline) => Promise<T>): Promise<T>;
-  /** The daemon stops: nothing that runs now or begins later takes longer than this. */
-  hurry(limitMs: number): void;
+  /** The daemon stops: nothing that runs now goes on for longer than this, nothing that begins later takes longer, and nothing gains time. */
+  hurry(limitMs: number | undefined): void;
 }
 
 interface Running extends OpenDeadline {
   isOver: boolean;
   readonly interrupt: () => void;
+  /** In the time of performance.now(). */
+  readonly due: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -41,8 +45,10 @@ export const createDeadlines = (): Deadlines => {
   let atMost = Number.POSITIVE_INFINITY;
   const begin = (limitMs: number, interrupt: () => void): OpenDeadline => {
     const begun = performance.now();
+    const ms = Math.min(limitMs, atMost);
     const one: Running = {
       isOver: false,
+      due: begun + ms,
       interrupt,
       timer: undefined,
       ms: () => performance.now() - begun,
@@ -51,7 +57,7 @@ export const createDeadlines = (): Deadlines => {
         running.delete(one);
       },
     };
-    one.timer = setTimeout(expire, Math.min(limitMs, atMost), one);
+    one.timer = setTimeout(expire, ms, one);
     running.add(one);
     return one;
   };
@@ -65,12 +71,12 @@ export const createDeadlines = (): Deadlines => {
         deadline.end();
       }
     },
-    hurry(limitMs) {
+    hurry(limitMs = CLOSING_MS) {
       atMost = Math.min(atMost, limitMs);
       for (const one of running) {
         if (one.isOver) continue;
         clearTimeout(one.timer);
-        one.timer = setTimeout(expire, atMost, one);
+        one.timer = setTimeout(expire, Math.min(atMost, Math.max(0, one.due - performance.now())), one);
       }
     },
   };

@@ -11,8 +11,12 @@ export interface StorageOptions {
   url?: string | undefined;
   /** How long a server that does not answer is waited for; default 30 s. */
   patienceMs?: number;
+  /** After this long without a byte of an answer PostgreSQL is asked whether it still works on it; 10 s when left out. */
+  silentMs?: number;
   /** Reads at the same time. */
   readers?: number;
+  /** How long statements may go on that run when it is closed; 5 s. */
+  closingMs?: number;
   /** How long statements may take and how much they may read; asked for each time. */
   limits?: (() => StorageLimits) | undefined;
   /** Hears of time that statements of third-party extensions took beyond what they may. */

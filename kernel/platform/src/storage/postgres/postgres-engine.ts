@@ -29,8 +29,6 @@ import { checkServer } from './server-check.js';
 import { postgresWords } from './word-index.js';
 
 const DEFAULT_READERS = 8;
-/** What runs when the storage is closed has this long to end by itself. */
-const CLOSING_MS = 5_000;
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 export const CREATE_EVENTS = createEvents('bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY', 'text COLLATE "C"', 'bigint');
@@ -41,14 +39,14 @@ export type PostgresOptions = StorageOptions & { readonly url: string };
 
 /** Rejects with `storage_bad_url` or `storage_server_unavailable`, which say why and never with which password. */
 export const openPostgresEngine = async (options: PostgresOptions): Promise<Engine> => {
-  const { clock, log, now, patienceMs } = options;
+  const { clock, log, now, patienceMs, silentMs } = options;
   const address = addressOf(options.url);
   const deadlines = createDeadlines();
   const rules = createStatementRules(options.limits, options.onSlow);
   const session = (): string => writerSession(rules.limitsOf(KERNEL).statementMs);
-  const { applied, first } = await openFirst(address, session(), log);
-  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, session });
-  const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, deadlines, rules });
+  const { applied, first } = await openFirst(address, session(), log, silentMs);
+  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, silentMs, session, onOlder: () => noteOlder() });
+  const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, silentMs, deadlines, rules });
   const counters = newCounters();
   const deps = {
     deadlines,
@@ -63,6 +61,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const queue = createWriteQueue({ counters, runBatch: (batch) => runBatch(deps, batch) });
   const kept = await postgresTableCopies({ writer, queue, applied, clock }, first);
   const identity = await identityOf(options.file, address, writer);
+  const noteOlder = (): void => void identity.foundOlder(log, queue.exclusive);
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
@@ -86,17 +85,17 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
     identityProblem: identity.problem,
     ping: async () => void (await readers.all(KERNEL, 'SELECT 1', [])),
     close: () => {
-      deadlines.hurry(CLOSING_MS);
+      deadlines.hurry(options.closingMs);
       closing ??= tending.leave().then(queue.close).then(readers.close).then(writer.close);
       return closing;
     },
   };
 };
 
-const openFirst = async (address: PostgresAddress, session: string, log: Logger): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
+const openFirst = async (address: PostgresAddress, session: string, log: Logger, silentMs?: number): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
   let first: PostgresConnection | undefined;
   try {
-    first = await openPostgres(address.url, session);
+    first = await openPostgres(address.url, session, silentMs);
     await checkServer(first, address.place);
     await checkMove(first, address.place, log);
     await first.query(SET_UP);

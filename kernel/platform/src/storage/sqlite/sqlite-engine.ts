@@ -22,8 +22,6 @@ import { sqliteWords } from './word-index.js';
 
 const DEFAULT_READERS = 2;
 const WRITER_STATEMENTS = 20;
-/** What runs when the storage is closed has this long to end by itself. */
-const CLOSING_MS = 5_000;
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** Rejects with `storage_unavailable`, naming the file and the reason, when it cannot be opened for writing. */
@@ -58,7 +56,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     identityProblem: identity.problem,
     ping: async () => void (await readers.all(KERNEL, 'SELECT 1', [])),
     close: () => {
-      deadlines.hurry(CLOSING_MS);
+      deadlines.hurry(options.closingMs);
       closing ??= tending.leave().then(queue.close).then(readers.close).then(connection.close);
       return closing;
     },
