@@ -1,5 +1,6 @@
 /** What an extension is, and all it can see. */
 import type { Actors } from './actor.js';
+import type { Backups } from './backups.js';
 import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './adapters/child.js';
 import type { Tcp } from './adapters/tcp.js';
@@ -159,6 +160,8 @@ export interface KernelView extends ToolsView, SlashCommandsView {
   replicas(): Promise<ReplicasView>;
   readonly log: LogView;
   readonly installation: Installation;
+  /** Also with the grant `kernel:backups` alone. */
+  readonly backups: Backups;
   shutdown(reason: string): void;
 }
 

@@ -93,7 +93,17 @@ describe('a call whose check fails', () => {
   });
 
   const bootGuarded = (check: () => void, script: readonly ScriptedAnswer[]): Promise<ModelKernel> => {
-    const guard = fixtureExtension({ id: 'guard', manifest: { hooks: [{ name: 'tool.before' }] }, definition: { activate: (ctx) => void ctx.hooks.tap(ToolBefore, check) } });
+    const guard = fixtureExtension({
+      id: 'guard',
+      manifest: { hooks: [{ name: 'tool.before' }] },
+      definition: {
+        activate: (ctx) =>
+          void ctx.hooks.tap(ToolBefore, () => {
+            check();
+            return undefined;
+          }),
+      },
+    });
     return bootWithModel(script, { home, extra: [guard], config: `${OPEN_RATE}[extensions]\nenable = ["guard"]\n`, stopDrainMs: 500 });
   };
   const call: ScriptedAnswer = { toolCalls: [{ name: 'system_time', args: {} }] };
