@@ -48,16 +48,16 @@ describe('a setting that is wrong', () => {
   });
 
   it('a cap that nobody keeps is said in status, health and doctor; a setting that only waits is a notice', async () => {
-    const kernel = await bootTestKernel({ config: '[queue]\nmax_depth_global = 5\n[prompt_intelligence]\nenabled = true\n' });
+    const kernel = await bootTestKernel({ config: '[privacy]\nmode = "redact"\n[prompt_intelligence]\nenabled = true\n' });
     const { body: health } = await kernel.http.expect(200, 'GET', '/api/health/detail');
     expect(health.config_warnings.join())
-      .to.match(/\[queue\] is NOT enforced yet/)
+      .to.match(/\[privacy\] is NOT enforced yet/)
       .and.not.match(/prompt_intelligence/);
     expect(health.config_notices.join()).to.match(/\[prompt_intelligence\] waits for its area/);
     const doctor = health.doctor.find((one: { check: string }) => one.check === 'ConfigTomlSchemaCheck');
     expect([doctor.result, doctor.message]).to.satisfy(([result, message]: [string, string]) => result === 'fail' && message.includes('NOT enforced'));
     const { body: status } = await kernel.http.expect(200, 'GET', '/api/status');
-    expect(status.config_problems.map((problem: { key: string }) => problem.key)).to.deep.equal(['queue']);
+    expect(status.config_problems.map((problem: { key: string }) => problem.key)).to.deep.equal(['privacy']);
   });
 
   it('in the grammar of the file closes access too: nobody knows whether a key stood there', async () => {

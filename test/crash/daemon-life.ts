@@ -6,14 +6,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { databaseOfHome, OPEN_RATE, releaseFile, TestHttp } from '@svc/testing';
 import { COUNTABLE } from './countable-tools.js';
+import { TIMERS } from '../reliability/durable-timers.js';
 import type { Database } from './account/ledger.js';
 
-const PROGRAM = join(dirname(releaseFile()), 'test/test/crash/daemon.program.js');
+/** The program of a daemon that a folder of tests starts: each folder is built by itself. */
+export const programOf = (area: string): string => join(dirname(releaseFile()), `test/test/${area}/daemon.program.js`);
 
 /** What outlives the daemon: its home, and beside it the effects and the names of the points it reached. */
 export interface Place {
   readonly home: string;
   readonly effects: string;
+  readonly program: string;
   readonly database: Database;
   /** What a daemon needs in its environment to use that database. */
   readonly env: Readonly<Record<string, string>>;
@@ -21,29 +24,41 @@ export interface Place {
   clean(): void;
 }
 
+/** Of daemons that share a database: the URL that this one uses, and where the effects of all are. */
+export interface Shared {
+  readonly url: string;
+  /** The database as a third party reads it, past whatever stands between a daemon and it. */
+  readonly directUrl: string;
+  readonly effects: string;
+  /** How long a daemon may be silent before others take its runs. */
+  readonly leaseMs: number;
+  readonly program: string;
+}
+
 /** `settings`: tables of config.toml beside the usual ones. */
-export const createPlace = async (providerUrl: string, settings = ''): Promise<Place> => {
+export const createPlace = async (providerUrl: string, settings = '', shared?: Shared): Promise<Place> => {
   const root = mkdtempSync(join(tmpdir(), 'svc-crash-'));
-  const [home, effects] = [join(root, 'home'), join(root, 'effects')];
+  const [home, effects] = [join(root, 'home'), shared?.effects ?? join(root, 'effects')];
   mkdirSync(home);
-  mkdirSync(effects);
-  writeFileSync(join(home, 'config.toml'), `${configFor(providerUrl)}${settings}`);
-  const env = await databaseOfHome(home);
+  mkdirSync(effects, { recursive: true });
+  writeFileSync(join(home, 'config.toml'), `${configFor(providerUrl, shared ? [COUNTABLE, TIMERS] : [COUNTABLE])}${settings}`);
+  const env = shared ? { SVC__STORAGE__URL: shared.url, CRASH_LEASE_MS: String(shared.leaseMs) } : await databaseOfHome(home);
   return {
     home,
     effects,
+    program: shared?.program ?? programOf('crash'),
     env,
-    database: { file: join(home, 'data', 'svc.db'), url: env.SVC__STORAGE__URL },
+    database: { file: join(home, 'data', 'svc.db'), url: shared?.directUrl ?? env.SVC__STORAGE__URL },
     points: (life) => join(root, `points-${life}.txt`),
     clean: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }),
   };
 };
 
-const configFor = (providerUrl: string): string =>
+const configFor = (providerUrl: string, enabled: readonly string[]): string =>
   [
     OPEN_RATE,
     '[extensions]',
-    `enable = ["${COUNTABLE}"]`,
+    `enable = ${JSON.stringify(enabled)}`,
     // After a death nobody watches, on any channel; every message must be answered all the same.
     '[runs]',
     'unwatched = "finish"',
@@ -67,6 +82,7 @@ export interface Life {
   readonly gone: Promise<{ readonly code: number | null; readonly signal: string | null; readonly errors: string }>;
   isOver(): boolean;
   kill(): void;
+  signal(name: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
 }
 
 const alive = new Set<ChildProcess>();
@@ -80,7 +96,7 @@ export const httpOf = (url: string): TestHttp =>
   });
 
 export const beginLife = (place: Place, life: number, crashAt?: string): Life => {
-  const child = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [place.program], {
     env: {
       PATH: process.env.PATH,
       HOME: place.home,
@@ -111,7 +127,7 @@ export const beginLife = (place: Place, life: number, crashAt?: string): Life =>
     homes.set(url, place.home);
     return url;
   });
-  return { pid: child.pid ?? 0, url: Promise.race([ready, gone.then(() => undefined)]), gone, isOver: () => isOver, kill: () => void child.kill('SIGKILL') };
+  return { pid: child.pid ?? 0, url: Promise.race([ready, gone.then(() => undefined)]), gone, isOver: () => isOver, kill: () => void child.kill('SIGKILL'), signal: (name) => void child.kill(name) };
 };
 
 const readyUrl = (child: ChildProcess): Promise<string> =>

@@ -5,10 +5,11 @@
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Main from '../../kernel/daemon/src/main.js';
+import { durableTimers } from '../reliability/durable-timers.js';
 import { countableTools } from './countable-tools.js';
 import { crashingFactories, createCrashPoints } from './crash-points.js';
 
-const { CRASH_POINTS: file = '', CRASH_AT: killAt, CRASH_EFFECTS: effects = '', CRASH_RELEASE: releaseFile = '', ...env } = process.env;
+const { CRASH_POINTS: file = '', CRASH_AT: killAt, CRASH_EFFECTS: effects = '', CRASH_RELEASE: releaseFile = '', CRASH_LEASE_MS: leaseMs, ...env } = process.env;
 const points = createCrashPoints(file, killAt);
 const { bootDaemon, code, standardFactories }: typeof Main = await import(pathToFileURL(join(dirname(releaseFile), 'daemon/main.js')).href);
 
@@ -19,8 +20,11 @@ const daemon = await bootDaemon({
   foreground: false,
   checkReplies: true,
   port: 0,
-  extra: [countableTools(points, effects)],
-  factories: crashingFactories(points, standardFactories),
+  extra: [countableTools(points, effects), durableTimers()],
+  factories: {
+    ...crashingFactories(points, standardFactories),
+    ...(leaseMs === undefined ? {} : { createJournal: (options) => standardFactories.createJournal({ ...options, leaseMs: Number(leaseMs) }) }),
+  },
 });
 process.once('SIGTERM', () => void daemon.stop('the test is over').then(() => process.exit(0)));
 process.stdout.write(`ready ${daemon.url}\n`);

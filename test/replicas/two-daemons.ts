@@ -1,4 +1,4 @@
-/** Two daemons in one process, each with a home of its own, over one database and one bus. */
+/** Two daemons in one process, each with a home of its own, over one database and one bus: a file and a bus that the test makes, or a PostgreSQL and the bus that comes with it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,11 +34,14 @@ export interface TwoDaemons {
 }
 
 export interface TwoDaemonsOptions {
-  readonly joinBus: (name: string) => Bus;
+  /** Undefined where `url` is given, and the bus is the one that daemons on a server have. */
+  readonly joinBus?: (name: string) => Bus;
+  /** Of a PostgreSQL. */
+  readonly url?: string;
   readonly script?: Script | ScriptedAnswer;
   readonly clock?: TimerClock;
   readonly leaseMs?: number;
-  readonly config?: string;
+  readonly config?: string | ((name: string) => string);
   /** What `http` of both sends, where `config` names people. */
   readonly key?: string;
   readonly extra?: (name: string) => readonly InstalledFiles[];
@@ -68,6 +71,7 @@ export const bootTwo = async (options: TwoDaemonsOptions): Promise<TwoDaemons> =
 };
 
 const bootReplica = async (file: string, name: string, modelUrl: string, options: TwoDaemonsOptions): Promise<Replica> => {
+  const { joinBus } = options;
   let isCutOff = false;
   const guarded = <T>(work: () => Promise<T>): Promise<T> => (isCutOff ? Promise.reject(new Error('the database cannot be reached')) : work());
   const guardReader = (reader: Reader): Reader => ({
@@ -85,17 +89,17 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
     commit: (writes) => guarded(() => db.commit(writes)),
   });
   const kernel = await bootTestKernel({
-    config: `${OPEN_RATE}${options.config ?? ''}\n${modelConfig(modelUrl)}`,
-    env: { OPENAI_API_KEY: MODEL_KEY },
+    config: `${OPEN_RATE}${typeof options.config === 'function' ? options.config(name) : (options.config ?? '')}\n${modelConfig(modelUrl)}`,
+    env: { OPENAI_API_KEY: MODEL_KEY, ...(options.url === undefined ? {} : { SVC__STORAGE__URL: options.url }) },
     stopDrainMs: 500,
     ...(options.key === undefined ? {} : { key: options.key }),
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.extra ? { extra: options.extra(name) } : {}),
     factories: {
-      joinBus: () => options.joinBus(name),
+      ...(joinBus ? { joinBus: () => joinBus(name) } : {}),
       createJournal: (journal) => createJournal({ ...journal, soleWriter: false, ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }) }),
       openStorage: async (storage) => {
-        const opened = await openStorage({ ...storage, file });
+        const opened = await openStorage(options.url === undefined ? { ...storage, file } : storage);
         return { ...opened, dbFor: (owner) => guard(opened.dbFor(owner)) };
       },
     },

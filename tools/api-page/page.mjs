@@ -1,5 +1,4 @@
-/** What @svc/api exports, as one page: each export with its declaration and what the source says of it, by the file it stands in. */
-import path from 'node:path';
+/** What @svc/api exports, as one page: each export with its declaration and its comment, in the groups and the order of src/index.ts. */
 import ts from 'typescript';
 import { inRoot } from '../build/paths.mjs';
 
@@ -11,7 +10,9 @@ const MAX_VALUE = 2_500;
 const MAX_TYPE = 220;
 
 const HEAD = `# @svc/api: reference
-All that the package exports, by the file of its source. Written by \`node tools/api-page.mjs\` from the types; never edited by hand. [How to begin](README.npm.md), [what a version means](VERSIONS.md).
+Everything that the package exports, grouped by task. To begin, see the [guide](README.npm.md); for compatibility, see [versions](VERSIONS.md).
+
+<!-- Written by \`node tools/api-page.mjs\` from the types and the groups in src/index.ts. Do not edit it by hand. -->
 `;
 
 const program = () =>
@@ -78,7 +79,7 @@ const entryOf = (symbol, checker) => {
   const [first] = declarations;
   if (!first) return undefined;
   const texts = [...new Set(declarations.map((node) => declarationText(symbol.name, node, checker)))].filter((text) => text !== '');
-  return { name: symbol.name, file: path.relative(SOURCES, first.getSourceFile().fileName).split(path.sep).join('/'), at: first.pos, doc: docOf(target, checker), text: texts.join('\n') };
+  return { name: symbol.name, doc: docOf(target, checker), text: texts.join('\n') };
 };
 
 /** Of other packages, handed on: named, and documented there. */
@@ -88,18 +89,47 @@ const foreignOf = (symbols, checker) =>
     .map(({ name }) => `\`${name}\``)
     .sort();
 
+/** The groups of the entry: each begins with a comment, `Heading: what it is for.`, and has the names that are exported below it, in their order. */
+const groupsOf = (file) => {
+  const groups = [];
+  for (const statement of file.statements) {
+    if (!ts.isExportDeclaration(statement) || !statement.exportClause || !ts.isNamedExports(statement.exportClause)) continue;
+    const [comment] = ts.getLeadingCommentRanges(file.text, statement.pos)?.filter(({ kind }) => kind === ts.SyntaxKind.SingleLineCommentTrivia) ?? [];
+    if (comment) groups.push({ ...headingOf(file.text.slice(comment.pos + 2, comment.end).trim()), names: [] });
+    groups.at(-1)?.names.push(...statement.exportClause.elements.map(({ name }) => name.text));
+  }
+  return groups;
+};
+
+const headingOf = (comment) => {
+  const [heading = '', ...rest] = comment.replace(/\.$/, '').split(': ');
+  return { heading, about: rest.join(': ') };
+};
+
+/** As GitHub makes it. */
+const anchorOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-');
+
+const sectionText = ({ about, entries, heading }) => {
+  const parts = entries.map(({ name, doc, text }) => [`### ${name}`, ...(doc === '' ? [] : [doc]), `\`\`\`ts\n${text}\n\`\`\``].join('\n\n'));
+  return `## ${heading}\n\n${[...(about === '' ? [] : [`${about.charAt(0).toUpperCase()}${about.slice(1)}.`]), ...parts].join('\n\n')}\n`;
+};
+
 export const pageText = () => {
   const checked = program();
   const checker = checked.getTypeChecker();
-  const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(checked.getSourceFile(ENTRY)));
-  const entries = symbols.flatMap((symbol) => entryOf(symbol, checker) ?? []);
-  const files = [...new Set(entries.map(({ file }) => file))].sort();
-  const sections = files.map((file) => {
-    const own = entries.filter((entry) => entry.file === file).sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1));
-    const parts = own.map(({ name, doc, text }) => [`### ${name}`, ...(doc === '' ? [] : [doc]), `\`\`\`ts\n${text}\n\`\`\``].join('\n\n'));
-    return `## ${file}\n\n${parts.join('\n\n')}\n`;
-  });
+  const file = checked.getSourceFile(ENTRY);
+  const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(file));
+  const found = new Map(symbols.flatMap((symbol) => (entryOf(symbol, checker) === undefined ? [] : [[symbol.name, entryOf(symbol, checker)]])));
+  const groups = groupsOf(file).map((group) => ({ ...group, entries: group.names.flatMap((name) => found.get(name) ?? []) }));
+  const listed = new Set(groups.flatMap(({ names }) => names));
+  const missing = [...found.keys()].filter((name) => !listed.has(name));
+  if (missing.length > 0) throw new Error(`src/index.ts exports these below no comment that names their group: ${missing.join(', ')}`);
+  const contents = groups.map(({ about, heading }) => `- [${heading}](#${anchorOf(heading)})${about === '' ? '' : `: ${about}`}`).join('\n');
   const foreign = foreignOf(symbols, checker);
-  const handedOn = foreign.length === 0 ? [] : [`Handed on from [TypeBox](https://github.com/sinclairzx81/typebox): ${foreign.join(', ')}.\n`];
-  return [HEAD, ...handedOn, ...sections].join('\n');
+  const handedOn = foreign.length === 0 ? [] : [`Exported from [TypeBox](https://github.com/sinclairzx81/typebox): ${foreign.join(', ')}.\n`];
+  return [HEAD, `${contents}\n`, ...handedOn, ...groups.map(sectionText)].join('\n');
 };

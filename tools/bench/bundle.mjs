@@ -3,11 +3,16 @@ import { bundleProgram } from '../build/bundler.mjs';
 import { inRoot } from '../build/paths.mjs';
 import { startNode } from './processes.mjs';
 
-/** Runs tools/bench/programs/in-process/<name>.mjs and resolves with the JSON it prints. */
-export const runProgram = async (name, input, nodeArgs = []) => {
+/** Starts tools/bench/programs/in-process/<name>.mjs. */
+export const startProgram = async (name, input = {}, nodeArgs = []) => {
   const outdir = `dist/bench/${name}`;
   await bundleProgram({ entry: `tools/bench/programs/in-process/${name}.mjs`, outdir });
-  const child = startNode([...nodeArgs, inRoot(outdir, `${name}.js`), JSON.stringify(input)]);
+  return startNode([...nodeArgs, inRoot(outdir, `${name}.js`), JSON.stringify(input)]);
+};
+
+/** Runs tools/bench/programs/in-process/<name>.mjs and resolves with the JSON it prints. */
+export const runProgram = async (name, input, nodeArgs = []) => {
+  const child = await startProgram(name, input, nodeArgs);
   const result = JSON.parse(await child.line());
   await child.ended;
   return result;

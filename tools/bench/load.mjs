@@ -4,21 +4,29 @@ import { percentile } from './figures.mjs';
 import { cpuMs, startNode } from './processes.mjs';
 
 /** `server` is {url, pid}; `request` is {method, headers} of what is no message. Rejects when any request failed. */
-export const loadWindow = async (server, paths, seconds, request = {}) => {
-  const client = startNode([inRoot('tools/bench/programs/clients/load-client.mjs'), JSON.stringify({ origin: server.url, paths, seconds, ...request })]);
-  // It has begun its sessions, which is not what is measured.
-  await client.line();
-  const before = cpuMs(server.pid);
-  const result = JSON.parse(await client.line());
-  await client.ended;
-  if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests to ${server.url} failed`);
+export const loadWindow = (server, paths, seconds, request = {}) => loadWindowOn([{ server, paths }], seconds, request);
+
+/** The same on several servers at once, each with its own clients; the processor time is that of all of them. */
+export const loadWindowOn = async (parts, seconds, request = {}) => {
+  const clients = parts.map(({ server, paths }) => startNode([inRoot('tools/bench/programs/clients/load-client.mjs'), JSON.stringify({ origin: server.url, paths, seconds, ...request })]));
+  // They have begun their sessions, which is not what is measured.
+  await Promise.all(clients.map((client) => client.line()));
+  const used = () => parts.reduce((sum, { server }) => sum + cpuMs(server.pid), 0);
+  const before = used();
+  const results = await Promise.all(clients.map(async (client) => JSON.parse(await client.line())));
+  await Promise.all(clients.map((client) => client.ended));
+  results.forEach(({ failures, requests }, index) => {
+    if (failures > 0) throw new Error(`${failures} of ${requests} requests to ${parts[index].server.url} failed`);
+  });
+  const requests = results.reduce((sum, result) => sum + result.requests, 0);
+  const latencies = results.flatMap((result) => result.latencies);
   return {
-    clients: paths.length,
-    requests: result.requests,
-    rate: result.requests / result.seconds,
-    cpuMsPerRequest: (cpuMs(server.pid) - before) / result.requests,
-    p50: percentile(result.latencies, 50),
-    p99: percentile(result.latencies, 99),
+    clients: parts.reduce((sum, { paths }) => sum + paths.length, 0),
+    requests,
+    rate: results.reduce((sum, result) => sum + result.requests / result.seconds, 0),
+    cpuMsPerRequest: (used() - before) / requests,
+    p50: percentile(latencies, 50),
+    p99: percentile(latencies, 99),
   };
 };
 

@@ -56,5 +56,5 @@ export const approvalErrors = defineErrors('approvals', {
     message: () => 'The vault no longer holds the secret of your authenticator, so no code can be checked.',
     hint: 'Restore the vault. If it is lost, set second_factor = "none" in config.toml, set up a new authenticator, and switch it on again.',
   },
-  totp_changed: { status: 409, retry: true, message: () => 'Your authenticator was changed at the same time.', hint: 'GET /api/approvals/totp/status says what holds now.' },
+  totp_changed: { status: 409, retry: true, message: () => 'Your authenticator was changed at the same time.', hint: 'GET /api/approvals/totp/status shows the current state.' },
 });

@@ -37,8 +37,8 @@ export const commands: readonly CommandDecl[] = [
     args: ['days'],
     output: { kind: 'table', rows: 'days', empty: 'No model was called.', columns: [{ field: 'date' }, usd('cost_usd', 'COST'), tokens('tokens', 'TOKENS'), tokens('calls', 'CALLS')] },
   },
-  { command: 'budget show', summary: 'show the limits of all agents and what they spent', operation: 'getBudget', output: { kind: 'record', fields: LIMITS } },
-  { command: 'budget set', summary: 'set the limits of all agents', operation: 'updateBudget', output: { kind: 'record', fields: LIMITS } },
+  { command: 'budget show', summary: 'show the limits of all agents and what they spent', operation: 'getBudget', output: { kind: 'record', fields: [...LIMITS, 'idle_limit_usd'] } },
+  { command: 'budget set', summary: 'set the limits of all agents', operation: 'updateBudget', output: { kind: 'record', fields: [...LIMITS, 'idle_limit_usd'] } },
   {
     command: 'budget agents',
     summary: 'list what each agent spent',

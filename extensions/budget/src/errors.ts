@@ -1,6 +1,7 @@
 import { defineErrors } from '@svc/api';
 
 export const budgetErrors = defineErrors('budget', {
+  agent_not_found: { status: 404, retry: false, message: (idOrName: string) => `There is no agent "${idOrName.slice(0, 60)}".`, hint: 'Give its id or its name: `svc agent list` shows both.' },
   not_set: {
     status: 409,
     retry: false,

@@ -11,7 +11,7 @@ export const usd = (micros: number): number => micros / 1_000_000;
 
 export const tokensOf = ({ inputTokens, outputTokens }: UsageGroup): number => inputTokens + outputTokens;
 
-type Common = Omit<Plain<typeof BudgetRecord>, 'alert_threshold'>;
+type Common = Omit<Plain<typeof BudgetRecord>, 'alert_threshold' | 'idle_limit_usd'>;
 
 interface Reading {
   readonly llm: Pick<LlmService, 'report' | 'standing'>;
@@ -42,7 +42,7 @@ const commonOf = async ({ llm, actor, now }: Reading, agentId: string | null): P
 
 export const budgetRecord = async (reading: Reading): Promise<Plain<typeof BudgetRecord>> => {
   const { standing, ...common } = await commonOf(reading, null);
-  return { ...common, alert_threshold: standing.alertThreshold };
+  return { ...common, idle_limit_usd: usd(standing.idleLimitMicros), alert_threshold: standing.alertThreshold };
 };
 
 export const agentBudget = async (reading: Reading, { id, name }: Pick<Agent, 'id' | 'name'>): Promise<Plain<typeof AgentBudget>> => {

@@ -1,6 +1,6 @@
 /** What was used, what it cost, and how much it may. */
 import { type Clock, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, Type, Uuid } from '@svc/api';
-import type { AgentsService } from '@svc/ext-agents/contract';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
 import { lastDays, periodBegan, USAGE_PERIODS } from './periods.js';
@@ -8,7 +8,7 @@ import { agentBudget, budgetRecord, NOTHING, tokensOf, usd } from './records.js'
 import { AgentBudget, AgentBudgetChange, AgentSpending, BudgetChange, BudgetRecord, DayUsage, ModelUsage, PeriodQuery, UsageSummary, UsageTotal } from './shapes.js';
 
 export interface BudgetDeps {
-  readonly agents: Pick<AgentsService, 'get' | 'list' | 'edit'>;
+  readonly agents: Pick<AgentsService, 'find' | 'list' | 'edit'>;
   readonly llm: Pick<LlmService, 'report' | 'standing'>;
   readonly settings: Pick<SettingsView, 'set'>;
   readonly clock: Clock;
@@ -18,7 +18,14 @@ const route = routeGroup({ area: 'budget' });
 const HOUR_MS = 3_600_000;
 const EVER = new Date(0).toISOString();
 const MAX_DAYS = 366;
-const AgentPath = Type.Object({ id: Uuid });
+const AgentPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Id or name of the agent' }) });
+
+/** Throws `budget_agent_not_found`. */
+const agentOf = async ({ agents }: Pick<BudgetDeps, 'agents'>, actor: Parameters<AgentsService['find']>[0], idOrName: string): Promise<Agent> => {
+  const agent = await agents.find(actor, idOrName);
+  if (!agent) throw budgetErrors.agent_not_found(idOrName);
+  return agent;
+};
 
 export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
   route({
@@ -147,8 +154,8 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
       },
       responses: { 200: BudgetRecord },
       handler: async ({ actor, body }) => {
-        const { hourly_limit_usd: hourly_limit, daily_limit_usd: daily_limit, monthly_limit_usd: monthly_limit, alert_threshold } = body;
-        for (const [key, value] of Object.entries({ hourly_limit, daily_limit, monthly_limit, alert_threshold })) {
+        const { hourly_limit_usd: hourly_limit, daily_limit_usd: daily_limit, monthly_limit_usd: monthly_limit, idle_limit_usd: idle_limit, alert_threshold } = body;
+        for (const [key, value] of Object.entries({ hourly_limit, daily_limit, monthly_limit, idle_limit, alert_threshold })) {
           if (value === undefined || value === null) continue;
           const { path, applied, failed } = await settings.set(`budget.${key}`, value);
           const problem = failed ?? applied?.problems[0];
@@ -192,7 +199,7 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
       params: AgentPath,
       errors: [404],
       responses: { 200: AgentBudget },
-      handler: async ({ actor, params: { id } }) => reply(200, await agentBudget({ llm, actor, now: clock.now() }, await agents.get(actor, id))),
+      handler: async ({ actor, params: { id } }) => reply(200, await agentBudget({ llm, actor, now: clock.now() }, await agentOf(deps, actor, id))),
     }),
     route({
       id: 'updateAgentBudget',
@@ -214,7 +221,8 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
         const { daily_limit_usd: day, monthly_limit_usd: month, hourly_limit_usd: hour, max_llm_tokens_per_hour: tokens } = body;
         const resources = { max_cost_per_hour_usd: hour, max_cost_per_day_usd: day, max_cost_per_month_usd: month, max_llm_tokens_per_hour: tokens };
         const said = Object.fromEntries(Object.entries(resources).filter(([, value]) => value !== undefined && value !== null));
-        const agent = Object.keys(said).length === 0 ? await agents.get(actor, id) : (await agents.edit(actor, id, { manifest: { resources: said } })).agent;
+        const known = await agentOf(deps, actor, id);
+        const agent = Object.keys(said).length === 0 ? known : (await agents.edit(actor, known.id, { manifest: { resources: said } })).agent;
         return reply(200, await agentBudget({ llm, actor, now: clock.now() }, agent));
       },
     }),

@@ -59,7 +59,15 @@ const spent = {
   status: OneOf(['ok', 'warning', 'exceeded'], { description: 'Of the limit that is nearest; `warning` from alert_threshold on' }),
 };
 
-export const BudgetRecord = Type.Object({ ...limits, ...spent, alert_threshold: Type.Number({ description: 'A share of a limit, 0 to 1' }) }, { 'x-name': 'Budget' });
+export const BudgetRecord = Type.Object(
+  {
+    ...limits,
+    ...spent,
+    idle_limit_usd: Usd('Of each agent, in turns that no person began, since a person last wrote to it; 0: no limit'),
+    alert_threshold: Type.Number({ description: 'A share of a limit, 0 to 1' }),
+  },
+  { 'x-name': 'Budget' },
+);
 
 export const AgentBudget = Type.Object(
   {
@@ -88,7 +96,11 @@ const Limit = (period: string) => Type.Optional(Nullable(Type.Number({ minimum: 
 const LIMITS = { daily_limit_usd: Limit('in a day (UTC)'), monthly_limit_usd: Limit('in a month (UTC)'), hourly_limit_usd: Limit('in 60 minutes') };
 
 export const BudgetChange = Type.Object(
-  { ...LIMITS, alert_threshold: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }), { description: 'The share of a limit from which its status is `warning`' })) },
+  {
+    ...LIMITS,
+    idle_limit_usd: Limit('of each agent, in turns that no person began, since a person last wrote to it'),
+    alert_threshold: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }), { description: 'The share of a limit from which its status is `warning`' })),
+  },
   { minProperties: 1, additionalProperties: false },
 );
 export const AgentBudgetChange = Type.Object(

@@ -102,14 +102,17 @@ describe('usage and budgets', function () {
     expect((await of(alice).expect(200, 'PUT', `/api/budget/agents/${id}`, { daily_limit_usd: 1 })).body.status).to.equal('ok');
     expect((await say(id)).status).to.equal(200);
     expect((await of(alice).get(`/api/agents/${id}`)).body.manifest_toml).to.match(/max_cost_per_day_usd = 1/);
+    expect((await read('/api/budget/agents/held', alice)).agent_id).to.equal(id);
+    expect((await of(alice).expect(200, 'PUT', '/api/budget/agents/held', { daily_limit_usd: 2 })).body).to.include({ agent_id: id, daily_limit_usd: 2 });
+    expect((await of(bob).get('/api/budget/agents/held')).body).to.include({ code: 'budget_agent_not_found', error: 'There is no agent "held".' });
   });
 
   it('hold all agents together, write the limit into config.toml, and are set by admins alone', async () => {
     const id = await spawn('one of all');
     for (const http of [alice, viewer]) expect((await of(http).send('PUT', '/api/budget', { daily_limit_usd: 1 })).status).to.equal(403);
     const { month_spent_usd: before } = await read('/api/budget');
-    const changed = (await of(owner).expect(200, 'PUT', '/api/budget', { monthly_limit_usd: before, alert_threshold: 0.9 })).body;
-    expect(changed).to.include({ daily_limit_usd: 0, monthly_limit_usd: before, month_spent_usd: before, alert_threshold: 0.9, status: 'exceeded', reserved_usd: 0 });
+    const changed = (await of(owner).expect(200, 'PUT', '/api/budget', { monthly_limit_usd: before, idle_limit_usd: 0.5, alert_threshold: 0.9 })).body;
+    expect(changed).to.include({ daily_limit_usd: 0, monthly_limit_usd: before, month_spent_usd: before, idle_limit_usd: 0.5, alert_threshold: 0.9, status: 'exceeded', reserved_usd: 0 });
     const refused = await say(id);
     expect([refused.status, refused.body.details.scope, refused.body.details.period]).to.deep.equal([429, 'all', 'month']);
     expect((await read('/api/config')).budget).to.include({ monthly_limit: before, default_max_llm_tokens_per_hour: 90_000 });
@@ -124,6 +127,7 @@ describe('usage and budgets', function () {
       expect((await of(owner).send('PUT', '/api/budget', body)).status, JSON.stringify(body)).to.equal(400);
       expect((await of(alice).send('PUT', `/api/budget/agents/${id}`, body)).status, JSON.stringify(body)).to.equal(400);
     }
+    expect((await of(owner).send('PUT', '/api/budget', { daily_limit_usd: -1 })).body.error).to.equal('daily_limit_usd in the body must be a number from 0 to 1000000000, or null, got -1.');
     expect((await of(owner).send('PUT', '/api/budget', '{"daily_limit_usd": NaN}')).status).to.equal(400);
     for (const method of ['GET', 'PUT'] as const) {
       const body = method === 'PUT' ? { daily_limit_usd: 1 } : undefined;

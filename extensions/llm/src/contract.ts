@@ -74,6 +74,11 @@ export const ModelRequest = Type.Object({
   temperature: Type.Optional(Type.Number()),
   parameters: Type.Optional(Parameters),
   timeoutMs: Type.Optional(Type.Number()),
+  mayDiscard: Type.Optional(
+    Type.Boolean({
+      description: 'The caller can take back text that it showed. When an answer breaks off, the model is called again, after a piece `discarded`. By default, half an answer is an error',
+    }),
+  ),
   thinking: Type.Optional(Type.Object({ budgetTokens: Type.Number() }, { description: 'Thinking budget, in addition to `maxTokens`. Ignored for models that cannot think' })),
 });
 export type ModelRequest = Plain<typeof ModelRequest>;
@@ -91,6 +96,7 @@ export const ModelErrorClass = OneOf([
   'rate_limit',
   'overloaded',
   'context_too_long',
+  'content',
   'bad_request',
   'model_not_found',
   'credit',
@@ -110,6 +116,8 @@ export const Attempt = Type.Object({
   errorClass: Type.Optional(ModelErrorClass),
   message: Type.Optional(Type.String()),
   httpStatus: Type.Optional(Type.Integer()),
+  key: Type.Optional(Type.String({ description: 'The name of its key, where the provider has several' })),
+  skipped: Type.Optional(Type.Boolean({ description: 'The model was not called: it is known that it cannot answer yet' })),
   latencyMs: Type.Number(),
   waitedMs: Type.Number({ description: 'Milliseconds waited before the next attempt' }),
 });
@@ -135,13 +143,14 @@ export const CallContext = Type.Object({
   agentId: Type.String(),
   runId: Type.String(),
   purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review']),
+  begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
 export type CallContext = Plain<typeof CallContext>;
 
 /** A model failed in a way that passes, and is asked again after a while. */
 export const RetryWait = Type.Object({
-  retry: Type.Integer({ description: '1 for the first' }),
+  retry: Type.Integer({ description: '1 for the first; 0 if the model was not called yet, because of what earlier calls met' }),
   of: Type.Integer({ description: 'Retries at most, of one model' }),
   ms: Type.Integer(),
   why: Type.String({ description: 'The class of the failure' }),
@@ -151,12 +160,13 @@ export type RetryWait = Plain<typeof RetryWait>;
 
 /**
  * What a call says while it goes on: what the model was asked without, pieces of thought and of text, why it waits (what was thought until
- * then is void), and at the end the whole answer.
+ * then is void), that the text so far is void (`discarded`, only where the request has `mayDiscard`), and at the end the whole answer.
  */
 export const AnswerPiece = Type.Union([
   Type.Object({ leftOut: Type.Array(LeftOut) }),
   Type.Object({ thought: Type.String() }),
   Type.Object({ text: Type.String() }),
+  Type.Object({ discarded: Type.Object({ why: Type.String({ description: 'The class of the failure' }), provider: Type.String() }) }),
   Type.Object({ waits: RetryWait }),
   Type.Object({ answer: ModelAnswer }),
 ]);
@@ -241,12 +251,13 @@ export const BudgetStanding = Type.Object({
   reservedMicros: Type.Integer({ description: 'The most that calls on their way may cost' }),
   tokens: Type.Object({ limit: Type.Integer({ description: 'Per hour; 0: no limit' }), used: Type.Integer(), resetAt: Type.String() }),
   status: OneOf(['ok', 'warning', 'exceeded'], { description: 'Of the limit that is nearest' }),
+  idleLimitMicros: Type.Integer({ description: 'What an agent may spend between messages of people; 0: no limit' }),
   alertThreshold: Type.Number({ description: 'The share of a limit from which the status is `warning`' }),
   defaultTokensPerHour: Type.Integer({ description: 'The limit of agents that name none; 0: no limit' }),
 });
 export type BudgetStanding = Plain<typeof BudgetStanding>;
 
-export const Llm = defineService('llm', '1.2.0', {
+export const Llm = defineService('llm', '1.3.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve: method(
     [Choice],

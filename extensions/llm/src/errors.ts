@@ -52,6 +52,12 @@ export const llmErrors = defineErrors('llm', {
   provider_overloaded: { status: 500, retry: true, message: failed('is overloaded'), hint: laterHint },
   provider_model_missing: { status: 500, retry: false, message: failed('does not serve the model'), hint: 'GET /api/models lists the catalog.' },
   context_too_long: { status: 500, retry: false, message: failed('says the conversation is too long'), hint: 'Begin a new session, or choose a model with a larger context window.' },
+  content_refused: {
+    status: 500,
+    retry: false,
+    message: failed('refused the content of the request'),
+    hint: 'Change the message, or choose another model. The text after the colon comes from the provider.',
+  },
   provider_rejected: { status: 500, retry: false, message: failed('rejected the request'), hint: 'The text after the colon comes from the provider.' },
   provider_timeout: { status: 500, retry: true, message: failed('did not answer in time'), hint: laterHint },
   provider_unreachable: {
@@ -93,5 +99,13 @@ export const quotaErrors = defineErrors('', {
       `${whose === 'agent' ? 'The agent' : 'All agents together'} may spend ${usd(limit)} per ${period} and ${whose === 'agent' ? 'has' : 'have'} spent ${usd(used)}; the next model call may cost ${usd(need)}. ` +
       `${whose === 'agent' ? 'It' : 'They'} can continue at ${freeAt}.`,
     hint: 'Wait until then, lower max_tokens, or raise the limit: `svc budget limit` for an agent, `svc budget set` for all agents together.',
+  },
+  /** Nothing but a message of a person ends it. */
+  budget_idle_exceeded: {
+    status: 429,
+    retry: false,
+    message: (limit: number, used: number, need: number) =>
+      `The agent may spend ${usd(limit)} between messages of people and has spent ${usd(used)} since a person last wrote to it; the next model call may cost ${usd(need)}.`,
+    hint: 'Send the agent a message, or raise idle_limit under [budget].',
   },
 });

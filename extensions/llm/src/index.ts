@@ -2,17 +2,21 @@ import { Llm, LlmUsed } from './contract.js';
 import * as contract from './contract.js';
 import { AgentColumns, Agents, ResolveModel } from '@svc/ext-agents/contract';
 import { ModelColumns, Models, ModelsChanged } from '@svc/ext-models/contract';
-import { ProviderChanged, Providers } from '@svc/ext-providers/contract';
+import { ProviderChanged, ProviderColumns, Providers } from '@svc/ext-providers/contract';
 import { ConfigChanged, MetricsCollect, defineExtension, cacheRows, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { reservations as reservationRows } from '../migrations/0002_reservations.js';
+import { begunBy } from '../migrations/0003_begun_by.js';
 import { BudgetSection, LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
 import { createDrivers } from './drivers/driver.js';
 import { createGeminiDriver } from './drivers/gemini/gemini.js';
 import { createOpenAiDriver } from './drivers/openai.js';
+import { createHealth } from './health/health.js';
+import { createKeyOrder } from './health/keys.js';
 import { createResolutionCache } from './resolution-cache.js';
+import { createIdleGuard } from './money/idle.js';
 import { createQuota } from './money/quota.js';
 import { createLedgers } from './money/quota-ledger.js';
 import { reportOf } from './money/report.js';
@@ -29,7 +33,7 @@ const SWEEP_MS = 60_000;
 export default defineExtension({
   contract,
   tables: [UsageRows, ReservationRows],
-  migrations: [init, reservationRows],
+  migrations: [init, reservationRows, begunBy],
   config: [LlmSection, BudgetSection],
   activate(ctx) {
     const exchange = { fetch: ((url, options) => ctx.fetch(url, options)) satisfies typeof ctx.fetch, now: () => ctx.clock.now() };
@@ -43,13 +47,17 @@ export default defineExtension({
       ctx.services,
     );
     const resolution = createResolutionCache({ drivers, models, providers, clock: ctx.clock });
-    ctx.events.on(ProviderChanged, () => resolution.clear());
+    const health = createHealth({ clock: ctx.clock, ids: ctx.ids });
+    ctx.events.on(ProviderChanged, ({ name }) => {
+      health.keysChanged(name);
+      resolution.clear();
+    });
     ctx.events.on(ConfigChanged, () => resolution.clear());
     ctx.events.on(ModelsChanged, () => resolution.clear());
     const agents = ctx.services.require(Agents);
     const { db, clock, ids, events, actors, config } = ctx;
     const reservations = createReservations({ db, clock, self });
-    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, db, events, self, clock, ids });
+    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, idle: createIdleGuard({ db, config }), db, events, self, clock, ids });
     ctx.timers.every('settle-reservations', SWEEP_MS, async () => {
       await reservations.sweep();
     });
@@ -67,6 +75,8 @@ export default defineExtension({
       ids: ctx.ids,
       log: ctx.log,
       counters,
+      health,
+      keys: createKeyOrder(ctx.ids),
       spent: cacheRows<number>(ctx.clock),
     };
     const known = inMemory(deps);
@@ -74,6 +84,7 @@ export default defineExtension({
     ctx.hooks.tap(ResolveModel, (choice) => whenKnown(known.resolve(choice), ({ provider, model }) => ({ provider, model })));
     ctx.hooks.tap(AgentColumns, decorateAgents(known));
     ctx.hooks.tap(ModelColumns, decorateModels(known));
+    ctx.hooks.tap(ProviderColumns, () => ({ troubles: health.troubles().map(({ inMs, ...trouble }) => ({ ...trouble, until: new Date(ctx.clock.now() + inMs).toISOString() })) }));
     ctx.slashCommands.add(...slashCommands({ agents, resolution, store, models, providers, clock: ctx.clock }));
     const used = createUsageMetrics({ actors: ctx.actors, store, agents, clock: ctx.clock });
     ctx.hooks.tap(MetricsCollect, async () => [

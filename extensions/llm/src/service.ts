@@ -1,7 +1,22 @@
 /** The gateway: what other areas ask of models goes through here, whatever the provider. The rules of a call are in chain.ts. */
-import { type Actor, atOnce, type AtOnceService, type ConfigHandle, type Clock, type Ids, type RowCache, type Logger, readOneCached, type ServiceMethods, type Write, whenKnown } from '@svc/api';
+import {
+  type Actor,
+  atOnce,
+  type AtOnceService,
+  type ConfigHandle,
+  type Clock,
+  type Ids,
+  isSvcError,
+  type RowCache,
+  type Logger,
+  readOneCached,
+  type ServiceMethods,
+  type Write,
+  whenKnown,
+} from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { callsOf, chainError, checkParameters, type Bill, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
+import { callsOf, chainError, checkParameters, type Bill, type ChainCall, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
+import type { Discarded } from './call/model-call.js';
 import { LlmSection } from './config.js';
 import type { AnswerPiece, Attempt, CallContext, EmbedAnswer, EmbedRequest, Llm, LlmService, LeftOut, ModelAnswer, ModelRequest, Parameters, RetryWait, Usage } from './contract.js';
 import type { Drivers } from './drivers/driver.js';
@@ -14,6 +29,8 @@ import { ceilingInput, costMicros, estimateTokens, usageOf } from './money/prici
 import type { Hold, Quota } from './money/quota.js';
 import type { reportOf } from './money/report.js';
 import type { Need } from './money/quota-ledger.js';
+import type { Health } from './health/health.js';
+import type { KeyOrder } from './health/keys.js';
 import type { ResolutionCache } from './resolution-cache.js';
 import type { Ceiling } from './money/reservations.js';
 import type { UsageStore } from './store.js';
@@ -31,6 +48,8 @@ export interface LlmDeps {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  health: Health;
+  keys: KeyOrder;
   /** Counts calls for metrics. */
   counters: CallCounters;
   /** Micro-dollars of the last day, by agent, as whoever sees all sees them. */
@@ -118,12 +137,15 @@ const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Ceiling>
     const cost = costMicros(price, inputTokens, outputTokens);
     if (cost > dearest.costMicros) dearest = { ...('provider' in resolved ? nameOf(resolved) : nameOf(choice)), costMicros: cost };
   }
-  return { ...dearest, inputTokens, outputTokens: maxTokens, lastsMs: lastsMs(deps, choices.length, request.timeoutMs) };
+  return { ...dearest, inputTokens, outputTokens: maxTokens, lastsMs: turnMs(deps, request.timeoutMs) };
 };
 
 const nameOf = ({ provider, model }: Choice): { provider: string; model: string } => ({ provider, model });
 
-/** The longest that a call lasts: each model asked as often as it may be, each time up to the end of its time, and waited for as long as may be. */
+/** The longest that a call lasts: the time of a turn, or that of its one model where that is longer. */
+const turnMs = ({ config }: LlmDeps, timeoutMs: number | undefined): number => Math.max(config.get(LlmSection).turn_timeout_secs * 1_000, timeoutMs ?? 0);
+
+/** The longest that an embedding lasts: each batch asked as often as it may be, each time up to the end of its time, and waited for as long as may be. */
 const lastsMs = ({ config }: LlmDeps, models: number, timeoutMs: number | undefined): number => {
   const { request_timeout_secs, max_retries, max_wait_ms } = config.get(LlmSection);
   return ((timeoutMs ?? request_timeout_secs * 1_000) + max_wait_ms) * (max_retries + 1) * models;
@@ -148,14 +170,29 @@ interface Listening {
   readonly onThought: ((text: string) => void) | undefined;
   readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
+  readonly onDiscarded?: ((discarded: Discarded) => void) | undefined;
 }
 
 const NEVER = new AbortController().signal;
 
 const complete = async (deps: LlmDeps, request: ModelRequest, context: CallContext, listening: Listening): Promise<ModelAnswer> => {
-  const hold = await deps.quota.hold(context, () => ceilingOf(deps, request), listening.signal);
+  const ceiling = (): Promise<Ceiling> => ceilingOf(deps, request);
+  const { signal } = listening;
+  let hold = await deps.quota.hold(context, ceiling, signal);
+  const settled: Bill[] = [];
+  /** Each attempt is reserved by itself: what one that failed has used must not stand in the way of the limit of the next. */
+  const onBilled: ChainCall['onBilled'] = async (bill, attempts) => {
+    settled.push(bill);
+    await settleFailure(deps, settlementOf(deps, context, { bills: [bill], attempts }, hold));
+    const { reservation: _spent, ...rest } = context;
+    try {
+      hold = await deps.quota.hold(rest, ceiling, signal);
+    } catch (error) {
+      throw isSvcError(error) ? error.with({ details: { attempts: [...attempts], spent: total(settled) } }) : error;
+    }
+  };
   try {
-    return await answerOf(deps, context, await callChain(deps, request, listening), hold);
+    return await answerOf(deps, context, await callChain(deps, request, { ...listening, onBilled }), hold, settled);
   } finally {
     await letGo(deps, hold);
   }
@@ -171,13 +208,18 @@ const streamed = (deps: LlmDeps, request: ModelRequest, context: CallContext, si
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   const pieces = createPieces();
-  const answer = complete(deps, request, context, { signal: left.signal, onText: pieces.put, onThought: pieces.think, onLeftOut: pieces.leftOut, onWait: pieces.waits }).finally(() =>
-    signal.removeEventListener('abort', cancel),
-  );
+  const answer = complete(deps, request, context, {
+    signal: left.signal,
+    onText: pieces.put,
+    onThought: pieces.think,
+    onLeftOut: pieces.leftOut,
+    onWait: pieces.waits,
+    ...(request.mayDiscard ? { onDiscarded: pieces.discarded } : {}),
+  }).finally(() => signal.removeEventListener('abort', cancel));
   return pieces.taken(answer, () => left.abort());
 };
 
-const callChain = async (deps: LlmDeps, request: ModelRequest, listening: Listening): Promise<ChainResult> => {
+const callChain = async (deps: LlmDeps, request: ModelRequest, listening: Listening & Pick<ChainCall, 'onBilled'>): Promise<ChainResult> => {
   deps.counters.calls++;
   const result = await runChain(chainDeps(deps), { request, config: deps.config.get(LlmSection), ...listening });
   deps.counters.retries += result.attempts.length - 1;
@@ -189,8 +231,9 @@ const usedBy = (bills: readonly Bill[]): Need => {
   return { tokens: inputTokens + outputTokens, costMicros: cost };
 };
 
-const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, hold: Hold): Promise<ModelAnswer> => {
-  const settle = settlementOf(deps, context, result, hold);
+/** `settled`: bills of attempts whose usage rows are committed. */
+const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult, hold: Hold, settled: readonly Bill[]): Promise<ModelAnswer> => {
+  const settle = settlementOf(deps, context, { ...result, bills: result.bills.filter((bill) => !settled.includes(bill)) }, hold);
   if (!result.ok) {
     deps.counters.failures++;
     await settleFailure(deps, settle);
@@ -251,6 +294,8 @@ const chainDeps = (deps: LlmDeps): ChainDeps => ({
   drivers: deps.drivers,
   clock: deps.clock,
   ids: deps.ids,
+  health: deps.health,
+  keys: deps.keys,
   resolve: (choice) => deps.resolution.resolve(choice),
   fallbacks: () => deps.resolution.fallbacks(),
   keyRefused: async (provider) => {

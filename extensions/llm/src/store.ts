@@ -155,6 +155,7 @@ const rowOf = ({ id, context, provider, model, usage, attempts, at }: UsageRecor
   purpose: context.purpose,
   attempts: attempts.length > 1 ? JSON.stringify(attempts) : null,
   at,
+  begun_by: context.begunBy ?? null,
 });
 
 const summed = (rows: readonly Sums[]): Usage & { requests: number } => {

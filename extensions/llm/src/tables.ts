@@ -2,7 +2,7 @@
 import { defineTable } from '@svc/api';
 
 /** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. Its index by time is made in 0002_reservations. */
-export const UsageRows = defineTable('usage', '1.0.0', {
+export const UsageRows = defineTable('usage', '1.1.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     run_id: { kind: 'text', notNull: true },
@@ -17,13 +17,15 @@ export const UsageRows = defineTable('usage', '1.0.0', {
     purpose: { kind: 'text', notNull: true },
     attempts: { kind: 'json' },
     at: { kind: 'text', notNull: true },
+    /** `person` or `agent`: whose message began the turn. Null for other calls, and in rows of earlier builds. */
+    begun_by: { kind: 'text' },
   },
   owner: 'owner_id',
-  indexes: [['run_id'], ['agent_id', 'at'], ['owner_id', 'at']],
+  indexes: [['run_id'], ['agent_id', 'at'], ['owner_id', 'at'], ['agent_id', 'begun_by', 'at']],
 });
 
 /** A call on its way: the most that it may use. It goes with the commit that adds what it used. */
-export const ReservationRows = defineTable('reservations', '1.0.0', {
+export const ReservationRows = defineTable('reservations', '1.1.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     /** The generation that makes the call. */
@@ -39,6 +41,8 @@ export const ReservationRows = defineTable('reservations', '1.0.0', {
     cost_micros: { kind: 'integer', notNull: true },
     /** No call lasts longer: what is still here was left by a process that ended. */
     until: { kind: 'text', notNull: true },
+    /** As in usage. */
+    begun_by: { kind: 'text' },
   },
   owner: 'owner_id',
   indexes: [['run_id'], ['agent_id'], ['until']],

@@ -9,6 +9,8 @@ import type { DriverEvent, DriverTarget, ModelErrorClass, ModelRequest } from '.
 import type { Driver } from '../src/drivers/driver.js';
 import { llmErrors } from '../src/errors.js';
 import { ModelFailure } from '../src/call/model-failure.js';
+import { createHealth } from '../src/health/health.js';
+import { createKeyOrder } from '../src/health/keys.js';
 import type { Choice, Resolved } from '../src/resolution.js';
 import { request } from './gateway-rig.js';
 
@@ -92,6 +94,8 @@ describe('the chain of one call', () => {
       drivers: () => driver,
       clock,
       ids: { ...seededIds('chain'), random: () => 0.5 },
+      health: createHealth({ clock, ids: { random: () => 0.5 } }),
+      keys: createKeyOrder({ random: () => 0.5 }),
       resolve,
       fallbacks: async () => fallbacks,
       keyRefused: async (provider) => void refused.push(provider),
@@ -99,7 +103,7 @@ describe('the chain of one call', () => {
     };
     const running = runChain(deps, {
       request: request({ provider: 'one', model: 'a', ...fields }),
-      config: { request_timeout_secs: 5, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, ...config },
+      config: { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, ...config },
       signal,
       onText: isReceived ? (piece) => void received.push(piece) : undefined,
       onThought: undefined,
@@ -172,6 +176,29 @@ describe('the chain of one call', () => {
     expect(tried(await play({ turns: [[slow], [text('a'), STOP]] }))).to.deep.equal(['one/a rate_limit 11000', 'one/a ok 0']);
     expect(tried(await play({ ...two, turns: [[slow], [text('a'), STOP]] }))).to.deep.equal(['one/a rate_limit 0', 'two/b ok 0']);
     expect(tried(await play({ ...two, turns: [[failed('bad_request')], [slow], [text('a'), STOP]] }))).to.deep.equal(['one/a bad_request 0', 'two/b rate_limit 11000', 'two/b ok 0']);
+  });
+
+  it('L6 sends nothing that is longer than the window, asks the next model, and tells where there is none', async () => {
+    const small = { context_window: 1_000, max_output_tokens: 500 } as Resolved['info']; // what is read of it
+    const resolve = async (choice: Choice) => resolvedAs(choice, choice.provider === 'one' ? { info: small } : {});
+    const long = { messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'x'.repeat(6_000) }] }] };
+    const alone = await play({ resolve, turns: [[STOP]], request: long });
+    expect(errorOf(alone)).to.include({ code: 'llm_context_too_long', retry: false });
+    expect(alone.targets).to.have.length(0);
+    expect(alone.result.attempts[0]).to.include({ skipped: true, errorClass: 'context_too_long' });
+    expect(tried(await play({ ...two, resolve, turns: [[STOP]], request: long }))).to.deep.equal(['one/a context_too_long 0', 'two/b ok 0']);
+    // It may fit: letters are only an estimate.
+    expect((await play({ resolve, turns: [[STOP]], request: { messages: [{ role: 'user', parts: [{ type: 'text', text: 'x'.repeat(4_900) }] }] } })).result.ok).to.equal(true);
+  });
+
+  it('L5 begins no wait that would last longer than the turn, and no further model after it', async () => {
+    const slow = failed('rate_limit', { retryAfterMs: 9_000 });
+    const outcome = await play({ turns: [[slow]], config: { turn_timeout_secs: 20 } });
+    expect(tried(outcome)).to.deep.equal(['one/a rate_limit 9000', 'one/a rate_limit 9000', 'one/a rate_limit 0']);
+    expect(
+      outcome.targets.map(({ timeoutMs }) => timeoutMs),
+      'the last one has what is left',
+    ).to.deep.equal([5_000, 5_000, 2_000]);
   });
 
   it('L2 notes how long each attempt took and the status it ended with', async () => {
@@ -291,6 +318,7 @@ describe('the chain of one call', () => {
       overloaded: 'llm_provider_overloaded',
       model_not_found: 'llm_provider_model_missing',
       context_too_long: 'llm_context_too_long',
+      content: 'llm_content_refused',
       bad_request: 'llm_provider_rejected',
       timeout: 'llm_provider_timeout',
       network: 'llm_provider_unreachable',

@@ -15,6 +15,7 @@ import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import { reservations as reservationRows } from '../migrations/0002_reservations.js';
+import { begunBy } from '../migrations/0003_begun_by.js';
 import { type Budget, BudgetSection, type LlmConfig } from '../src/config.js';
 import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest, RetryWait } from '../src/contract.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';
@@ -22,7 +23,10 @@ import { createBuiltinDriver } from '../src/drivers/builtin.js';
 import { createDrivers } from '../src/drivers/driver.js';
 import { createGeminiDriver } from '../src/drivers/gemini/gemini.js';
 import { createOpenAiDriver } from '../src/drivers/openai.js';
+import { createHealth, type Health } from '../src/health/health.js';
+import { createKeyOrder } from '../src/health/keys.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
+import { createIdleGuard } from '../src/money/idle.js';
 import { createQuota } from '../src/money/quota.js';
 import { createLedgers } from '../src/money/quota-ledger.js';
 import { reportOf } from '../src/money/report.js';
@@ -61,6 +65,7 @@ export interface Rig {
   context(fields?: Partial<CallContext>): CallContext;
   readonly home: string;
   readonly counters: CallCounters;
+  readonly health: Health;
   /** Lets the monotonic clock go on by so much. */
   passes(ms: number): void;
   /** `true` keeps the folder for the next life. */
@@ -82,6 +87,8 @@ export interface RigOptions {
   readonly now?: () => number;
   /** Drivers that other extensions provide, by wire or provider. */
   readonly foreign?: Readonly<Record<string, Service<ReturnType<typeof ModelDriver>>>>;
+  /** Names of the keys of a provider that has several: `provider.openai.<name>` each. */
+  readonly pools?: Readonly<Record<string, readonly string[]>>;
   /** Instead of taking note of a key that was taken. */
   readonly keyTaken?: ProvidersService['markKeyValid'];
   /** [budget] */
@@ -106,11 +113,22 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const waits: number[] = [];
   const now = options.now ?? Date.now;
   let passedMs = 0;
-  const clock: Clock = { ...systemClock(), mono: () => performance.now() + passedMs, now, iso: () => new Date(now()).toISOString(), sleep: options.sleep ?? (async (ms) => void waits.push(ms)) };
+  const clock: Clock = {
+    ...systemClock(),
+    mono: () => performance.now() + passedMs,
+    now,
+    iso: () => new Date(now()).toISOString(),
+    sleep:
+      options.sleep ??
+      (async (ms) => {
+        waits.push(ms);
+        passedMs += ms;
+      }),
+  };
   const adapter = realFetch(options.keys ?? { 'provider.openai': CANARY, 'provider.anthropic': CANARY, 'provider.gemini': CANARY, 'provider.groq': CANARY }, log);
   const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
   const owned = { id: 'llm', tables: ['usage', 'reservations'] };
-  await storage.migrate(owned, [init, reservationRows]);
+  await storage.migrate(owned, [init, reservationRows, begunBy]);
   const db = storage.dbFor(owned);
   const received: string[] = [];
   const reportedWaits: RetryWait[] = [];
@@ -126,8 +144,21 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const reservations = createReservations({ db, clock, self });
   const services = { optional: ({ name }: { readonly name: string }) => ({ value: options.foreign?.[name.replace('model-driver:', '')] as never, onChange: () => ({ dispose: () => undefined }) }) }; // only drivers are asked for
   const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() }, services);
+  const health = createHealth({ clock, ids });
   const llm = createLlmService({
-    quota: createQuota({ actors: createAreaActors('llm'), agents: playedAgents(options.limits ?? {}), config, ledgers: createLedgers({ store, clock }), reservations, db, events, self, clock, ids }),
+    quota: createQuota({
+      actors: createAreaActors('llm'),
+      agents: playedAgents(options.limits ?? {}),
+      config,
+      ledgers: createLedgers({ store, clock }),
+      reservations,
+      idle: createIdleGuard({ db, config }),
+      db,
+      events,
+      self,
+      clock,
+      ids,
+    }),
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
     drivers,
@@ -139,6 +170,8 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     ids,
     log: log.logger('llm'),
     counters,
+    health,
+    keys: createKeyOrder(ids),
   });
   const listen: Rig['listen'] = async (asked, context, callOptions) => {
     for await (const piece of llm.stream(asked, context, callOptions)) {
@@ -161,6 +194,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     context: (fields = {}) => ({ actor: owner, agentId: 'agent-1', runId: 'run-1', purpose: 'run', ...fields }),
     home,
     counters,
+    health,
     passes: (ms) => {
       passedMs += ms;
     },
@@ -172,8 +206,8 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   };
 };
 
-const LLM: LlmConfig = { request_timeout_secs: 5, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
-export const BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
+const LLM: LlmConfig = { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
+export const BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, idle_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
 
 const configOf =
   ({ config, budget }: RigOptions) =>
@@ -187,12 +221,12 @@ const playedAgents = ({ max_llm_tokens_per_hour = 0, ...resources }: AgentRights
 
 const NO_LIMITS: AgentLimits = { burst_ratio: 0, max_cost_per_hour_usd: 0, max_cost_per_day_usd: 0, max_cost_per_month_usd: 0, max_concurrent_tools: 0 };
 
-const playedProviders = ({ urls, keys, defaultModel, fallbacks = [], keyTaken }: RigOptions, invalid: string[]): ProvidersService => {
+const playedProviders = ({ urls, keys, pools = {}, defaultModel, fallbacks = [], keyTaken }: RigOptions, invalid: string[]): ProvidersService => {
   const record = (name: string): ProviderRecord | undefined => {
     const wire = name === 'anthropic' || name === 'gemini' ? name : name === 'builtin' ? 'builtin' : name === 'bedrock' ? 'unsupported' : 'openai';
     const isKnown = name in urls || ['openai', 'anthropic', 'gemini', 'groq', 'builtin', 'bedrock'].includes(name);
     if (!isKnown) return undefined;
-    const hasKey = keys === undefined || `provider.${name}` in keys;
+    const hasKey = keys === undefined || pools[name] !== undefined || `provider.${name}` in keys;
     return {
       name,
       display_name: name,
@@ -204,6 +238,7 @@ const playedProviders = ({ urls, keys, defaultModel, fallbacks = [], keyTaken }:
       secret: wire === 'builtin' ? null : { secret: `provider.${name}`, env: `${name.toUpperCase()}_API_KEY` },
       default_model: null,
       problem: null,
+      ...(pools[name] ? { keys: pools[name].map((key) => ({ name: key, secret: `provider.${name}.${key}` })) } : {}),
     };
   };
   const chosen = defaultModel ?? ({ provider: 'builtin', model: 'rehearsal', why: 'nothing else', isMock: true, chosen_by: 'start', chosen_at: null, trouble: null } as const);

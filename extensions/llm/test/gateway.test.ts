@@ -113,9 +113,10 @@ describe('the model gateway', () => {
 
   it('takes the mark of a refused key back when a call succeeds', async () => {
     openai.script([{ status: 401 }, { text: 'here again' }]);
-    const { llm, invalid, context } = await start();
+    const { llm, invalid, context, passes } = await start();
     await errorOf(llm.complete(request(), context()));
     expect(invalid).to.deep.equal(['openai']);
+    passes(5_000);
     await llm.complete(request(), context());
     expect(invalid).to.deep.equal([]);
   });

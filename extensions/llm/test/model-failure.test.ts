@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { ModelErrorClass } from '../src/contract.js';
 import { transportFailure } from '../src/drivers/exchange.js';
-import { classify, failureOfAnswer, isPassing, ModelFailure, retryAfter } from '../src/call/model-failure.js';
+import { classify } from '../src/call/classification.js';
+import { failureOfAnswer, isPassing, ModelFailure } from '../src/call/model-failure.js';
+import { retryAfterIn } from '../src/call/retry-after.js';
 import { withoutSecrets } from '../src/call/secret-words.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -108,7 +110,7 @@ describe('what went wrong with a model', () => {
       ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
       ['soon', undefined],
     ];
-    for (const [header, expected] of table) expect(retryAfter(header, NOW), String(header)).to.equal(expected);
+    for (const [header, expected] of table) expect(retryAfterIn(header === undefined ? {} : { 'retry-after': header }, '', NOW), String(header)).to.equal(expected);
     expect(failureOfAnswer(429, { 'retry-after': '7' }, '', NOW)).to.include({ retryAfterMs: 7_000, httpStatus: 429 });
   });
 });

@@ -57,7 +57,8 @@ export const define = (program: Command, action: Action): void => {
     .description("Store a provider's API key in the vault and test it")
     .argument('<provider>', NAME)
     .option('--stdin', 'read the key from stdin, for scripts')
-    .action(action((cli, provider: string, flags: { stdin?: boolean }) => setKey(cli, provider, flags.stdin === true)));
+    .option('--label <label>', 'one of several keys, as listed under [[credential_pools]] in config.toml')
+    .action(action((cli, provider: string, flags: { stdin?: boolean; label?: string }) => setKey(cli, provider, flags.stdin === true, flags.label)));
   providers
     .command('remove-key')
     .description("Remove a provider's key")
@@ -79,7 +80,7 @@ const list = async (cli: Cli): Outcome => {
     return EXIT.ok;
   }
   const sorted = [...providers].sort((a, b) => Number(READY.has(b.auth_status)) - Number(READY.has(a.auth_status)) || a.name.localeCompare(b.name));
-  const rows = sorted.map((provider) => [provider.name, WORDS[provider.auth_status] ?? provider.auth_status, String(provider.model_count ?? ''), provider.env_var ?? '', provider.display_name]);
+  const rows = sorted.map((provider) => [provider.name, statusOf(provider), String(provider.model_count ?? ''), provider.env_var ?? '', provider.display_name]);
   const columns = [{ title: 'PROVIDER' }, { title: 'STATUS' }, { title: 'MODELS' }, { title: 'ENVIRONMENT', shrinks: true }, { title: 'NAME', shrinks: true }];
   const { dim, green, red } = cli.out;
   const paint = (text: string, column: number, row: number): string => {
@@ -92,14 +93,27 @@ const list = async (cli: Cli): Outcome => {
   return EXIT.ok;
 };
 
+const HEALTH: Readonly<Record<string, string>> = {
+  unreachable: 'unreachable',
+  refused: 'key refused',
+  out_of_credit: 'out of credit',
+  limited: 'rate limited',
+  overloaded: 'overloaded',
+  failing: 'failing',
+};
+
+/** Its key, and what the daemon met when it called it. */
+const statusOf = ({ auth_status, health }: { readonly auth_status: string; readonly health: string }): string =>
+  [WORDS[auth_status] ?? auth_status, ...(health === 'ok' || (health === 'refused' && auth_status === 'invalid_key') ? [] : [HEALTH[health] ?? health])].join(', ');
+
 const problemOf = ({ problem }: DefaultModel): Array<[string, string]> => (problem === null ? [] : [['problem', problem]]);
 
-const setKey = async (cli: Cli, provider: string, isStdin: boolean): Outcome => {
+const setKey = async (cli: Cli, provider: string, isStdin: boolean, label: string | undefined): Outcome => {
   const daemon = await cli.daemon();
   await knownProvider(daemon, provider); // an unknown name is said before the key is asked for
   const key = isStdin ? await pipedSecret() : await askSecret(cli, `API key of ${provider}`);
   if (key === '') throw usageFailure('The key is empty.');
-  const answer = await daemon.call('setProviderKey', { name: provider, body: { api_key: key } });
+  const answer = await daemon.call('setProviderKey', { name: provider, body: { api_key: key, ...(label === undefined ? {} : { label }) } });
   const { exitOfKey, keyLines, tryKey } = await import('./providers/key-test.js');
   const tried = await tryKey(cli, daemon, provider);
   const status = await readStatus(daemon);

@@ -1,5 +1,6 @@
 /** The sections that say who answers for `default`, where providers are reached, and who is tried after them. */
-import { type Plain, Type, defineConfig } from '@svc/api';
+import { OneOf, type Plain, Type, defineConfig } from '@svc/api';
+import { KEY_STRATEGIES } from './contract.js';
 
 const closed = { additionalProperties: false };
 
@@ -39,6 +40,38 @@ const FallbackProviders = Type.Array(
 );
 export type FallbackProviders = Plain<typeof FallbackProviders>;
 
+const CredentialPools = Type.Array(
+  Type.Object(
+    {
+      provider: Type.String({ minLength: 1, maxLength: 64, description: 'A provider name, once' }),
+      strategy: OneOf(KEY_STRATEGIES, {
+        default: 'fill_first',
+        description:
+          'Which key is used next, of those that can be: `fill_first` the first, `round_robin` each in turn, `random`, or `least_used`. Among keys that were limited, the one limited longest ago',
+      }),
+      keys: Type.Array(
+        Type.Object(
+          {
+            label: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,31}$', description: 'Its name in logs, errors and lists' }),
+            api_key_env: Type.String({
+              default: '',
+              pattern: '^([A-Za-z_][A-Za-z0-9_]*)?$',
+              description: 'The environment variable with the key; empty if it is stored in the vault under this label',
+            }),
+            priority: Type.Integer({ default: 0, minimum: -1_000, maximum: 1_000, description: 'Keys with a smaller number are used first' }),
+          },
+          closed,
+        ),
+        { minItems: 1, maxItems: 20 },
+      ),
+    },
+    closed,
+  ),
+  { default: [], maxItems: 50, description: 'Several keys for a provider, in addition to its own. If one is limited or refused, the next is used' },
+);
+export type CredentialPools = Plain<typeof CredentialPools>;
+
 export const DefaultModelSection = defineConfig('default_model', DefaultModelConfig);
 export const ProviderUrlsSection = defineConfig('provider_urls', ProviderUrls);
 export const FallbackProvidersSection = defineConfig('/fallback_providers', FallbackProviders);
+export const CredentialPoolsSection = defineConfig('/credential_pools', CredentialPools);

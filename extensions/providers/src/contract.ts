@@ -1,7 +1,11 @@
 /** What providers declares to other areas: how each provider is reached, and which one answers for `default`. */
 import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
 
+export { ProviderColumns } from './decorating.js';
+
 const Secret = Type.Object({ secret: Type.String(), env: Type.Optional(Type.String()) });
+
+export const KEY_STRATEGIES = ['fill_first', 'round_robin', 'random', 'least_used'] as const;
 
 export const AUTH_STATUSES = ['configured', 'validated_key', 'no_key_needed', 'missing', 'invalid_key', 'auto_detected', 'local_offline'] as const;
 
@@ -17,6 +21,10 @@ export const ProviderRecord = Type.Object({
   key_required: Type.Boolean(),
   auth_status: AuthStatus,
   secret: Nullable(Secret),
+  keys: Type.Optional(
+    Type.Array(Type.Object({ name: Type.String(), ...Secret.properties }), { description: 'All its keys, in order, by the names of [[credential_pools]]. Missing where there is one at most' }),
+  ),
+  key_strategy: Type.Optional(OneOf(KEY_STRATEGIES, { description: 'Which of them is used next, of those that can be' })),
   default_model: Nullable(Type.String(), { description: "This provider's default model, if known" }),
   suppressed: Type.Optional(Type.Boolean({ description: 'The key was removed: a key in the environment is not used until it is enabled again' })),
   problem: Nullable(Type.String(), { description: 'Why it is unknown whether there is a key: the vault cannot be opened. `auth_status` is then `missing`' }),
@@ -40,7 +48,7 @@ export type DefaultModel = Plain<typeof DefaultModel>;
 export const ShownDefault = Type.Object({ ...DefaultModel.properties, problem: Nullable(Type.String()) });
 export type ShownDefault = Plain<typeof ShownDefault>;
 
-export const Providers = defineService('providers', '1.1.0', {
+export const Providers = defineService('providers', '1.2.0', {
   list: method([], Type.Array(ProviderRecord), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()]), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */

@@ -1,7 +1,7 @@
 /** Every provider there is: the shipped ones, and those a person named in config.toml. Where each is reached, and by which key. */
 import type { SecretRef } from '@svc/api';
 import { isLoopbackUrl, normalizeBaseUrl } from './addresses/base-url.js';
-import type { DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
+import type { CredentialPools, DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
 import type { ProviderRecord } from './contract.js';
 
 /** A provider before anybody looked for its key. */
@@ -15,12 +15,20 @@ export interface ProviderEntry {
   /** A model server that runs on this machine. */
   readonly local?: boolean;
   readonly default_model?: string;
+  readonly pool?: KeyPool;
+}
+
+/** Keys beside a provider's own, in the order in which they are used. */
+export interface KeyPool {
+  readonly strategy: CredentialPools[number]['strategy'];
+  readonly keys: ReadonlyArray<{ readonly name: string; readonly ref: SecretRef }>;
 }
 
 export interface DirectoryConfig {
   readonly defaultModel: DefaultModelConfig;
   readonly urls: ProviderUrls;
   readonly fallbacks: FallbackProviders;
+  readonly pools: CredentialPools;
   /** Base URLs saved at run time; they stand above the file's. */
   readonly saved: ReadonlyMap<string, string>;
 }
@@ -40,10 +48,29 @@ export const directory = (known: readonly ProviderEntry[], config: DirectoryConf
   const chosen = config.defaultModel;
   if (chosen.provider !== '' && chosen.provider !== 'auto') place(entries, chosen.provider, chosen.base_url, chosen.api_key_env);
   for (const [name, url] of config.saved) place(entries, name, url, '');
+  for (const pool of config.pools) {
+    const entry = entries.get(pool.provider);
+    if (entry && entry.env_var !== null) entries.set(entry.name, { ...entry, pool: poolOf(entry, pool) });
+  }
   return entries;
 };
 
 export const secretOf = (entry: ProviderEntry): SecretRef => ({ secret: `provider.${entry.name}`, ...(entry.env_var === null ? {} : { env: entry.env_var }) });
+
+/** The name of the key that a provider has without a pool. */
+export const OWN_KEY = 'default';
+
+/** A provider's own key takes part: under the label that names its variable, else first, by a name of its own. */
+const poolOf = (entry: ProviderEntry, { strategy, keys }: CredentialPools[number]): KeyPool => {
+  const listed = keys
+    .toSorted((a, b) => a.priority - b.priority)
+    .map(({ label, api_key_env: env }) => ({
+      name: label,
+      ref: env !== '' && env === entry.env_var ? secretOf(entry) : { secret: `${secretOf(entry).secret}.${label}`, ...(env === '' ? {} : { env }) },
+    }));
+  const hasOwn = listed.some(({ ref }) => ref.secret === secretOf(entry).secret);
+  return { strategy, keys: hasOwn ? listed : [{ name: OWN_KEY, ref: secretOf(entry) }, ...listed] };
+};
 
 const place = (entries: Map<string, ProviderEntry>, name: string, url: string, keyEnv: string): void => {
   const entry = entries.get(name) ?? (url === '' ? undefined : ownServer(name, url));

@@ -22,6 +22,12 @@ export const providerErrors = defineErrors('providers', {
       suppressed ? `${name} has no key: it was removed, and ${env} in the environment is ignored since then.` : `${name} has no key: none is stored, and ${env} is not set.`,
     hint: 'POST /api/providers/{name}/key sets one; POST /api/providers/{name}/enable uses the one in the environment again.',
   },
+  no_such_key: {
+    status: 404,
+    retry: false,
+    message: (name: string, label: string) => `${name} has no key labelled "${label}".`,
+    hint: 'List the labels of its keys under [[credential_pools]] in config.toml, then set their values.',
+  },
   no_url: { status: 400, retry: false, message: (name: string) => `No base URL is set for ${name} is reached.`, hint: 'PUT /api/providers/{name}/url sets its base URL.' },
   no_address: { status: 400, retry: false, message: (name: string) => `${name} is part of the daemon and has no address.` },
   no_saved_url: {

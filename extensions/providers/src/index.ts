@@ -1,4 +1,4 @@
-import { ProviderChanged, Providers } from './contract.js';
+import { ProviderChanged, ProviderColumns, Providers } from './contract.js';
 import * as contract from './contract.js';
 import { LocalModels, ModelColumns, Models } from '@svc/ext-models/contract';
 import { DoctorCheck, type ExtensionContext, KernelGreet, allKnown, defineExtension, whenKnown } from '@svc/api';
@@ -6,7 +6,7 @@ import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
 import { keyStates } from '../migrations/0003_keys.js';
 import { createAllowedUrls } from './addresses/allowed-urls.js';
-import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
+import { CredentialPoolsSection, DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
 import { loadKnownProviders } from './directory.js';
 import { createLocalServers } from './addresses/local-servers.js';
 import { providerRoutes } from './routes/provider-routes.js';
@@ -25,7 +25,7 @@ export default defineExtension({
   contract,
   tables: [Settings, Defaults, KeyStates],
   migrations: [init, defaults, keyStates],
-  config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection],
+  config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection],
   commandWords: [
     { word: 'providers', summary: 'model providers and their keys', usage: 'providers list|set-key|test|…', order: 35, module: 'providers', synonyms: [{ word: 'login', means: 'providers set-key' }] },
   ],
@@ -54,11 +54,11 @@ export default defineExtension({
     );
     const isShipped = async (name: string): Promise<boolean> => (await loadKnownProviders()).some((entry) => entry.name === name);
     const reach = createReach({ fetch, clock: ctx.clock, local, lists, isShipped, log: ctx.log });
-    ctx.routes.add(...providerRoutes({ providers, models, local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
+    ctx.routes.add(...providerRoutes({ providers, models, columns: ctx.hooks.define(ProviderColumns), local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
     ctx.slashCommands.add(providersCommand(providers));
     ctx.events.on(VaultReset, () => providers.refresh());
     ctx.events.on(ProviderChanged, ({ name }) => providers.listenForChange(name));
-    for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection]) ctx.config.onChange(section, () => providers.refresh());
+    for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection]) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap(KernelGreet, async () => {
       const { provider, model, why, isMock, problem } = await providers.shownDefault();
       if (problem !== null) return [{ label: 'model', value: 'none', note: `${why} svc vault status says more.` }];

@@ -10,6 +10,7 @@
  *     gives way to a key that is set. Nobody's conversations move to another vendor because of an error.
  * P6  The adapter to models opens for the base URLs of this list, and each is allowed before anybody learns of it (allowed-urls.ts).
  * P7  What a provider said of a key that is kept stands over restarts, until there is another key or it says otherwise.
+ * P9  Keys of [[credential_pools]] join a provider's own, by their labels. Which of them is used is the gateway's business; a key is named, never shown.
  * P8  Where a person removed a key and the environment holds one too, that one is not used until they set or enable it.
  */
 import { type AtOnceService, isSvcError, whenKnown } from '@svc/api';

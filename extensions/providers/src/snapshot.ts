@@ -2,10 +2,10 @@
 import { type AtOnce, isSvcError, type SecretRef, type Secrets } from '@svc/api';
 import { isLoopbackUrl } from './addresses/base-url.js';
 import type { LocalServers } from './addresses/local-servers.js';
-import { DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
+import { CredentialPoolsSection, DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
 import type { DefaultModel, ProviderRecord } from './contract.js';
 import type { ProvidersDeps } from './deps.js';
-import { directory, type ProviderEntry, secretOf } from './directory.js';
+import { directory, type KeyPool, type ProviderEntry, secretOf } from './directory.js';
 import { besideBaseUrl } from './probe/model-list.js';
 import type { KeyState, Verdict } from './store.js';
 
@@ -70,7 +70,9 @@ export const current = (deps: ProvidersDeps, state: State): AtOnce<Snapshot> => 
 const takeSnapshot = async (deps: ProvidersDeps, state: State): Promise<Snapshot> => {
   const [entries, keyStates] = await Promise.all([entriesNow(deps), deps.store.keyStates()]);
   const looked = await Promise.all([...entries.values()].map(async (entry) => ({ entry, ...(await lookFor(deps.secrets, entry)) })));
-  const records = new Map(looked.map(({ entry, place, problem }) => [entry.name, recordOf(entry, { place, problem, kept: keyStates.get(entry.name), said: state.verdicts.get(entry.name) })]));
+  const records = new Map(
+    looked.map(({ entry, place, problem, pooled }) => [entry.name, recordOf(entry, { place, problem, pooled, kept: keyStates.get(entry.name), said: state.verdicts.get(entry.name) })]),
+  );
   state.refused = new Set([...records.values()].filter(({ auth_status }) => auth_status === 'invalid_key').map(({ name }) => name));
   return { entries, records, places: new Map(looked.map(({ entry, place }) => [entry.name, place])), keyStates };
 };
@@ -83,6 +85,7 @@ export const entriesNow = async (deps: ProvidersDeps): Promise<Map<string, Provi
     defaultModel: deps.config.get(DefaultModelSection),
     urls: deps.config.get(ProviderUrlsSection),
     fallbacks: deps.config.get(FallbackProvidersSection),
+    pools: deps.config.get(CredentialPoolsSection),
     saved,
   });
   // Also of those that the daemon itself does not speak to: an extension may bring their driver.
@@ -93,16 +96,21 @@ export const entriesNow = async (deps: ProvidersDeps): Promise<Map<string, Provi
 interface KeyFound {
   readonly place: KeyPlace;
   readonly problem: string | null;
+  /** Keys of its pool that are there, the provider's own among them. */
+  readonly pooled: KeyPool['keys'];
   readonly kept: KeyState | undefined;
   /** In this life. */
   readonly said: Verdict | undefined;
 }
 
-const recordOf = (entry: ProviderEntry, { place: found, problem, kept, said }: KeyFound): ProviderRecord => {
+const recordOf = (entry: ProviderEntry, { place: found, problem, pooled, kept, said }: KeyFound): ProviderRecord => {
   const suppressed = kept?.suppressed === true;
   const place = suppressed && found === 'environment' ? undefined : found;
   // What was kept is of the key that is kept: another start may bring another environment.
   const verdict = said ?? (place === 'stored' ? kept?.verdict : null);
+  const keys = pooled.filter(({ ref }) => place !== undefined || ref.secret !== secretOf(entry).secret);
+  const hasKey = place !== undefined || keys.length > 0;
+  const [first] = keys;
   const withKey = verdict === 'refused' ? 'invalid_key' : verdict === 'validated' ? 'validated_key' : 'configured';
   return {
     name: entry.name,
@@ -111,9 +119,10 @@ const recordOf = (entry: ProviderEntry, { place: found, problem, kept, said }: K
     base_url: entry.base_url,
     env_var: entry.env_var,
     key_required: entry.key_required,
-    auth_status: place !== undefined ? withKey : entry.key_required ? 'missing' : 'no_key_needed',
+    auth_status: hasKey ? withKey : entry.key_required ? 'missing' : 'no_key_needed',
     // A key that is not needed is sent only where one is set.
-    secret: place === undefined && !entry.key_required ? null : secretOf(entry),
+    secret: !hasKey && !entry.key_required ? null : place === undefined && first ? first.ref : secretOf(entry),
+    ...(keys.length > 1 && entry.pool ? { keys: keys.map(({ name, ref }) => ({ name, ...ref })), key_strategy: entry.pool.strategy } : {}),
     default_model: entry.default_model ?? null,
     ...(suppressed ? { suppressed } : {}),
     problem,
@@ -121,13 +130,14 @@ const recordOf = (entry: ProviderEntry, { place: found, problem, kept, said }: K
 };
 
 /** A store that does not open is said with each provider it concerns; the list of providers stands all the same. */
-const lookFor = async (secrets: Secrets, entry: ProviderEntry): Promise<{ place: KeyPlace; problem: string | null }> => {
-  if (entry.wire === 'builtin') return { place: undefined, problem: null };
+const lookFor = async (secrets: Secrets, entry: ProviderEntry): Promise<{ place: KeyPlace; problem: string | null; pooled: KeyPool['keys'] }> => {
+  if (entry.wire === 'builtin') return { place: undefined, problem: null, pooled: [] };
   const secret: SecretRef = secretOf(entry);
   try {
-    return { place: await secrets.where(secret), problem: null };
+    const places = await Promise.all((entry.pool?.keys ?? []).map(async (key) => ({ key, place: await secrets.where(key.ref) })));
+    return { place: await secrets.where(secret), problem: null, pooled: places.filter(({ place }) => place !== undefined).map(({ key }) => key) };
   } catch (error) {
-    return { place: undefined, problem: isSvcError(error) ? error.message : 'The secret store failed; see the log.' };
+    return { place: undefined, pooled: [], problem: isSvcError(error) ? error.message : 'The secret store failed; see the log.' };
   }
 };
 

@@ -1,9 +1,26 @@
 /** A provider as the interface shows it. Never a key: only whether there is one. */
-import { Nullable, Type } from '@svc/api';
+import { Nullable, OneOf, Type } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import { isLoopbackUrl } from './addresses/base-url.js';
-import { AuthStatus, type ProviderRecord } from './contract.js';
+import { AuthStatus, type ProviderColumns, type ProviderRecord } from './contract.js';
+import { TROUBLES } from './decorating.js';
 import type { Tested } from './addresses/reach.js';
+
+const Health = OneOf(['ok', ...TROUBLES], {
+  description:
+    'What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit',
+});
+
+const Trouble = Type.Object(
+  {
+    kind: OneOf(TROUBLES),
+    model: Nullable(Type.String(), { description: 'Null if it concerns all models' }),
+    key: Nullable(Type.String(), { description: 'The name of the key; null if it concerns all keys, or the only one' }),
+    failures: Type.Integer({ description: 'Failures in a row' }),
+    until: Type.String({ format: 'date-time', description: 'When it is tried again' }),
+  },
+  { 'x-name': 'ProviderTrouble' },
+);
 
 const fields = {
   name: Type.String(),
@@ -24,6 +41,9 @@ const fields = {
   latency_ms: Nullable(Type.Integer(), { description: 'Of that answer' }),
   last_tested: Nullable(Type.String({ format: 'date-time' }), { description: 'When that was' }),
   discovered_models: Nullable(Type.Array(Type.String()), { description: 'Models that a server on this machine lists, by its own names' }),
+  health: Health,
+  troubles: Type.Array(Trouble, { description: 'Details of `health`. They are known to this process only, and forgotten at a restart' }),
+  keys: Type.Array(Type.Object({ name: Type.String(), health: Health }), { description: 'Its keys by their names in [[credential_pools]]; empty if it has one at most' }),
   wire: Type.String({ description: '`openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported`' }),
   default_model: Type.Optional(Type.String()),
   is_default: Type.Boolean({ description: 'Whether it answers for `default`' }),
@@ -60,9 +80,21 @@ export interface ProviderSurroundings {
   readonly isUsable: boolean;
   readonly isDefault: boolean;
   readonly tested: Tested | undefined;
+  readonly troubles: Troubles;
 }
 
-export const viewOf = (record: ProviderRecord, { models, isShipped, isUsable, isDefault, tested }: ProviderSurroundings) => ({
+type Troubles = NonNullable<ProviderColumns['troubles']>;
+
+/** The worst of them; of a trouble with one key, where another key is free of it, nothing. */
+const healthOf = (troubles: Troubles, keys: ReadonlyArray<{ readonly name: string }>) => {
+  const concerns = (kind: (typeof TROUBLES)[number]): boolean => {
+    const ofKind = troubles.filter((trouble) => trouble.kind === kind);
+    return ofKind.some(({ key }) => key === undefined || key === '') || (keys.length > 0 && keys.every(({ name }) => ofKind.some(({ key }) => key === name)));
+  };
+  return TROUBLES.find(concerns) ?? ('ok' as const);
+};
+
+export const viewOf = (record: ProviderRecord, { models, isShipped, isUsable, isDefault, tested, troubles }: ProviderSurroundings) => ({
   name: record.name,
   id: record.name,
   display_name: record.display_name,
@@ -81,6 +113,9 @@ export const viewOf = (record: ProviderRecord, { models, isShipped, isUsable, is
   latency_ms: tested?.latencyMs ?? null,
   last_tested: tested?.at ?? null,
   discovered_models: tested?.models ? [...tested.models] : null,
+  health: healthOf(troubles, record.keys ?? []),
+  troubles: troubles.map(({ kind, model = null, key, failures, until }) => ({ kind, model, key: key || null, failures, until })),
+  keys: (record.keys ?? []).map(({ name }) => ({ name, health: troubles.find(({ key }) => key === name)?.kind ?? ('ok' as const) })),
   wire: record.wire,
   ...(record.default_model === null ? {} : { default_model: record.default_model }),
   is_default: isDefault,

@@ -17,7 +17,8 @@ import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
 import { keyStates } from '../migrations/0003_keys.js';
 import { createAllowedUrls } from '../src/addresses/allowed-urls.js';
-import type { DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
+import type { CredentialPools, DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
+import type { ProviderColumns } from '../src/contract.js';
 import { loadKnownProviders } from '../src/directory.js';
 import { createLocalServers } from '../src/addresses/local-servers.js';
 import { providerRoutes } from '../src/routes/provider-routes.js';
@@ -33,7 +34,9 @@ const OFF = { ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD };
 
 interface Setup {
   env?: Record<string, string>;
-  config?: { default_model?: DefaultModelConfig; provider_urls?: ProviderUrls; fallback_providers?: FallbackProviders };
+  config?: { default_model?: DefaultModelConfig; provider_urls?: ProviderUrls; fallback_providers?: FallbackProviders; credential_pools?: CredentialPools };
+  /** What llm knows of providers. */
+  troubles?: NonNullable<ProviderColumns['troubles']>;
   locked?: boolean;
 }
 
@@ -80,7 +83,7 @@ describe('providers', () => {
 
   /** With no local server unless a test says otherwise. */
   const start = (setup: Setup = {}): ProvidersControl => {
-    const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: OFF, fallback_providers: [], ...setup.config };
+    const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: OFF, fallback_providers: [], credential_pools: [], ...setup.config };
     const clock = { ...systemClock(), mono: () => nowMs };
     const origins = createModelOrigins();
     const adapter = createFetchAdapter({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: origins.covers });
@@ -102,6 +105,7 @@ describe('providers', () => {
     routes = providerRoutes({
       providers,
       models,
+      columns: { isEmpty: () => setup.troubles === undefined, call: async () => [{ owner: 'llm', value: { troubles: setup.troubles ?? [] } }] },
       local: servers,
       reach: createReach({ fetch: adapter.fetch, clock: systemClock(), local: servers, lists: { keep: async () => undefined }, isShipped: async () => true, log: { warn: () => undefined } }),
       known: loadKnownProviders,
@@ -255,11 +259,87 @@ describe('providers', () => {
     const providers = start({ env: { GROQ_API_KEY: KEY } });
     await providers.setKey('openai', KEY);
     await providers.setDefault('openai', '');
-    expect((await call('removeProviderKey', { params: { name: 'openai' } })).body).to.deep.equal({ status: 'removed', provider: 'openai' });
+    expect((await call('removeProviderKey', { params: { name: 'openai' }, query: {} })).body).to.deep.equal({ status: 'removed', provider: 'openai' });
     expect(await providers.defaultModel()).to.include({ provider: 'builtin', isMock: true });
     expect((await providers.defaultModel()).why)
       .to.contain('OpenAI')
       .and.contain('removed');
+  });
+
+  describe('with several keys', () => {
+    const credential_pools: CredentialPools = [
+      {
+        provider: 'openai',
+        strategy: 'fill_first',
+        keys: [
+          { label: 'spare', api_key_env: '', priority: 2 },
+          { label: 'team', api_key_env: 'TEAM_KEY', priority: 1 },
+          { label: 'absent', api_key_env: 'NOT_SET', priority: 0 },
+        ],
+      },
+    ];
+    const named = async (providers: ProvidersControl) => (await providers.get('openai'))?.keys?.map(({ name, secret, env }) => [name, secret, env]);
+
+    it('P9 uses those that are there, its own first, then by priority', async () => {
+      const providers = start({ env: { OPENAI_API_KEY: KEY, TEAM_KEY: KEY }, config: { credential_pools } });
+      expect(await named(providers)).to.deep.equal([
+        ['default', 'provider.openai', 'OPENAI_API_KEY'],
+        ['team', 'provider.openai.team', 'TEAM_KEY'],
+      ]);
+      expect((await call('setProviderKey', { params: { name: 'openai' }, query: {}, body: { api_key: KEY, label: 'spare' } })).status).to.equal(200);
+      expect(vault.get('provider.openai.spare')).to.equal(KEY);
+      expect((await named(providers))?.map(([name]) => name)).to.deep.equal(['default', 'team', 'spare']);
+      expect((await call('removeProviderKey', { params: { name: 'openai' }, query: { label: 'spare' } })).body).to.deep.equal({ status: 'removed', provider: 'openai' });
+      expect((await named(providers))?.map(([name]) => name)).to.deep.equal(['default', 'team']);
+      expect(changes).to.include('openai');
+    });
+
+    it('P9 has a key as long as one of them is there, and is asked with that one', async () => {
+      const providers = start({ env: { TEAM_KEY: KEY }, config: { credential_pools } });
+      expect(await providers.get('openai')).to.deep.include({ auth_status: 'configured', secret: { secret: 'provider.openai.team', env: 'TEAM_KEY' } });
+      expect(await named(providers), 'one is no choice').to.equal(undefined);
+    });
+
+    it('P9 takes its own key where its label names the usual variable', async () => {
+      const pool = {
+        provider: 'openai',
+        strategy: 'random' as const,
+        keys: [
+          { label: 'main', api_key_env: 'OPENAI_API_KEY', priority: 5 },
+          { label: 'team', api_key_env: 'TEAM_KEY', priority: 1 },
+        ],
+      };
+      const providers = start({ env: { OPENAI_API_KEY: KEY, TEAM_KEY: KEY }, config: { credential_pools: [pool] } });
+      expect(await named(providers)).to.deep.equal([
+        ['team', 'provider.openai.team', 'TEAM_KEY'],
+        ['main', 'provider.openai', 'OPENAI_API_KEY'],
+      ]);
+    });
+
+    it('refuses a label that config.toml does not list, and stores nothing', async () => {
+      start({ config: { credential_pools } });
+      const put = call('setProviderKey', { params: { name: 'openai' }, query: {}, body: { api_key: KEY, label: 'other' } });
+      expect((await put.catch((error: unknown) => error)) as object).to.include({ code: 'providers_no_such_key', status: 404 });
+      expect(vault.size).to.equal(0);
+    });
+
+    it('shows the names and the health of its keys, and never a key', async () => {
+      const until = '2026-01-01T00:00:00.000Z';
+      const limited = { provider: 'openai', kind: 'limited' as const, model: 'gpt-5-mini', key: 'team', failures: 1, until };
+      start({ env: { OPENAI_API_KEY: KEY, TEAM_KEY: KEY }, config: { credential_pools }, troubles: [limited, { ...limited, provider: 'groq' }] });
+      const { body } = await call('getProvider', { params: { name: 'openai' } });
+      expect(body).to.deep.include({
+        health: 'ok',
+        keys: [
+          { name: 'default', health: 'ok' },
+          { name: 'team', health: 'limited' },
+        ],
+        troubles: [{ kind: 'limited', model: 'gpt-5-mini', key: 'team', failures: 1, until }],
+      });
+      expect(JSON.stringify(body)).not.to.contain(KEY);
+      start({ env: { OPENAI_API_KEY: KEY, TEAM_KEY: KEY }, config: { credential_pools }, troubles: [limited, { ...limited, key: 'default' }] });
+      expect((await call('getProvider', { params: { name: 'openai' } })).body['health'], 'all of them').to.equal('limited');
+    });
   });
 
   it('refuses an empty key, a key for who needs none, and unknown names', async () => {

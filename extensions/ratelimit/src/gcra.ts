@@ -15,6 +15,8 @@ export interface GcraOptions {
 export interface Gcra {
   /** True when `cost` tokens were taken. */
   take(caller: string, cost: number, nowMs: number): boolean;
+  /** Somebody else admitted it: it counts, up to what is allowed at once. */
+  charge(caller: string, cost: number, nowMs: number): void;
   forget(caller: string): void;
   size(): number;
   sweep(nowMs: number): void;
@@ -33,6 +35,13 @@ export const createGcra = (options: () => GcraOptions): Gcra => {
       arrivals.set(caller, next);
       if (arrivals.size > maxCallers) forgetOldest(arrivals);
       return true;
+    },
+    charge: (caller, cost, nowMs) => {
+      const { ratePerSecond, windowMs, maxCallers } = options();
+      const arrival = Math.max(arrivals.get(caller) ?? nowMs, nowMs);
+      arrivals.delete(caller);
+      arrivals.set(caller, Math.max(arrival, Math.min(arrival + (cost * 1_000) / ratePerSecond, nowMs + windowMs)));
+      if (arrivals.size > maxCallers) forgetOldest(arrivals);
     },
     forget: (caller) => void arrivals.delete(caller),
     size: () => arrivals.size,

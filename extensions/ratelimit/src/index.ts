@@ -1,10 +1,15 @@
 import { HttpAdmit, MetricsCollect, type SecurityLook, SecurityReport, SocketUpgrade, defineExtension, securityProbe } from '@svc/api';
 import { RateLimitSection, RatePerSecond } from './config.js';
+import { RateSpent } from './contract.js';
+import * as contract from './contract.js';
+import { createExchange } from './exchange.js';
 import { createGcra, type Gcra, type GcraOptions } from './gcra.js';
 
 const SWEEP_MS = 60_000;
+const TELL_MS = 1_000;
 
 export default defineExtension({
+  contract,
   config: [RateLimitSection, RatePerSecond],
   activate(ctx) {
     const limits = () => {
@@ -12,9 +17,15 @@ export default defineExtension({
       return { ratePerSecond: ctx.config.get(RatePerSecond), windowMs: window_secs * 1_000, maxCallers: max_addresses };
     };
     const gcra = createGcra(limits);
+    const exchange = createExchange(ctx.ids.uuid(), gcra, limits);
     let refused = 0;
     ctx.hooks.tap(HttpAdmit, ({ network, cost }) => {
-      if (cost === 0 || gcra.take(network, cost, ctx.clock.mono())) return undefined;
+      if (cost === 0) return undefined;
+      const now = ctx.clock.mono();
+      if (gcra.take(network, cost, now)) {
+        exchange.spent(network, cost, now);
+        return undefined;
+      }
       refused += 1;
       return { deny: 'Rate limit exceeded', code: 'rate_limited', status: 429, headers: { 'retry-after': String(ctx.config.get(RateLimitSection).window_secs) } };
     });
@@ -28,7 +39,15 @@ export default defineExtension({
             : undefined;
       return why === undefined ? undefined : { deny: why, code: 'rate_limited', status: 429, headers: { 'retry-after': String(window_secs) } };
     });
-    ctx.timers.every('sweep-addresses', SWEEP_MS, () => gcra.sweep(ctx.clock.mono()));
+    ctx.events.on(RateSpent, (message) => exchange.received(message, ctx.clock.mono()));
+    ctx.timers.every('tell-others', TELL_MS, () => {
+      const message = exchange.message();
+      if (message) ctx.events.publish(RateSpent, message);
+    });
+    ctx.timers.every('sweep-addresses', SWEEP_MS, () => {
+      gcra.sweep(ctx.clock.mono());
+      exchange.sweep(ctx.clock.mono());
+    });
     ctx.hooks.tap(
       SecurityReport,
       securityProbe('gcra_rate_limiter', () => lookAtLimit(gcra, limits(), ctx.clock.mono())),

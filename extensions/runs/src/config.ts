@@ -26,6 +26,30 @@ export type RunsConfig = Plain<typeof RunsConfig>;
 
 export const RunsSection = defineConfig('runs', RunsConfig);
 
+const QueueConfig = Type.Object(
+  {
+    max_depth_per_agent: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Maximum number of queued runs of one agent; more are refused with 429. 0 means no limit' }),
+    max_depth_global: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Maximum number of queued runs of all agents; more are refused with 429. 0 means no limit' }),
+    task_ttl_secs: Type.Integer({
+      minimum: 0,
+      maximum: 31_536_000,
+      default: 0,
+      description: 'A run that has waited this long in the queue without starting is cancelled, within 5 seconds. 0 means that runs wait as long as they have to',
+    }),
+  },
+  {
+    additionalProperties: false,
+    default: {},
+    'x-waiting': {
+      concurrency: '[runs] max_active caps the runs of a daemon, whatever began them; a session has one run at a time',
+      task_queue_retention_days: 'ended runs are stored for thirty days',
+    },
+  },
+);
+export type QueueConfig = Plain<typeof QueueConfig>;
+
+export const QueueSection = defineConfig('queue', QueueConfig);
+
 /** For agents whose manifest does not say. It makes no agent think. */
 const ThinkingConfig = Type.Object(
   {

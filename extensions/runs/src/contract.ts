@@ -89,7 +89,7 @@ export type CommandAnswer = Plain<typeof CommandAnswer>;
 const Phase = Type.Object({
   phase: OneOf(['queued', 'thinking', 'waiting', 'retrying', 'restarted', 'command', 'adjusted'], {
     description:
-      '`restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model',
+      '`restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model',
   }),
   detail: Type.Optional(Type.String()),
   attempt: Type.Optional(Type.Integer()),
@@ -162,7 +162,37 @@ export const RunInfo = Type.Object({
 });
 export type RunInfo = Plain<typeof RunInfo>;
 
-export const Runs = defineService('runs', '1.1.0', {
+/** A run that no other run began: what somebody asked of an agent. */
+export const Task = Type.Object({
+  ...RunInfo.properties,
+  ownerId: Type.String(),
+  words: Type.String({ description: 'How the message begins; empty if it is not stored' }),
+  channel: Channel,
+  startedAt: Nullable(Type.String(), { description: 'When its first step began' }),
+  endedAt: Nullable(Type.String()),
+  waitsFor: Nullable(Type.String(), { description: 'What a waiting run waits for' }),
+});
+export type Task = Plain<typeof Task>;
+
+const Count = Type.Integer();
+const ByStatus = Type.Object({ queued: Count, running: Count, waiting: Count, done: Count, failed: Count, cancelled: Count });
+
+export const QueueStanding = Type.Object({
+  lanes: Type.Array(
+    Type.Object({
+      lane: OneOf(['main', 'subagent'], { description: '`subagent`: runs that another run began' }),
+      queued: Count,
+      running: Count,
+      waiting: Count,
+      lastMinute: Type.Object({ done: Count, failed: Count, cancelled: Count }),
+    }),
+  ),
+  capacity: Type.Integer({ description: 'How many runs each daemon drives at once, of both lanes' }),
+  limits: Type.Object({ perAgent: Count, global: Count, ttlSecs: Count }, { description: 'From [queue]; 0: no limit' }),
+});
+export type QueueStanding = Plain<typeof QueueStanding>;
+
+export const Runs = defineService('runs', '1.2.0', {
   submit: method([Actor, RunDraft], Submitted, {
     what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
     changes: true,
@@ -170,6 +200,25 @@ export const Runs = defineService('runs', '1.1.0', {
   get: method([Actor, Type.String()], RunInfo, { what: 'reads what your agents answered' }),
   list: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), active: Type.Optional(Type.Boolean()), limit: Type.Optional(Type.Integer()) })], Type.Array(RunInfo), {
     what: 'reads what your agents answered',
+  }),
+  /** Newest first. `next` is the `before` of the next page. */
+  tasks: method(
+    [Actor, Type.Object({ status: Type.Optional(Type.Array(RunStatus)), before: Type.Optional(Type.String()), limit: Type.Integer() })],
+    Type.Object({ tasks: Type.Array(Task), next: Nullable(Type.String()) }),
+    { what: 'reads what your agents were asked and answered' },
+  ),
+  /** Undefined for one that is not there, that the actor may not see, or that another run began. */
+  task: method([Actor, Type.String()], Type.Union([Task, Type.Undefined()]), { what: 'reads what your agents were asked and answered' }),
+  taskCounts: method([Actor], ByStatus, { what: 'reads how many runs your agents have' }),
+  /** Of runs that the actor may see. */
+  queue: method([Actor], QueueStanding, { what: 'reads how many runs your agents have' }),
+  /**
+   * Runs an ended task again, as a new run with the same message. A task has one retry: whoever asks again gets the same run.
+   * Throws `run_not_found`, `run_not_ended`, `run_input_gone`, and what `submit` throws.
+   */
+  retry: method([Actor, Type.String()], Type.Object({ runId: Type.String(), replayed: Type.Boolean() }), {
+    what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
+    changes: true,
   }),
   /** Cancels what runs, waits or is queued; by any channel. Answers how many. */
   stop: method([Actor, Type.Object({ runId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()) }), Type.String({ description: 'Why' })], Type.Integer(), {

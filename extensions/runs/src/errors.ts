@@ -16,6 +16,25 @@ export const runErrors = defineErrors('run', {
     hint: 'Put long texts into a file of the agent and refer to it.',
   },
   too_many: { status: 503, retry: true, message: (limit: number) => `${limit} runs are in flight, which is the limit.`, hint: 'Try again in a moment, or raise [runs] max_active.' },
+  queue_full: {
+    status: 429,
+    retry: true,
+    message: (whose: string, limit: number) => `${limit} runs of ${whose} are queued, which is the limit.`,
+    hint: 'Try again when some have started, cancel some (svc tasks list), or raise [queue] max_depth_per_agent or max_depth_global.',
+  },
+  waited_too_long: {
+    status: 503,
+    retry: true,
+    message: (secs: number) => `The run was cancelled because it waited ${secs} s in the queue without starting.`,
+    hint: 'Send the message again, or raise [queue] task_ttl_secs.',
+  },
+  not_ended: { status: 409, retry: false, message: (id: string) => `Run ${id} has not ended.`, hint: 'Wait for it, or cancel it first. Only ended runs can be retried.' },
+  input_gone: {
+    status: 409,
+    retry: false,
+    message: (id: string) => `The message of run ${id} is no longer stored, so the run cannot be retried.`,
+    hint: 'Send the message again. Messages beside a conversation (side questions, incognito and stateless requests) are deleted when their run ends.',
+  },
   refused: { status: 403, retry: false, message: (reason: string) => reason },
   iteration_limit: {
     status: 500,

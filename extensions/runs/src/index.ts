@@ -9,7 +9,7 @@ import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
-import { RunsSection, ThinkingSection } from './config.js';
+import { QueueSection, RunsSection, ThinkingSection } from './config.js';
 import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
@@ -27,13 +27,15 @@ import { serveAreasBelow } from './serving.js';
 import { slashCommands } from './slash-commands.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
+import { endWaited } from './tasks/queue-limits.js';
 import { createWatchKeeper } from './unwatched.js';
 
 const AGENTS_UPDATED_MS = 5_000;
+const LOOK_FOR_WAITED_MS = 5_000;
 
 export default defineExtension({
   contract,
-  config: [RunsSection, ThinkingSection],
+  config: [RunsSection, ThinkingSection, QueueSection],
   commandWords: [
     { word: 'chat', summary: 'chat with an agent', usage: 'chat [AGENT]', order: 20, module: 'chat', synonyms: [{ word: 'tui', means: 'chat' }] },
     { word: 'message', summary: 'send one message, print the answer', usage: 'message AGENT TEXT…', order: 21, module: 'message', synonyms: [{ word: 'ask', means: 'message' }] },
@@ -45,6 +47,7 @@ export default defineExtension({
     const tools = ctx.services.require(Tools);
     const uploads = ctx.services.optional(Uploads);
     const config = () => ctx.config.get(RunsSection);
+    const limits = () => ctx.config.get(QueueSection);
     const intercept = ctx.hooks.define(MessageIntercept);
     const startHook = ctx.hooks.define(RunStart);
     const context = ctx.hooks.define(RunContext);
@@ -110,7 +113,7 @@ export default defineExtension({
     ctx.timers.every('look-for-ends', POLL_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
     for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
-    const runs = createRunsService({ ...loop, worker, firstSteps, intercept, startHook, watch, repeats, config });
+    const runs = createRunsService({ ...loop, worker, firstSteps, intercept, startHook, watch, repeats, config, limits });
 
     ctx.services.provide(Runs, runs);
     serveAreasBelow(ctx, { runs, agents: atOnce(agents) });
@@ -134,6 +137,7 @@ export default defineExtension({
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
     ctx.hooks.tap(MetricsCollect, () => runMetrics({ runs, actors: ctx.actors, toolCalls, driven: worker.active.size }));
+    ctx.timers.every('end-what-waited-too-long', LOOK_FOR_WAITED_MS, () => endWaited(loop, limits()));
     ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
   },
 });

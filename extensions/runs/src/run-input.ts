@@ -16,6 +16,10 @@ export interface RunInput {
   readonly unwatched?: 'cancel';
   /** The message, until the first commit of the run has made it a session entry. */
   readonly parts?: readonly Part[];
+  /** Set once the message is an entry of the conversation: none before `from`. */
+  readonly said?: { readonly from: number; readonly words: string };
+  /** The ended run that a person had done again. */
+  readonly retryOf?: string;
   /** What a stateless request says was said before, until the same commit. */
   readonly history?: RunDraft['history'];
   readonly systemExtra?: string;
@@ -35,6 +39,17 @@ export const inputOf = ({ input }: Pick<JournalRun, 'input'>): RunInput => input
 
 /** What `finish` stored with it; null while it goes on, and when it had no answer. */
 export const answerOf = ({ result }: Pick<JournalRun, 'result'>): RunResult | null => result as RunResult | null;
+
+const MAX_WORDS = 300;
+
+/** How the message begins; the names of its files where it has no words. Nothing of what is not stored with a conversation. */
+export const wordsOf = ({ parts = [], said, beside }: RunInput): string => {
+  if (beside) return '';
+  if (said) return said.words;
+  const words = parts.flatMap((part) => (part.type === 'text' && !part.file ? [part.text] : [])).join('\n');
+  const names = () => parts.flatMap(({ file }) => (file ? [file.name] : [])).join(', ');
+  return (words.trim() || names()).slice(0, MAX_WORDS);
+};
 
 export interface Beside {
   /** The conversation that it stands beside. */

@@ -19,7 +19,6 @@ import {
   RunEnded,
   type RunDraft,
   RunFrames,
-  type RunInfo,
   type RunResult,
   type RunStart,
   RunStarted,
@@ -30,10 +29,13 @@ import {
 import type { FirstSteps } from './loop/first-step.js';
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { runErrors } from './errors.js';
-import type { RunsConfig } from './config.js';
-import { type Beside, COMMAND_KIND, RUN_KIND, type RunInput, answerOf, inputOf } from './run-input.js';
+import type { QueueConfig, RunsConfig } from './config.js';
+import { type Beside, COMMAND_KIND, RUN_KIND, type RunInput, inputOf } from './run-input.js';
 import type { Repeats } from './loop/repeats.js';
 import { ACTIVE, eachRun, stopOne } from './stopping.js';
+import { openWithin } from './tasks/queue-limits.js';
+import { draftAgain, messageOf } from './tasks/retry.js';
+import { countTasks, getTask, isTask, listTasks, queueStanding, toInfo } from './tasks/tasks.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
 
 export interface RunsDeps {
@@ -55,6 +57,7 @@ export interface RunsDeps {
   readonly watch: WatchKeeper;
   readonly repeats: Repeats;
   config(): RunsConfig;
+  limits(): QueueConfig;
 }
 
 const MAX_MESSAGE_CHARS = 100_000;
@@ -67,13 +70,30 @@ export const createRunsService = (deps: RunsDeps): RunsService => ({
   get: async (actor, runId) => toInfo(await visible(deps, actor, runId)),
   list: async (actor, filter) => (await listRuns(deps, actor, filter)).map(toInfo),
   stop: (actor, target, why) => stop(deps, actor, target, why),
+  tasks: (actor, filter) => listTasks(deps, actor, filter),
+  task: (actor, runId) => getTask(deps, actor, runId),
+  taskCounts: (actor) => countTasks(deps, actor),
+  queue: (actor) => queueStanding(deps, actor),
+  retry: (actor, runId) => retry(deps, actor, runId),
 });
+
+/** Throws where the agent takes no messages. */
+async function agentFor(deps: RunsDeps, actor: Actor, agentId: string): Promise<Agent> {
+  const agent = await deps.agents.get(actor, agentId);
+  if (agent.state === 'Suspended') throw runErrors.agent_suspended(agent.name);
+  return agent;
+}
+
+function refuseTooMany(deps: RunsDeps): void {
+  if (!deps.worker.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
+}
+
+const admit = (deps: RunsDeps, { id, manifest }: Agent): ReturnType<LlmService['admit']> => deps.llm.admit(id, [manifest.model, ...manifest.fallback_models]);
 
 async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Submitted> {
   const draft = withoutAsidePrefix(asked);
   checkDraft(deps, draft);
-  const agent = await deps.agents.get(actor, draft.agentId);
-  if (agent.state === 'Suspended') throw runErrors.agent_suspended(agent.name);
+  const agent = await agentFor(deps, actor, draft.agentId);
   const sessionId = draft.sessionId ?? agent.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   // A stateless request is words for the model alone: no command of a conversation.
@@ -81,15 +101,15 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
     const answer = await deps.intercept.call({ actor, agent, sessionId, text, door: draft.door });
     if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
   }
-  if (!deps.worker.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
+  refuseTooMany(deps);
   // A message that was sent before is answered from its row, whatever the agent may still use.
-  if (draft.key === undefined && !draft.isResend) await deps.llm.admit(agent.id, [agent.manifest.model, ...agent.manifest.fallback_models]);
+  if (draft.key === undefined && !draft.isResend) await admit(deps, agent);
   if (draft.thinking === true) await checkThinking(deps, agent);
   if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
   const leftOut = await leftOutOf(deps, agent, draft);
   if (draft.sessionId !== undefined) await deps.sessions.named(actor, agent, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
-  const submitted = await accept(deps, actor, agent, sessionId, draft, draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts);
+  const submitted = await accept(deps, actor, agent, { sessionId, draft, parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts });
   return leftOut.length === 0 ? submitted : { ...submitted, leftOut };
 }
 
@@ -114,7 +134,33 @@ const originOf = (actor: Actor, agent: Agent, draft: RunDraft, beside: Beside | 
 /** On whose behalf a run is. */
 const actorFor = ({ actors }: Pick<RunsDeps, 'actors'>, actor: Actor, agent: Agent): Actor => (agent.ownerId === actor.ownerId ? actor : actors.of(agent.ownerId));
 
-async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, parts: readonly Part[]): Promise<Submitted> {
+/** One ended run has one retry, whoever asks for it how often: its key says so. No client can send one that begins with a space. */
+async function retry(deps: RunsDeps, actor: Actor, runId: string): Promise<{ runId: string; replayed: boolean }> {
+  const run = await visible(deps, actor, runId);
+  if (!isTask(run)) throw runErrors.not_found(runId);
+  const owner = deps.actors.of(run.ownerId);
+  const key = ` retry:${run.id}`;
+  const earlier = await deps.journal.byKey(owner, RUN_KIND, key);
+  if (earlier) return { runId: earlier.id, replayed: true };
+  const input = inputOf(run);
+  if (!isOver(run)) throw runErrors.not_ended(run.id);
+  const agent = await agentFor(deps, actor, input.agentId);
+  refuseTooMany(deps);
+  const parts = await messageOf(deps, owner, run);
+  await admit(deps, agent);
+  const draft = draftAgain(input, parts, key);
+  if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
+  return accept(deps, owner, agent, { sessionId: input.sessionId, draft, parts, retryOf: run.id });
+}
+
+interface Accepting {
+  readonly sessionId: string;
+  readonly draft: RunDraft;
+  readonly parts: readonly Part[];
+  readonly retryOf?: string;
+}
+
+async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, draft, parts, retryOf }: Accepting): Promise<Submitted> {
   const beside = besideOf(draft, sessionId);
   const lane = beside ? deps.ids.uuid() : sessionId;
   const input: RunInput = {
@@ -123,7 +169,9 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     ...(beside ? { beside } : {}),
     door: draft.door,
     depth: draft.depth ?? 0,
-    ...(unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),
+    // Nobody watches a retry from its start.
+    ...(retryOf === undefined && unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),
+    ...(retryOf === undefined ? {} : { retryOf }),
     parts,
     ...originOf(actor, agent, draft, beside),
     ...(draft.history === undefined ? {} : { history: draft.history }),
@@ -143,7 +191,9 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: str
     if (earlier) return attach(deps, earlier, sessionId);
   }
   const id = deps.ids.uuid();
-  const opened = await deps.journal.open(
+  const opened = await openWithin(
+    deps.journal,
+    deps.limits(),
     {
       id,
       kind: RUN_KIND,
@@ -315,13 +365,3 @@ const fingerprintOf = (agentId: string, sessionId: string, draft: RunDraft, acto
     .update(JSON.stringify(draft.key === undefined ? [...asked, actor.id] : asked))
     .digest('hex');
 };
-
-const toInfo = (run: JournalRun): RunInfo => ({
-  id: run.id,
-  agentId: inputOf(run).agentId,
-  sessionId: conversationOf(inputOf(run)),
-  status: run.status,
-  createdAt: run.createdAt,
-  result: answerOf(run),
-  error: run.error,
-});

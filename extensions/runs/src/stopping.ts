@@ -63,4 +63,4 @@ export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<vo
   if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, system, run, runErrors.unwatched());
 }
 
-const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { ...factOf(run), status: 'cancelled' });
+export const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { ...factOf(run), status: 'cancelled' });

@@ -71,6 +71,14 @@ describe('an agent that asks another', () => {
     expect(await say('ask y: ask z: hi')).to.contain('1 deep at most');
   });
 
+  it('is told that the other one has spent what it may between messages of people, who still reach it', async () => {
+    const { svc, y, say } = await boot(() => ({ text: 'hello' }), { config: `${OPEN_RATE}[budget]\nidle_limit = 0.000001\n` });
+    expect(await say('ask y: hi')).to.contain('y could not answer: The agent may spend 0.000001 USD between messages of people');
+    expect((await svc.http.expect(200, 'POST', `/api/agents/${y}/message`, { message: 'hi' })).body.response).to.equal('hello');
+    const [run] = (await svc.http.get('/api/runs?status=failed')).body.runs;
+    expect([run.agent_id, run.error.code, run.error.retry]).to.deep.equal([y, 'budget_idle_exceeded', false]);
+  });
+
   it('waits as long as child_timeout_secs says, and leaves the other one to its work', async () => {
     const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
     let open: () => void = () => undefined;

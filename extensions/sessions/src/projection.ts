@@ -3,6 +3,7 @@
  *
  * S1  Every tool call is answered in the message straight after it; a call without a result gets one that says so.
  * S2  A result without its call is left out. The first message is the user's.
+ * S11 What still does not fit, the newest request with its calls, is shortened: results of tools from the oldest on, so that the model can go on working. What was left out is said.
  * S3  What does not fit the budget, or is more messages than asked for, is cut from the front, at a user's message; the newest request always stays.
  * S8  A log that grows is projected by what was added: an entry touches the newest message, or the one that holds the results of its call.
  *     A message that was handed out never changes; what changes it puts another in its place.
@@ -22,6 +23,8 @@ export interface Projected {
   readonly total: number;
   /** Estimated, of all of them. */
   readonly tokens: number;
+  /** Estimated, of those that are left. More than the budget only where the newest request alone is. */
+  readonly fittedTokens: number;
 }
 
 export interface GrowingProjection {
@@ -42,7 +45,7 @@ export const createProjection = (): GrowingProjection => {
     add: (entries) => {
       for (const entry of entries) draft.add(entry);
     },
-    within: (budgetTokens, maxMessages = Number.POSITIVE_INFINITY) => ({ messages: draft.fit(budgetTokens, maxMessages), repaired: draft.repaired, total: draft.total, tokens: draft.tokens }),
+    within: (budgetTokens, maxMessages = Number.POSITIVE_INFINITY) => ({ ...draft.fit(budgetTokens, maxMessages), repaired: draft.repaired, total: draft.total, tokens: draft.tokens }),
   };
 };
 
@@ -102,10 +105,23 @@ class Draft {
     else if (entry.kind === 'tool_result') this.#result(entry);
   }
 
-  fit(budgetTokens: number, maxMessages: number): readonly ModelMessage[] {
+  fit(budgetTokens: number, maxMessages: number): Pick<Projected, 'messages' | 'fittedTokens'> {
     const all = this.#messages.length;
-    if (this.#first < 0) return [];
-    if (this.#allTokens <= budgetTokens && all - this.#first <= maxMessages) return this.#messages.slice(this.#first);
+    if (all === 0) return { messages: [], fittedTokens: 0 };
+    if (this.#first < 0)
+      return shortened(
+        [
+          NO_BEGINNING,
+          ...this.#messages.slice(
+            Math.max(
+              0,
+              this.#messages.findIndex(({ role }) => role === 'assistant'),
+            ),
+          ),
+        ],
+        budgetTokens,
+      );
+    if (this.#first === 0 && this.#allTokens <= budgetTokens && all <= maxMessages) return { messages: this.#messages.slice(), fittedTokens: this.#allTokens };
     let tokens = 0;
     let begin = all;
     let newest = all;
@@ -117,7 +133,8 @@ class Draft {
       }
       if ((tokens > budgetTokens || all - i > maxMessages) && newest < all) break;
     }
-    return this.#messages.slice(Math.min(begin, newest));
+    const [first, ...rest] = this.#messages.slice(Math.min(begin, newest));
+    return shortened(first ? [withoutResults(first), ...rest] : rest, budgetTokens);
   }
 
   #call(call: Entry): void {
@@ -177,8 +194,8 @@ class Draft {
     this.#tokens[index] = tokens;
     Object.freeze(message.parts);
     this.#messages[index] = Object.freeze(message);
-    // A message of results never becomes one, and one that can begin stays so.
-    if (this.#first < 0 && canBegin(message)) this.#first = index;
+    // One that can begin stays so; a message of results can become one, before the first that was known.
+    if ((this.#first < 0 || index < this.#first) && canBegin(message)) this.#first = index;
   }
 }
 
@@ -188,5 +205,43 @@ const toContent = (parts: readonly Part[] | undefined): ContentPart[] => (parts 
 
 const contentOf = ({ file, ...part }: Part): ContentPart => (file && part.type === 'image' ? { ...part, upload: file.id } : part);
 
-/** True where a conversation may begin: a user's own words, not only results of calls that would be cut off. */
-const canBegin = (message: ModelMessage): boolean => message.role === 'user' && message.parts.every((part) => part.type !== 'tool_result');
+/** True where a conversation may begin: words of a user, also beside results of calls that are then cut off. */
+const canBegin = (message: ModelMessage): boolean => message.role === 'user' && message.parts.some((part) => part.type !== 'tool_result');
+
+const withoutResults = (message: ModelMessage): ModelMessage =>
+  message.parts.some((part) => part.type === 'tool_result') ? { role: 'user', parts: message.parts.filter((part) => part.type !== 'tool_result') } : message;
+
+/** Every protocol wants words of a user first. */
+const BEGINNING: ContentPart = { type: 'text', text: 'The beginning of this conversation is not available.' };
+const NO_BEGINNING: ModelMessage = Object.freeze({ role: 'user', parts: [BEGINNING] });
+
+/** S11. The newest results are shortened last, and none to nothing: the model sees what it asked for. */
+const shortened = (messages: readonly ModelMessage[], budgetTokens: number): Pick<Projected, 'messages' | 'fittedTokens'> => {
+  const counts = messages.map(countTokens);
+  let tokens = counts.reduce((sum, count) => sum + count, 0);
+  if (tokens <= budgetTokens) return { messages, fittedTokens: tokens };
+  const next = [...messages];
+  for (const [index, message] of messages.entries()) {
+    if (tokens <= budgetTokens) break;
+    let missing = tokens - budgetTokens;
+    const parts = message.parts.map((part) => {
+      if (part.type !== 'tool_result' || missing <= 0 || part.content.length <= LEAST_RESULT_CHARS) return part;
+      const cut = cutResult(part.content, missing * CHARS_PER_TOKEN);
+      missing -= Math.floor((part.content.length - cut.length) / CHARS_PER_TOKEN);
+      return { ...part, content: cut };
+    });
+    const fitted = { role: message.role, parts };
+    tokens += countTokens(fitted) - (counts[index] ?? 0);
+    next[index] = fitted;
+  }
+  return { messages: next, fittedTokens: tokens };
+};
+
+/** Results of this length stay whole. */
+const LEAST_RESULT_CHARS = 400;
+
+/** Its beginning, and how much is left out. */
+const cutResult = (content: string, leastCut: number): string => {
+  const kept = Math.max(LEAST_RESULT_CHARS / 2, content.length - leastCut - LEAST_RESULT_CHARS / 4);
+  return `${content.slice(0, kept)}\n[${content.length - kept} more characters were left out, because the conversation is too long for the model.]`;
+};

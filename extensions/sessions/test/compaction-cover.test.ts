@@ -3,7 +3,7 @@ import type { Entry, EntryKind } from '@svc/ext-sessions/contract';
 import { OPEN_RATE, type TestKernel, bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 import { type ProviderServer, type ScriptedAnswer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
-import { cutOf } from '../src/compaction/cut.js';
+import { cutOf, summaryThatFits } from '../src/compaction/cut.js';
 
 const log = (...kinds: EntryKind[]): Entry[] => kinds.map((kind, index) => ({ kind, runId: 'r', seq: index + 1, at: '' }));
 const turns = (count: number): EntryKind[] => Array.from({ length: count }, (): EntryKind[] => ['user', 'assistant']).flat();
@@ -34,6 +34,15 @@ describe('where a compaction cuts', () => {
 
   it('is nowhere when the user spoke only once: there is nothing before it to cover', () => {
     expect(cutOf(log('user', ...Array.from({ length: 100 }, (): EntryKind => 'assistant')), 101)).to.equal(undefined);
+  });
+});
+
+describe('a summary', () => {
+  it('takes at most half of the room of what it covers, whatever a model writes', () => {
+    const covered = (chars: number): Entry[] => [{ kind: 'user', runId: 'r', seq: 1, at: '', parts: [{ type: 'text', text: 'x'.repeat(chars) }] }];
+    expect(summaryThatFits('They talked.', covered(10_000))).to.equal('They talked.');
+    expect(summaryThatFits('y'.repeat(90_000), covered(10_000))).to.have.length.within(4_900, 5_100);
+    expect(summaryThatFits('y'.repeat(90_000), covered(10))).to.have.length(400);
   });
 });
 

@@ -55,7 +55,17 @@ const projectedAtOnce = (entries: readonly Entry[]): { messages: ModelMessage[];
 };
 
 const contentOf = ({ parts = [] }: Entry): ContentPart[] => parts.filter((part) => part.type !== 'text' || part.text !== '');
-const beginsAt = (messages: readonly ModelMessage[]): number => messages.findIndex(({ role, parts }) => role === 'user' && parts.every(({ type }) => type !== 'tool_result'));
+const beginsAt = (messages: readonly ModelMessage[]): number => messages.findIndex(({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool_result'));
+
+/** What is read of all messages: from the first words of a user on, or behind a note where there are none. */
+const readOf = (messages: readonly ModelMessage[]): readonly ModelMessage[] => {
+  const first = beginsAt(messages);
+  const begins = first < 0 ? messages.findIndex(({ role }) => role === 'assistant') : first;
+  const [head, ...rest] = messages.slice(Math.max(0, begins));
+  if (!head) return [];
+  if (first < 0) return [{ role: 'user', parts: [{ type: 'text', text: 'The beginning of this conversation is not available.' }] }, head, ...rest];
+  return [{ role: 'user', parts: head.parts.filter(({ type }) => type !== 'tool_result') }, ...rest];
+};
 
 describe('a projection that grows with its log', () => {
   const ids = seededIds(20_26);
@@ -82,8 +92,7 @@ describe('a projection that grows with its log', () => {
         projection.add(added);
         const whole = projectedAtOnce(entries);
         const { messages, repaired, total } = projection.within(Number.MAX_SAFE_INTEGER);
-        const first = beginsAt(whole.messages);
-        expect(messages, JSON.stringify(entries)).to.deep.equal(first < 0 ? [] : whole.messages.slice(first));
+        expect(messages, JSON.stringify(entries)).to.deep.equal(readOf(whole.messages));
         expect({ repaired, total }, JSON.stringify(entries)).to.deep.equal({ repaired: whole.repaired, total: whole.messages.length });
         seen.push({ given: messages, text: JSON.stringify(messages) });
       }

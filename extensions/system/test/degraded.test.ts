@@ -74,7 +74,7 @@ describe('what is wrong with the daemon', function () {
       [`${OPEN_RATE}[log]\nlevl = "warn"\n`, /config\.toml:7: \[log\] levl is not a setting\. Did you mean "level"/],
       [`${OPEN_RATE}[log]\nlevel = 5\n`, /config\.toml:7: \[log\] level must be one of/],
       [`${OPEN_RATE}[runs]\nmax_active = 0\n`, /from 1 to 100000, got 0/],
-      [`${OPEN_RATE}[queue]\nmax_depth_global = 5\n`, /NOT enforced/],
+      [`${OPEN_RATE}[privacy]\nmode = "redact"\n`, /NOT enforced/],
     ] as const) {
       await write(kernel, text);
       await reload(kernel);

@@ -1,5 +1,6 @@
 /** What an extension is, and all it can see. */
 import type { Actors } from './actor.js';
+import type { Backups } from './backups.js';
 import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './adapters/child.js';
 import type { Tcp } from './adapters/tcp.js';
@@ -96,6 +97,37 @@ export interface SlashCommandsView {
   slashCommands(): ReadonlyArray<{ readonly owner: string; readonly command: SlashCommand }>;
 }
 
+export interface ReplicasView {
+  /** False on a file, which one daemon has to itself. */
+  readonly isShared: boolean;
+  readonly bus: { readonly carrier: 'process' | 'postgres' | 'none'; readonly isConnected: boolean; readonly problem: string | null };
+  /** Oldest first. */
+  readonly daemons: ReadonlyArray<{
+    /** New at each start. */
+    readonly id: string;
+    readonly name: string;
+    readonly host: string;
+    readonly pid: number;
+    readonly version: string;
+    readonly startedAt: string;
+    readonly address: string;
+    /** The daemon that is asked. */
+    readonly isSelf: boolean;
+    /** Since its last heartbeat, by the database's clock; there is one in five seconds. */
+    readonly silentMs: number;
+    /** Whether its messages reach the daemon that is asked. */
+    readonly isHeard: boolean;
+    /** It numbers and delivers durable events. */
+    readonly isRelaying: boolean;
+    /** Runs that it holds, by kind. */
+    readonly runs: ReadonlyArray<{ readonly kind: string; readonly count: number }>;
+  }>;
+  /** Runs that could go on and that no daemon has taken. */
+  readonly waiting: { readonly runs: number; readonly oldest: string | null };
+  /** Durable events that each listener has not had yet. */
+  readonly listeners: ReadonlyArray<{ readonly listener: string; readonly behind: number }>;
+}
+
 export interface KernelView extends ToolsView, SlashCommandsView {
   /** Also with the grant `kernel:settings` alone. */
   readonly settings: SettingsView;
@@ -124,8 +156,12 @@ export interface KernelView extends ToolsView, SlashCommandsView {
   facts(): KernelFacts;
   /** What the kernel counts of itself. */
   metrics(): readonly Metric[];
+  /** The daemons on this database, who is at work on what, and how far behind. */
+  replicas(): Promise<ReplicasView>;
   readonly log: LogView;
   readonly installation: Installation;
+  /** Also with the grant `kernel:backups` alone. */
+  readonly backups: Backups;
   shutdown(reason: string): void;
 }
 

@@ -1,13 +1,16 @@
 /** @svc/api: the only thing an extension imports at run time. What only the kernel, tools and tests need is in internal.ts. */
 
-// The extension itself, and what its code gets.
+// The extension: its definition, and the context that its code gets.
 export { defineExtension, type ExtensionSource } from './define-extension.js';
 export { type ExtensionContext, type ExtensionDefinition, type ConfigHandle, type Timers, type Hold, type StopReason, NotReady, type DeclaredCapabilities } from './extension.js';
 export type { Disposable } from './disposable.js';
 export type { Logger, Clock, Ids } from './adapters.js';
 export { Actor, type Actors, actorFrom, Role, seesAll } from './actor.js';
 
-// Errors.
+// Backups: what the grant `kernel:backup` shows.
+export type { Backups, BackupState, BackupSummary, StagedRestore } from './backups.js';
+
+// Errors: declared once, with status, text and what to do.
 export { defineErrors, isSvcError, SvcError, type ErrorSpec, type ErrorTable } from './errors.js';
 
 // Schemas: a value of TypeBox is validation, type and documentation in one.
@@ -15,7 +18,7 @@ export { Type, OneOf, Nullable, Uuid, UuidText, IdempotencyKey, ErrorBody, type 
 export type { Schemas, Checked } from './schema/check.js';
 export type { Plain } from './declare/plain.js';
 
-// Routes, sockets and their answers.
+// Routes and sockets: HTTP requests, answers, streams and files.
 export {
   defineRoute,
   defineSocket,
@@ -42,7 +45,7 @@ export { pageOf, PageQuery } from './http/pages.js';
 export { sendFile, fileRev, servedErrors } from './http/http-file.js';
 export { sendAsset } from './http/http-asset.js';
 
-// Collections and lists: rows of people by one declaration.
+// Collections and lists: people's rows, with their routes, commands and panel from one declaration.
 export { defineCollection, type Collection } from './collection/collection.js';
 export { openCollection, type OpenCollection } from './collection/collection-routes.js';
 export type { CollectionSpec } from './collection/spec.js';
@@ -53,7 +56,7 @@ export { readList, type ListSource } from './collection/read-list.js';
 export type { CollectionView } from './declare/collection-view.js';
 export { ownedRows, type OwnedRows, type OwnedRowsSpec } from './http/owned-rows.js';
 
-// Tables, reads and sealed writes.
+// Tables: migrations, reads and writes.
 export { defineTable, createTables, type TableDecl, type RowOf } from './declare/table.js';
 export {
   type Db,
@@ -75,7 +78,7 @@ export {
 export { cacheRows, readOneCached, type RowCache } from './row-cache.js';
 export { PurgeSubject, type Purged } from './purge.js';
 
-// What areas do for and say to each other.
+// Services, events and hooks: what extensions do for each other and tell each other.
 export {
   defineService,
   method,
@@ -118,10 +121,10 @@ export {
 export { defineConfig, defineWork, defineWorker, type ConfigDecl, type WorkDecl, type WorkerDecl } from './declare/work.js';
 export { atOnce, allKnown, isThenable, whenKnown, type AtOnce, type AtOnceService } from './at-once.js';
 
-// The audit log: what an area does, told to it in the commit that does it.
+// Audit log: facts that are stored in the commit that they describe.
 export { AuditRecorded, auditFact, toolCallNote, AUDIT_CATEGORIES, AuditCategory, type AuditFact, type AuditNote } from './declare/audit.js';
 
-// The kernel's own hooks.
+// Hooks of the kernel: requests, tools, secrets, health and reports.
 export {
   HttpAdmit,
   HttpAuthenticate,
@@ -138,6 +141,8 @@ export {
   SecretResolve,
   SecretChange,
   StoragePurge,
+  BackupCollect,
+  BackupRestore,
   KernelReady,
   KernelGreet,
   GreetingLine,
@@ -152,10 +157,10 @@ export {
 } from './kernel-hooks.js';
 export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from './security.js';
 
-// Durable work.
+// Durable work: runs and steps that continue after a restart.
 export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
 
-// Streams of numbered frames.
+// Streams: numbered frames that a client can resume.
 export {
   defineFrames,
   defineStreamProjection,
@@ -170,7 +175,7 @@ export {
 } from './declare/frames.js';
 export type { Streams } from './http/streams.js';
 
-// Tools of agents, and what agents may do.
+// Tools and capabilities: what agents can do, and what they are allowed to do.
 export {
   defineTool,
   factsOf,
@@ -209,11 +214,11 @@ export {
 } from './declare/capability.js';
 export { mayUseShell, parseCommandLine, type CommandLine } from './command-line.js';
 
-// Commands: in a conversation, and in a terminal.
+// Commands: in a conversation and in the terminal.
 export { defineSlashCommand, namesOfSlashCommand, type SlashCommand, type SlashCommandFacts, type SlashCall, SlashAnswer } from './slash-command.js';
 export type { CommandDecl, CommandWordDecl, CommandColumn, CommandOutput, CommandSynonym, CompletionDecl } from './declare/command.js';
 
-// Effects on the world outside, each by its adapter of the context.
+// Adapters: HTTP requests, programs, files and secrets.
 export type {
   Egress,
   FetchInit,
@@ -234,7 +239,7 @@ export type {
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 
-// Small functions that every area needs the same way.
+// Text and small functions.
 export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
 export { violations, didYouMean, type Finding } from './schema/document-check.js';
 export { nearest } from './text/nearest.js';
@@ -246,8 +251,8 @@ export { isUuid } from './text/uuid.js';
 export { wordsOf, wordsAsked, wordList, foldedText } from './text/words.js';
 export { coversHost, isHostGranted, isPrivatePattern, targetOf } from './manifest/host-pattern.js';
 
-// For areas that administer svc itself: what the grant `kernel` and its narrower kinds show.
-export type { KernelView, ToolsView, LogView, LoggedLine } from './extension.js';
+// Administration: for extensions with the grant `kernel`, which manage svc itself.
+export type { KernelView, ReplicasView, ToolsView, LogView, LoggedLine } from './extension.js';
 export type { ExtensionStatus, ExtensionPlan } from './extension-status.js';
 export type { InstallRequest, InstallOptions, InstallProgress, UpgradeRequest, PackageOffer } from './installation.js';
 export type { SettingsView, SettingsApplied, SettingChanged } from './settings.js';

@@ -48,6 +48,8 @@ export interface OpenRun extends RunSubject {
   /** One running or waiting run per lane. */
   lane?: string;
   parentId?: string;
+  /** How many runs may be queued when this one must be: of its kind and subject, and of its kind. Beyond, `open` throws `journal_queue_full`. */
+  room?: { subject?: number; kind?: number };
   input: unknown;
 }
 
@@ -150,9 +152,15 @@ export interface RunFilter {
   lane?: string;
   subject?: string;
   parentId?: string;
+  /** True: runs that no other run began; false: the others. */
+  isTopLevel?: boolean;
   status?: readonly RunStatus[];
   /** ISO time: those that were accepted then or later. */
   since?: string;
+  /** ISO time: those that ended then or later. */
+  endedSince?: string;
+  /** ISO time: those that were accepted before it and that nobody has claimed yet. */
+  unclaimedBefore?: string;
   before?: string;
   limit?: number;
 }
@@ -218,8 +226,8 @@ export interface Journal {
   claim(kind: string, limit: number): Promise<LeasedRun[]>;
   /** Releases the lease so that another generation or process continues; the run keeps its position. */
   release(run: LeasedRun): Promise<void>;
-  /** Ends a run that nobody holds (queued or waiting). False when it is running or already over. */
-  cancel(actor: Actor, runId: string, why: RunError, also?: readonly Write[]): Promise<boolean>;
+  /** Ends a run that nobody holds (queued or waiting). False when it is running or already over; with `unclaimed`, also when somebody ever held it. */
+  cancel(actor: Actor, runId: string, why: RunError, also?: readonly Write[], only?: 'unclaimed'): Promise<boolean>;
   /**
    * Aborts the signal of a run with this error as its reason, whichever process holds it. Its row says it, too: a holder
    * elsewhere hears of it at once as a rule, else with its next beat, and whoever takes the run over, after a death of
@@ -235,6 +243,8 @@ export interface Journal {
   stepsOf(actor: Actor, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly JournalStep[]>>;
   /** Of the newest 1,000 runs unless `limit` says more (10,000 at most). An extension names a kind of its own. */
   summary(filter: Omit<RunFilter, 'before'>): Promise<RunSummary>;
+  /** How many runs a filter finds, by their status: all of them. An extension names a kind of its own. */
+  tally(filter: Omit<RunFilter, 'before' | 'limit'>): Promise<Readonly<Partial<Record<RunStatus, number>>>>;
   /** Newest first, 100 unless `limit` says more (1,000 at most); `before` is the last run of the previous page. An extension sees the kinds of its own, and names one of them. */
   list(filter: RunFilter): Promise<JournalRun[]>;
 }

@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<CliWord, CommandEntry>> = {
   ext: { isGroup: true, usage: 'ext list|info|enable|create|…', summary: 'list, switch and install extensions', load: () => import('./commands/ext.js') },
   dev: { usage: 'dev [FOLDER]', summary: 'develop an extension with live reload', load: () => import('./commands/dev.js') },
   config: { isGroup: true, usage: 'config show|get|set|edit|check|…', summary: 'the settings and their sources', load: () => import('./commands/config.js') },
+  storage: { isGroup: true, usage: 'storage status|migrate|reopen', summary: 'the database and moving it', load: () => import('./commands/storage.js') },
   open: { usage: 'open', summary: 'open the web page in a browser', load: () => import('./commands/daemon/open.js') },
   doctor: { usage: 'doctor', summary: 'find problems and fixes', load: () => import('./commands/daemon/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: "show the daemon's log", load: () => import('./commands/daemon/logs.js') },

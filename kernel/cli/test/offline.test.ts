@@ -52,7 +52,7 @@ describe('svc without a daemon', function () {
 
       expect(ran.code).to.equal(0);
       expect(existsSync(file)).to.equal(false);
-      expect((await bench.run(['doctor', '--accept-database'])).stdout).to.contain('Nothing had to be accepted');
+      expect((await bench.run(['doctor', '--accept-database'])).stdout).to.contain('There is nothing to accept');
     });
 
     it('fails on a value that does not fit, with its line', async () => {

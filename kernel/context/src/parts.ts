@@ -16,6 +16,7 @@ import type { KeyNeed } from '@svc/platform/config/owner-key';
 import type { Http } from '@svc/platform/http/http-server';
 import type { PlatformJournal } from '@svc/platform/journal/journal';
 import type { Log } from '@svc/platform/log/log';
+import type { Members } from '@svc/platform/members/members';
 import type { Purges } from '@svc/platform/purge/purges';
 import type { Storage } from '@svc/platform/storage/storage';
 import type { Projection } from '@svc/platform/streams/projections';
@@ -35,6 +36,7 @@ export interface PlatformParts {
   readonly bus: Bus;
   readonly storage: Storage;
   readonly journal: PlatformJournal;
+  readonly members: Members;
   readonly streams: Topics & StreamsAdmin;
   readonly http: Http;
   readonly secrets: SecretsAdapter;

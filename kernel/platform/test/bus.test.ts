@@ -1,83 +1,260 @@
-/** The promises of a bus (M1 to M4), kept by the one inside a process. */
+/** The promises of a bus (M1 to M4), kept by each that there is; and what the ones between processes promise besides (C1 to C5). */
+import { engines } from '@svc/testing/postgres/engines';
+import { type PostgresCluster, startCluster } from '@svc/testing/postgres/cluster';
 import { expect } from 'chai';
 import type { Bus } from '../src/bus/bus.js';
+import type { Carrier } from '../src/bus/carrier.js';
+import { createCarriedBus } from '../src/bus/carried-bus.js';
 import { createLocalBusHub } from '../src/bus/local-bus.js';
+import { postgresCarrier } from '../src/bus/postgres-carrier.js';
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const HELLO_MS = 200;
+const silent = { info: () => undefined, warn: () => undefined };
 
-describe('the bus inside a process', () => {
-  let failures: unknown[];
-  let a: Bus;
-  let b: Bus;
-  let received: string[];
+const until = async (holds: () => boolean, what: string): Promise<void> => {
+  for (const end = performance.now() + 20_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 5))) if (performance.now() > end) throw new Error(`never: ${what}`);
+};
 
-  beforeEach(() => {
-    const hub = createLocalBusHub();
-    failures = [];
-    received = [];
-    a = hub.join('a', (error) => failures.push(error));
-    b = hub.join('b', (error) => failures.push(error));
-    a.subscribe('choices', ({ extension }) => void received.push(`a:${extension}`));
-    b.subscribe('choices', ({ extension }) => void received.push(`b:${extension}`));
-  });
+interface Place {
+  readonly name: string;
+  /** Gives what joins members of one bus. */
+  open(): Promise<(name: string, failed: (error: unknown) => void) => Bus>;
+}
 
-  it('brings a message to every other member in order, and never to its sender', async () => {
-    a.publish('choices', { extension: 'one' });
-    a.publish('choices', { extension: 'two' });
-    b.publish('choices', { extension: 'three' });
-    await turn();
-    expect(received.filter((text) => text.startsWith('b:'))).to.deep.equal(['b:one', 'b:two']);
-    expect(received.filter((text) => text.startsWith('a:'))).to.deep.equal(['a:three']);
-  });
+const freshUrl = async (): Promise<string> => {
+  const postgres = engines.find(({ name }) => name === 'PostgreSQL');
+  await postgres?.start();
+  return (await postgres?.fresh())?.url ?? '';
+};
 
-  it('keeps channels apart', async () => {
-    a.publish('events', { event: 'x', data: 1 });
-    await turn();
-    expect(received).to.deep.equal([]);
-  });
+const carriedBy = (carrier: Carrier) => (name: string, failed: (error: unknown) => void) => createCarriedBus({ name, failed, log: silent, helloMs: HELLO_MS, carrier: async () => carrier });
 
-  it('calls nobody inside the call that published', async () => {
-    a.publish('choices', { extension: 'one' });
-    expect(received).to.deep.equal([]);
-    await turn();
-    expect(received).to.have.length(1);
-  });
+const places: readonly Place[] = [
+  {
+    name: 'inside a process',
+    open: async () => {
+      const hub = createLocalBusHub();
+      return hub.join;
+    },
+  },
+  { name: 'over PostgreSQL', open: async () => carriedBy(postgresCarrier(await freshUrl())) },
+];
 
-  it('says what a listener threw, and brings the message to the others', async () => {
-    const broken = b.subscribe('choices', () => {
-      throw new Error('broken');
+for (const place of places)
+  describe(`the bus ${place.name}`, function () {
+    this.timeout(90_000);
+    let join: Awaited<ReturnType<Place['open']>>;
+    let failures: unknown[];
+    let a: Bus;
+    let b: Bus;
+    let received: string[];
+
+    before(async () => {
+      join = await place.open();
     });
-    b.subscribe('choices', () => void received.push('b again'));
-    a.publish('choices', { extension: 'one' });
-    await turn();
-    expect(failures.map(String)).to.deep.equal(['Error: broken']);
-    expect(received).to.deep.equal(['b:one', 'b again']);
-    await broken.dispose();
-    a.publish('choices', { extension: 'two' });
-    await turn();
-    expect(failures).to.have.length(1);
+    beforeEach(async () => {
+      failures = [];
+      received = [];
+      a = join('a', (error) => failures.push(error));
+      b = join('b', (error) => failures.push(error));
+      a.subscribe('choices', ({ extension }) => void received.push(`a:${extension}`));
+      b.subscribe('choices', ({ extension }) => void received.push(`b:${extension}`));
+      await until(() => a.state().peers.includes('b') && b.state().peers.includes('a'), 'both know each other');
+    });
+    afterEach(async () => {
+      await a.close();
+      await b.close();
+    });
+
+    it('brings a message to every other member in order, and never to its sender', async () => {
+      for (const extension of ['one', 'two']) a.publish('choices', { extension });
+      b.publish('choices', { extension: 'three' });
+      await until(() => received.length >= 3, 'three messages');
+      expect(received.filter((text) => text.startsWith('b:'))).to.deep.equal(['b:one', 'b:two']);
+      expect(received.filter((text) => text.startsWith('a:'))).to.deep.equal(['a:three']);
+    });
+
+    it('keeps channels apart', async () => {
+      a.publish('events', { event: 'x', data: 1 });
+      a.publish('choices', { extension: 'last' });
+      await until(() => received.length > 0, 'the last message');
+      expect(received).to.deep.equal(['b:last']);
+    });
+
+    it('calls nobody inside the call that published', async () => {
+      a.publish('choices', { extension: 'one' });
+      expect(received).to.deep.equal([]);
+      await until(() => received.length === 1, 'the message');
+    });
+
+    it('says what a listener threw, and brings the message to the others', async () => {
+      const broken = b.subscribe('choices', () => {
+        throw new Error('broken');
+      });
+      b.subscribe('choices', () => void received.push('b again'));
+      a.publish('choices', { extension: 'one' });
+      await until(() => received.includes('b again'), 'the message');
+      expect(failures.map(String)).to.deep.equal(['Error: broken']);
+      await broken.dispose();
+      a.publish('choices', { extension: 'two' });
+      await until(() => received.includes('b:two'), 'the second message');
+      expect(failures).to.have.length(1);
+    });
+
+    it('says nothing to a member that left, and forgets it', async () => {
+      await b.close();
+      await until(() => a.state().peers.length === 0, 'nobody else is there');
+      a.publish('choices', { extension: 'one' });
+      b.publish('choices', { extension: 'two' });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(received).to.deep.equal([]);
+    });
   });
 
-  it('is never alone where others work on the database whom it does not reach', () => {
-    expect(
-      createLocalBusHub({ soleWriter: false })
-        .join('c', () => undefined)
-        .isAlone(),
-    ).to.equal(false);
-    expect(
-      createLocalBusHub()
-        .join('c', () => undefined)
-        .isAlone(),
-    ).to.equal(true);
+it('the bus inside a process knows when nobody else is there', async () => {
+  const hub = createLocalBusHub();
+  const [a, b] = ['a', 'b'].map((name) => hub.join(name, () => undefined)) as [Bus, Bus];
+  expect(a.isAlone()).to.equal(false);
+  await b.close();
+  expect(a.isAlone()).to.equal(true);
+});
+
+describe('a bus between processes', function () {
+  this.timeout(90_000);
+  let url: string;
+  let members: Bus[];
+  let sent: string[];
+
+  const counting = (carrier: Carrier): Carrier => ({
+    ...carrier,
+    connect: async (events) => {
+      const connection = await carrier.connect(events);
+      return {
+        ...connection,
+        send: (packets) => {
+          sent.push(...packets);
+          return connection.send(packets);
+        },
+      };
+    },
+  });
+  const join = (name: string, at = url, helloMs = 60_000): Bus => {
+    const bus = createCarriedBus({ name, failed: (error) => expect.fail(String(error)), log: silent, helloMs, carrier: async () => counting(postgresCarrier(at)) });
+    members.push(bus);
+    return bus;
+  };
+  const meet = (...buses: readonly Bus[]): Promise<void> => until(() => buses.every((bus) => bus.state().peers.length === buses.length - 1), 'all know each other');
+
+  before(async () => {
+    url = await freshUrl();
+  });
+  beforeEach(() => {
+    members = [];
+    sent = [];
+  });
+  afterEach(async () => {
+    await Promise.all(members.map((bus) => bus.close()));
   });
 
-  it('knows when nobody else is there', async () => {
-    expect(a.isAlone()).to.equal(false);
-    await b.close();
-    expect(a.isAlone()).to.equal(true);
+  it('sends what is published together in one packet, and nothing while nobody was heard of', async () => {
+    const a = join('a', url, HELLO_MS);
+    await until(() => a.state().isConnected, 'connected');
+    await new Promise((resolve) => setTimeout(resolve, HELLO_MS * 1.5));
+    sent.length = 0;
+    a.publish('choices', { extension: 'unheard' });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(sent.filter((packet) => packet.includes('unheard'))).to.deep.equal([]);
+
+    const b = join('b', url, HELLO_MS);
+    await meet(a, b);
+    const received: string[] = [];
+    b.subscribe('choices', ({ extension }) => void received.push(extension));
+    sent.length = 0;
+    for (let n = 0; n < 100; n++) a.publish('choices', { extension: String(n) });
+    await until(() => received.length === 100, 'all messages');
+    expect(received).to.deep.equal(Array.from({ length: 100 }, (_, n) => String(n)));
+    expect(sent.filter((packet) => packet.includes('choices')).length).to.be.lessThan(3);
+  });
+
+  it('brings a message of a megabyte whole, whatever is in it', async () => {
+    const [a, b] = [join('a'), join('b')];
+    await meet(a, b);
+    const received: unknown[] = [];
+    b.subscribe('events', ({ data }) => void received.push(data));
+    const data = '"\\\u0000é漢🙂'.repeat(60_000);
+    a.publish('events', { event: 'x', data });
+    a.publish('events', { event: 'x', data: 'after' });
+    await until(() => received.length === 2, 'both messages');
+    expect(received[0] === data).to.equal(true);
+    expect(received[1]).to.equal('after');
+  });
+
+  it('tells its users to look at the rows when a message was too large, or a connection was lost, and goes on', async () => {
+    const [a, b] = [join('a'), join('b')];
+    await meet(a, b);
+    let gaps = 0;
+    const received: string[] = [];
+    b.onGap(() => void gaps++);
+    b.subscribe('choices', ({ extension }) => void received.push(extension));
+    a.publish('events', { event: 'x', data: 'x'.repeat(3_000_000) });
     a.publish('choices', { extension: 'one' });
-    b.publish('choices', { extension: 'two' });
-    await turn();
-    expect(received.filter((text) => text.startsWith('b:'))).to.deep.equal([]);
+    await until(() => gaps === 1 && received.length === 1, 'a gap and the message after it');
+
+    const [{ admin }] = [await cluster()];
+    await admin("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc bus' AND datname = current_database()", url);
+    await until(() => gaps >= 2 && b.state().isConnected && a.state().isConnected, 'both are back');
+    await until(() => {
+      a.publish('choices', { extension: 'two' });
+      return received.includes('two');
+    }, 'a message after that');
+  });
+
+  it('is opened anew when its own hello does not come back', async () => {
+    let connections = 0;
+    const deaf: Carrier = {
+      kind: 'postgres',
+      maxBytes: 7_900,
+      reasonOf: String,
+      connect: async () => {
+        connections++;
+        return { send: async () => undefined, close: async () => undefined };
+      },
+    };
+    const bus = createCarriedBus({ name: 'a', failed: () => undefined, log: silent, helloMs: 20, carrier: async () => deaf });
+    members.push(bus);
+    await until(() => connections >= 2, 'a second connection');
+    await until(() => (bus.state().problem ?? '').includes('do not come back'), 'the problem is said');
+  });
+
+  it('waits for a server that is away, and names neither user nor password', async () => {
+    const own = await startCluster({ maxConnections: 10 });
+    try {
+      const at = await own.fresh();
+      await own.crash();
+      const [a, b] = [join('a', at), join('b', at)];
+      await until(() => a.state().problem !== undefined, 'a problem');
+      expect(a.state()).to.deep.equal({ carrier: 'postgres', isConnected: false, peers: [], problem: 'nothing answers at this address' });
+      a.publish('choices', { extension: 'lost' });
+      await own.start();
+      await meet(a, b);
+    } finally {
+      await Promise.all(members.map((bus) => bus.close()));
+      await own.stop();
+    }
+  });
+
+  it('ignores what others write to its channel', async () => {
+    const [a, b] = [join('a'), join('b')];
+    await meet(a, b);
+    const received: string[] = [];
+    b.subscribe('choices', ({ extension }) => void received.push(extension));
+    const { admin } = await cluster();
+    for (const text of ['', 'hello', '[]', 'null', '{"by":1}', '{"by":"x","n":"y"}', '{"by":"x","n":1,"say":7}', '{"by":"x","n":2,"say":[["choices"]]}', '{"by":"x","n":3,"say":[["choices","{"]]}'])
+      await admin(`SELECT pg_notify('svc_bus', '${text}')`, url);
+    a.publish('choices', { extension: 'real' });
+    await until(() => received.length > 0, 'the real message');
+    expect(received).to.deep.equal(['real']);
   });
 });
+
+const cluster = async (): Promise<PostgresCluster> => (await import('@svc/testing/postgres/cluster')).sharedCluster();

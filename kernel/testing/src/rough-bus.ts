@@ -61,6 +61,8 @@ export const createRoughBus = ({ random, lost, maxDelayMs }: RoughBusOptions): R
           later(channel, () => inner.publish(channel, JSON.parse(text)));
         },
         subscribe: (channel, fn): Disposable => inner.subscribe(channel, (message) => void (away.has(name) || fn(message))),
+        onGap: inner.onGap,
+        state: inner.state,
         close: async () => {
           for (const timer of waiting) clearTimeout(timer);
           waiting.clear();

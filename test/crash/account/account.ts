@@ -86,19 +86,22 @@ const countEffects = (account: Account, ledger: Ledger, effects: Effects): void 
   for (const [mark, times] of timesOf(effects.never)) if (times > 1) fault(account, 'repeated', `count_never ${mark} happened ${times} times`);
   for (const [mark, times] of timesOf(effects.keyed)) if (times > 1) fault(account, 'repeated', `count_keyed ${mark} came under ${times} call ids`);
   const happened = new Set([...effects.never, ...effects.keyed]);
-  for (const { mark, statuses } of callsIn(ledger)) {
+  for (const { mark, said, statuses } of callsIn(ledger)) {
     if (statuses.length !== 1) account.problems.push(`the call ${mark} has ${statuses.length} results`);
     if (statuses[0] === 'outcome_unknown') account.unknownReported += 1;
-    else if (statuses[0] !== 'completed') account.problems.push(`the call ${mark} ended as ${statuses[0]}`);
+    else if (statuses[0] !== 'completed') account.problems.push(`the call ${mark} ended as ${statuses[0]}: ${said}`);
     else if (!happened.has(mark)) account.problems.push(`the call ${mark} is said to be completed and never happened`);
   }
 };
 
 /** Counted calls with the statuses of their results. */
-const callsIn = (ledger: Ledger): Array<{ mark: string; statuses: string[] }> =>
+const callsIn = (ledger: Ledger): Array<{ mark: string; statuses: string[]; said: string }> =>
   ledger.entries
     .filter((entry) => entry.kind === 'tool_call' && /^count_(never|keyed)$/.test(entry.body.tool ?? ''))
-    .map((call) => ({ mark: call.body.args?.mark ?? '', statuses: ledger.entries.filter((entry) => entry.kind === 'tool_result' && isOf(entry, call)).map((entry) => entry.body.status ?? 'none') }));
+    .map((call) => {
+      const results = ledger.entries.filter((entry) => entry.kind === 'tool_result' && isOf(entry, call)).map(({ body }) => body);
+      return { mark: call.body.args?.mark ?? '', statuses: results.map(({ status }) => status ?? 'none'), said: JSON.stringify(results[0] ?? {}).slice(0, 300) };
+    });
 
 const isOf = (result: EntryRow, call: EntryRow): boolean => result.session_id === call.session_id && result.body.callId === call.body.callId;
 

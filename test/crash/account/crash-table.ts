@@ -1,4 +1,5 @@
-/** The table that the crash test prints: Markdown, whose columns stand in line on a terminal too. */
+/** The table that the crash test prints. */
+import { markdownTable } from './markdown-table.js';
 import { type Account, addAccounts, emptyAccount } from './account.js';
 
 export interface Row {
@@ -18,11 +19,7 @@ export const crashTable = (rows: readonly Row[]): string => {
     total.kills += row.kills;
     addAccounts(total.account, row.account);
   }
-  const cells = [...rows, total].map(cellsOf);
-  const widths = HEAD.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string => `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
-  return [line(HEAD), rule, ...cells.map(line)].join('\n');
+  return markdownTable(HEAD, [...rows, total].map(cellsOf));
 };
 
 const cellsOf = ({ where, points, kills, account }: Row): string[] => [

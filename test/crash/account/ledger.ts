@@ -70,7 +70,8 @@ interface Opened {
   close(): Promise<void>;
 }
 
-const openReadOnly = ({ file, url }: Database): Promise<Opened> => (url === undefined ? openFile(file) : openServer(url));
+/** Closed by whoever opened it. */
+export const openReadOnly = ({ file, url }: Database): Promise<Opened> => (url === undefined ? openFile(file) : openServer(url));
 
 const openFile = async (file: string): Promise<Opened> => {
   const db = await new Promise<sqlite3.Database>((resolve, reject) => {

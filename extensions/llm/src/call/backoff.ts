@@ -2,7 +2,7 @@
 import type { LlmConfig } from '../config.js';
 
 /** A provider that hints at more than this is left for the next model of the chain, where there is one. */
-const LONG_HINT_MS = 10_000;
+export const LONG_HINT_MS = 10_000;
 
 export interface WaitInput {
   /** 1 before the first retry. */

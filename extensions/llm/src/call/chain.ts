@@ -3,16 +3,20 @@
  *
  * L1  Each model of the chain is tried once, in order; its own retries are part of that try.
  * L2  Every attempt stands in the answer, or in the error's details.
- * L3  Once somebody has heard a part of an answer, no other model answers: half an answer is an error.
- * L4  What a failed attempt used is billed too.
+ * L3  Once a part of an answer was shown, no other follows it, unless the caller can take it back: then it is told to. Half an answer is an error.
+ * L4  What a failed attempt used is billed too, and settled before the next attempt is reserved.
+ * L6  A request that is longer than the window of its model is not sent: the next model is asked, or the caller is told.
+ * L5  All of it ends within the time of a turn: waits that would last longer are not begun.
  */
 import { type AtOnce, type Ids, isSvcError, type SvcError } from '@svc/api';
 import type { LlmConfig } from '../config.js';
 import type { Attempt, LeftOut, ModelAnswer, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
 import { llmErrors } from '../errors.js';
-import { type CallDeps, callModel, failedAttempt, type Said } from './model-call.js';
+import { estimateInput } from '../money/pricing.js';
+import { type CallDeps, callModel, type Discarded, failedAttempt } from './model-call.js';
 import { ModelFailure } from './model-failure.js';
 import { heldBy } from './parameters.js';
+import type { Said } from './said.js';
 import type { Choice, Resolved } from '../resolution.js';
 import { withRoom } from './thinking.js';
 
@@ -36,6 +40,9 @@ export interface ChainCall {
   readonly onThought: ((text: string) => void) | undefined;
   readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
+  readonly onDiscarded?: ((discarded: Discarded) => void) | undefined;
+  /** Settles what a failed attempt used, and reserves the next. What it throws ends the call. */
+  readonly onBilled?: ((bill: Bill, attempts: readonly Attempt[]) => Promise<void>) | undefined;
 }
 
 export interface Bill {
@@ -61,6 +68,7 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
   const attempts: Attempt[] = [];
   const bills: Bill[] = [];
   const failed: Failed[] = [];
+  const endsAt = deps.clock.mono() + Math.max(call.config.turn_timeout_secs * 1_000, call.request.timeoutMs ?? 0);
   for (const [index, choice] of chain.entries()) {
     const resolved = await tryResolve(deps, choice, call.request);
     if ('refused' in resolved) {
@@ -70,15 +78,34 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
     }
     const { kept, leftOut } = checkParameters(resolved, call.request.parameters);
     const request = fitted(call.request, resolved, leftOut.length === 0 ? call.request.parameters : kept);
-    const result = await callModel(deps, { ...call, resolved, request, leftOut, hasNextModel: index < chain.length - 1, attempts });
-    for (const usage of result.billed) bills.push({ provider: resolved.provider, model: resolved.model, usage });
+    const tooLong = longerThanWindow(resolved, request);
+    if (tooLong) {
+      attempts.push({ ...failedAttempt(resolved, tooLong, 0, 0), skipped: true });
+      failed.push({ choice: resolved, failure: tooLong });
+      continue;
+    }
+    const hasNextModel = index < chain.length - 1;
+    const billOf = (usage: Usage): Bill => ({ provider: resolved.provider, model: resolved.model, usage });
+    const settled: Usage[] = [];
+    const onBilled = async (usage: Usage): Promise<void> => {
+      settled.push(usage);
+      const bill = billOf(usage);
+      bills.push(bill);
+      await call.onBilled?.(bill, attempts);
+    };
+    const result = await callModel(deps, { ...call, resolved, request, leftOut, hasNextModel, endsAt, attempts, onBilled });
+    const unsettled = result.billed.filter((usage) => !settled.includes(usage)).map(billOf);
+    bills.push(...unsettled);
     if (result.ok) {
       deps.keyTaken(resolved.provider);
       return { ok: true, resolved, said: result.answer, attempts, bills };
     }
     failed.push({ choice: resolved, failure: result.failure });
     if (result.failure.errorClass === 'auth') await deps.keyRefused(resolved.provider);
-    if (result.spoken || result.failure.errorClass === 'cancelled') break;
+    const mayGoOn = result.failure.errorClass !== 'cancelled' && hasNextModel && deps.clock.mono() < endsAt && (!result.spoken || call.onDiscarded !== undefined);
+    if (!mayGoOn) break;
+    if (result.spoken) call.onDiscarded?.({ why: result.failure.errorClass, provider: resolved.provider });
+    for (const bill of unsettled) await call.onBilled?.(bill, attempts);
   }
   return { ok: false, error: chainError(failed, attempts), attempts, bills };
 };
@@ -117,6 +144,17 @@ export const checkParameters = ({ record, provider, model }: Resolved, asked: Pa
 const fitted = ({ parameters: _asked, ...request }: ModelRequest, { info, canThink }: Resolved, parameters: Parameters | undefined): ModelRequest =>
   withRoom({ ...request, ...(parameters ? { parameters } : {}) }, { canThink, maxOutputTokens: info?.max_output_tokens });
 
+/** Of the estimate: texts have more or fewer letters to a token, and what may yet fit is asked. */
+const WINDOW_MARGIN = 1.25;
+
+/** A request that no model of this window can read is not sent. Of a model that the catalog does not know, the provider decides. */
+const longerThanWindow = ({ info }: Resolved, request: ModelRequest): ModelFailure | undefined => {
+  if (info === undefined) return undefined;
+  const tokens = estimateInput(request);
+  if (tokens <= info.context_window * WINDOW_MARGIN) return undefined;
+  return new ModelFailure('context_too_long', `not called, because the request has about ${tokens} tokens and the model reads ${info.context_window}`);
+};
+
 const FACTORY: Readonly<Record<ModelErrorClass, (provider: string, model: string, said: string) => SvcError>> = {
   auth: llmErrors.provider_auth,
   credit: llmErrors.provider_credit,
@@ -124,6 +162,7 @@ const FACTORY: Readonly<Record<ModelErrorClass, (provider: string, model: string
   overloaded: llmErrors.provider_overloaded,
   model_not_found: llmErrors.provider_model_missing,
   context_too_long: llmErrors.context_too_long,
+  content: llmErrors.content_refused,
   bad_request: llmErrors.provider_rejected,
   timeout: llmErrors.provider_timeout,
   network: llmErrors.provider_unreachable,

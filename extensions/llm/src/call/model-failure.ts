@@ -1,12 +1,12 @@
 /** What went wrong with one model call, as a class that decides about retry and fallback, and a text that may be shown. */
 import { isTable } from '@svc/api';
 import type { ModelErrorClass } from '../contract.js';
+import { classify, type Codes, codesIn, NO_CODES } from './classification.js';
 import type { ParameterName } from './parameters.js';
+import { retryAfterIn } from './retry-after.js';
 import { withoutSecrets } from './secret-words.js';
 
 const MAX_READ_CHARS = 20_000;
-/** Longer hints are not believed: nobody holds a run for a day because of one header. */
-const MAX_RETRY_AFTER_MS = 300_000;
 
 /** A class because it is thrown through generators of any driver and recognised by `instanceof` inside this one bundle. */
 export class ModelFailure extends Error {
@@ -30,52 +30,37 @@ export class ModelFailure extends Error {
 const PASSING: ReadonlySet<ModelErrorClass> = new Set(['rate_limit', 'overloaded', 'server', 'network', 'timeout', 'half_stream']);
 export const isPassing = (errorClass: ModelErrorClass): boolean => PASSING.has(errorClass);
 
-/** The class of an HTTP status, read together with what the body says, because providers share few conventions. */
-export const classify = (status: number, said: string): ModelErrorClass => {
-  // Gemini refuses a key with 400.
-  if (status === 401 || status === 403 || /API key not valid|API_KEY_INVALID/i.test(said)) return 'auth';
-  if (status === 402 || /insufficient_quota|credit balance|billing|exceeded your current quota/i.test(said)) return 'credit';
-  if (status === 429) return 'rate_limit';
-  if (status === 529 || status === 503 || /overloaded/i.test(said)) return 'overloaded';
-  if (status === 408 || status === 504) return 'timeout';
-  if (status === 413 || /context.{0,10}length|maximum context|prompt is too long|too many tokens|context window|exceeds the maximum number of tokens/i.test(said)) return 'context_too_long';
-  if (status === 404 || (/model/i.test(said) && /not[ _]found|does not exist|not supported/i.test(said))) return 'model_not_found';
-  return status >= 500 ? 'server' : 'bad_request';
-};
-
-/** The failure that an HTTP error answer stands for. `nowMs` turns an HTTP date of Retry-After into a wait. */
-export const failureOfAnswer = (status: number, headers: Readonly<Record<string, string>>, body: string, nowMs: number): ModelFailure => {
-  const said = saidBy(body);
-  const delay = retryDelayIn(body);
-  const read = classify(status, said);
+/** The failure that an HTTP error answer stands for. `nowMs` turns a point in time into a wait; `known` are the codes of the protocol. */
+export const failureOfAnswer = (status: number, headers: Readonly<Record<string, string>>, body: string, nowMs: number, known: Codes = NO_CODES): ModelFailure => {
+  const { said, codes } = readError(body);
+  const retryAfterMs = retryAfterIn(headers, body, nowMs);
+  const read = classify(status, said, codes, known);
   // A quota that is free again in so many seconds is no bill that nobody paid, though Gemini uses the same words for both.
-  const errorClass = read === 'credit' && status === 429 && delay !== undefined ? 'rate_limit' : read;
+  const errorClass = read === 'credit' && status === 429 && retryAfterMs !== undefined && !codes.includes('insufficient_quota') ? 'rate_limit' : read;
   const shown = withoutSecrets(said, errorClass === 'auth');
-  return new ModelFailure(errorClass, shown === '' ? `HTTP ${status}` : `HTTP ${status}: ${shown}`, { httpStatus: status, retryAfterMs: retryAfter(headers['retry-after'] ?? delay, nowMs) });
+  return new ModelFailure(errorClass, shown === '' ? `HTTP ${status}` : `HTTP ${status}: ${shown}`, { httpStatus: status, retryAfterMs });
 };
 
-/** Of Google's RetryInfo, in seconds: it sends no header. */
-const retryDelayIn = (body: string): string | undefined => /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body.slice(0, MAX_READ_CHARS))?.[1];
-
-/** Retry-After in seconds or as an HTTP date (RFC 9110, 10.2.3), as milliseconds from now, at most 300 s. */
-export const retryAfter = (value: string | undefined, nowMs: number): number | undefined => {
-  if (value === undefined) return undefined;
-  const trimmed = value.trim();
-  const ms = /^\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) * 1_000 : Date.parse(trimmed) - nowMs;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) : undefined;
+/** A failure that the provider reports inside a stream that began with 200. */
+export const failureInStream = (error: unknown, known: Codes, statuses: Readonly<Record<string, number>> = {}): ModelFailure => {
+  const { code, message } = isTable(error) ? error : { code: undefined, message: error };
+  const codes = codesIn(error);
+  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : codes.map((one) => statuses[one]).find((one) => one !== undefined);
+  const text = typeof message === 'string' ? message : 'the provider reported an error in the stream';
+  const errorClass = classify(status ?? 500, text, codes, known);
+  return new ModelFailure(errorClass, withoutSecrets(text, errorClass === 'auth'), { httpStatus: status ?? 200 });
 };
 
 /** The human part of an error body: `{error: {message}}`, `{error: text}`, `{message}`, else the text of the body without markup. */
-const saidBy = (body: string): string => {
+const readError = (body: string): { said: string; codes: readonly string[] } => {
   const head = body.slice(0, MAX_READ_CHARS);
   try {
-    const found = messageIn(JSON.parse(head));
-    if (found !== undefined) return found;
+    const value: unknown = JSON.parse(head);
+    return { said: messageIn(value) ?? head, codes: codesIn(value) };
   } catch {
     // Not JSON: a proxy's page. What stands between its tags is all there is to tell.
-    return withoutMarkup(head);
+    return { said: withoutMarkup(head), codes: [] };
   }
-  return head;
 };
 
 /** In one pass: where a script or a tag does not end, nothing after it is text. */

@@ -1,11 +1,14 @@
 /** What a call says while it goes on, for whoever takes it by a loop: what was put while nobody took it is taken together, thoughts before text, and at the end the answer. */
 import type { AnswerPiece, LeftOut, ModelAnswer, RetryWait } from '../contract.js';
+import type { Discarded } from './model-call.js';
 
 export interface Pieces {
   put(text: string): void;
   think(text: string): void;
   /** Of several that nobody took meanwhile, the last. */
   waits(wait: RetryWait): void;
+  /** All that was put so far is void. */
+  discarded(discarded: Discarded): void;
   /** Before the text. */
   leftOut(parameters: readonly LeftOut[]): void;
   /** The text, then what `answer` comes to. `left` is called when the loop ends before that. */
@@ -22,12 +25,15 @@ export const createPieces = (): Pieces => {
   let thought = '';
   let why: RetryWait | undefined;
   let unasked: readonly LeftOut[] = [];
+  let isTaken = false;
+  let voided: Discarded | undefined;
   let isAnswered = false;
   let isOver = false;
   let wake: ((piece: Piece | Promise<Piece>) => void) | undefined;
   const takeText = (): Piece => {
     const text = waiting;
     waiting = '';
+    isTaken = true;
     return { done: false, value: { text } };
   };
   const takeThought = (): Piece => {
@@ -38,6 +44,10 @@ export const createPieces = (): Pieces => {
   const takeWhy = (waits: RetryWait): Piece => {
     why = undefined;
     return { done: false, value: { waits } };
+  };
+  const takeDiscarded = (discarded: Discarded): Piece => {
+    voided = undefined;
+    return { done: false, value: { discarded } };
   };
   const takeLeftOut = (): Piece => {
     const leftOut = unasked;
@@ -67,6 +77,15 @@ export const createPieces = (): Pieces => {
       if (wake) give(() => takeWhy(wait));
       else why = wait;
     },
+    discarded: (discarded) => {
+      waiting = '';
+      thought = '';
+      // Of what nobody took there is nothing to take back.
+      if (!isTaken) return;
+      isTaken = false;
+      if (wake) give(() => takeDiscarded(discarded));
+      else voided = discarded;
+    },
     leftOut: (parameters) => {
       unasked = parameters;
       give(takeLeftOut);
@@ -80,6 +99,7 @@ export const createPieces = (): Pieces => {
       const pieces: AsyncIterableIterator<AnswerPiece> = {
         [Symbol.asyncIterator]: () => pieces,
         next: () => {
+          if (voided) return Promise.resolve(takeDiscarded(voided));
           if (unasked.length > 0) return Promise.resolve(takeLeftOut());
           if (thought !== '') return Promise.resolve(takeThought());
           if (waiting !== '') return Promise.resolve(takeText());

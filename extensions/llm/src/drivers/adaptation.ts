@@ -24,6 +24,8 @@ export interface Adaptation {
   readonly noStreamOptions?: boolean;
   /** Models that cannot call tools refuse to be told of them. */
   readonly noTools?: boolean;
+  /** Mistral takes ids of calls of nine letters and digits alone. */
+  readonly shortIds?: boolean;
   /** Models that cannot be told to think refuse to be. */
   readonly noThinking?: boolean;
 }
@@ -102,6 +104,7 @@ const adapted = (now: Adaptation, error: ModelFailure, request: ModelRequest): A
     if (parameter.key === 'temperature' && ONLY_DEFAULT.test(said) && now.onlyTemperature === undefined) return { ...now, onlyTemperature: 1 };
     return { ...now, refuses: [...(now.refuses ?? []), parameter.key] };
   }
+  if (/tool call id/i.test(said) && /length of 9/i.test(said) && !now.shortIds) return { ...now, shortIds: true };
   if (/max_completion_tokens/.test(said) && !now.completionTokens) return { ...now, completionTokens: true };
   if (/thinking|reasoning_effort/.test(said) && !now.noThinking) return { ...now, noThinking: true };
   if (/temperature/.test(said) && !now.noTemperature) return { ...now, noTemperature: true };

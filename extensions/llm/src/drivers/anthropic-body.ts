@@ -3,6 +3,7 @@ import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema 
 import { remembered } from '../remembered.js';
 import { type Adaptation, temperatureOf } from './adaptation.js';
 import { bodyText, listText } from './body-text.js';
+import { wirePart } from './wire-parts.js';
 
 export const anthropicBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
   bodyText(
@@ -37,12 +38,14 @@ const ownTemperature = (request: ModelRequest, adaptation: Adaptation): object =
 const mayThink = ({ thinking, messages }: ModelRequest, { noThinking }: Adaptation): boolean =>
   thinking !== undefined && !noThinking && !messages.at(-1)?.parts.some((part) => part.type === 'tool_result');
 
-/** Empty texts and empty messages are refused by the protocol, so they are left out. Results stand before what the person said. */
+/** Texts of blanks alone are refused by the protocol, so they are left out. Results stand before what the person said. A message of the user is never empty: it may be the only one. */
 const wireMessage = (message: ModelMessage): unknown[] => {
-  const results = message.parts.filter((part) => part.type === 'tool_result');
-  const others = message.parts.filter((part) => part.type !== 'tool_result' && !(part.type === 'text' && part.text === ''));
+  const parts = message.parts.map((part) => wirePart(part));
+  const results = parts.filter((part) => part.type === 'tool_result');
+  const others = parts.filter((part) => part.type !== 'tool_result' && !(part.type === 'text' && part.text.trim() === ''));
   const content = [...results, ...others].map(block);
-  return content.length === 0 ? [] : [{ role: message.role, content }];
+  if (content.length > 0) return [{ role: message.role, content }];
+  return message.role === 'user' ? [{ role: 'user', content: [{ type: 'text', text: '(empty)' }] }] : [];
 };
 
 const block = (part: ContentPart): unknown => {

@@ -1,27 +1,28 @@
 /**
  * The Anthropic messages protocol (https://docs.anthropic.com/en/api/messages-streaming).
  *
- * A1  A stream ends with `message_stop`; one that ends without it is half a stream.
+ * A1  A stream ends with a stop reason and `message_stop`; one that ends without either is half a stream.
  * A2  Input tokens come with `message_start` (cached ones apart, they count too), output tokens with `message_delta`, as running totals.
  * A3  A tool call is a content block: its name at the start, its arguments as pieces of JSON text.
  * A4  Thoughts are blocks of their own, before what is said; those that are withheld have no text.
  */
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
 import type { Driver, Emit } from './driver.js';
-import { classify, ModelFailure } from '../call/model-failure.js';
-import { withoutSecrets } from '../call/secret-words.js';
+import { failureInStream, ModelFailure } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
 import { anthropicBody } from './anthropic-body.js';
+import { ANTHROPIC_CODES, ANTHROPIC_STATUSES } from './anthropic-codes.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
+import { tokensIn, tokensOfParts, usageEvent } from './token-count.js';
 
 const PROTOCOL_VERSION = '2023-06-01';
 const MAX_CALLS = 128;
 
 interface WireUsage {
-  readonly input_tokens?: number;
-  readonly cache_creation_input_tokens?: number;
-  readonly cache_read_input_tokens?: number;
-  readonly output_tokens?: number;
+  readonly input_tokens?: unknown;
+  readonly cache_creation_input_tokens?: unknown;
+  readonly cache_read_input_tokens?: unknown;
+  readonly output_tokens?: unknown;
 }
 interface WireEvent {
   readonly type?: string;
@@ -39,18 +40,6 @@ interface Reading {
   isStopped: boolean;
 }
 
-/** Statuses that the error types of a stream stand for. */
-const STATUS_OF: Readonly<Record<string, number>> = {
-  overloaded_error: 529,
-  rate_limit_error: 429,
-  authentication_error: 401,
-  permission_error: 403,
-  invalid_request_error: 400,
-  not_found_error: 404,
-  request_too_large: 413,
-  timeout_error: 504,
-};
-
 export const createAnthropicDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
@@ -65,6 +54,7 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     url: `${target.baseUrl}/v1/messages`,
     headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'anthropic-version': PROTOCOL_VERSION },
     keyHeader: 'x-api-key',
+    codes: ANTHROPIC_CODES,
     body: anthropicBody(target, request, adaptation),
   };
   await exchange(deps, target, outgoing, signal, (data) => {
@@ -72,7 +62,7 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     if (event) emit(event);
     return reading.isStopped;
   });
-  if (!reading.isStopped) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
+  if (!reading.isStopped || reading.stopReason === undefined) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   for (const { id, name, args } of reading.calls.values()) emit({ type: 'call', id, name, argsText: args });
   emit({ type: 'stop', reason: stopReason(reading.stopReason, reading.calls.size) });
 };
@@ -93,7 +83,7 @@ const take = (reading: Reading, event: WireEvent): DriverEvent | undefined => {
       reading.isStopped = true;
       return undefined;
     case 'error':
-      throw failureInStream(event.error);
+      throw failureInStream(event.error, ANTHROPIC_CODES, ANTHROPIC_STATUSES);
     default:
       return undefined;
   }
@@ -123,18 +113,12 @@ const takeBlock = (reading: Reading, { index = 0, content_block: block }: WireEv
 /** A2. */
 const usageOf = (usage: WireUsage | undefined): DriverEvent | undefined => {
   if (!usage) return undefined;
-  const input = usage.input_tokens === undefined ? undefined : usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0);
-  return { type: 'usage', ...(input === undefined ? {} : { inputTokens: input }), ...(usage.output_tokens === undefined ? {} : { outputTokens: usage.output_tokens }) };
+  const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
+  return usageEvent(tokensOfParts(input_tokens, cache_creation_input_tokens, cache_read_input_tokens), tokensIn(output_tokens));
 };
 
 const stopReason = (reason: string | undefined, calls: number): ModelAnswer['stop'] => {
   if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length';
   if (reason === 'refusal') return 'content_filter';
   return calls > 0 ? 'tool_calls' : 'end';
-};
-
-const failureInStream = (error: WireEvent['error']): ModelFailure => {
-  const status = STATUS_OF[error?.type ?? ''] ?? 500;
-  const said = withoutSecrets(error?.message ?? 'the provider reported an error in the stream', status === 401 || status === 403);
-  return new ModelFailure(classify(status, said), said, { httpStatus: status });
 };

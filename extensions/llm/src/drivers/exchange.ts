@@ -2,6 +2,7 @@
 import { type ExtensionContext, type FetchResponse, isSvcError, isTable } from '@svc/api';
 import { createParser } from 'eventsource-parser';
 import { type DriverFailure, type DriverTarget, ModelErrorClass } from '../contract.js';
+import type { Codes } from '../call/classification.js';
 import { failureOfAnswer, ModelFailure } from '../call/model-failure.js';
 import { withoutSecrets } from '../call/secret-words.js';
 import { createLineEnds } from './line-ends.js';
@@ -27,6 +28,8 @@ export interface Outgoing {
   readonly keyHeader: string;
   readonly keyPrefix?: string;
   readonly body: string;
+  /** Codes of errors in this protocol. */
+  readonly codes: Codes;
 }
 
 /** Told the data of each event as it comes; true when it was the protocol's last one. What it throws ends the exchange. */
@@ -38,7 +41,7 @@ export type OnEvent = (data: string) => boolean;
  */
 export const exchange = async (deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal, onEvent: OnEvent): Promise<void> => {
   const response = await send(deps, target, outgoing, signal);
-  if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now());
+  if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now(), outgoing.codes);
   const type = response.headers['content-type'] ?? '';
   if (type.includes('html') || type.includes('xml')) {
     response.cancel();
@@ -54,7 +57,7 @@ export const exchange = async (deps: ExchangeDeps, target: DriverTarget, outgoin
 /** Sends, and gives the answer as an object. Throws ModelFailure for anything else. */
 export const exchangeJson = async (deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal): Promise<Record<string, unknown>> => {
   const response = await send(deps, target, outgoing, signal);
-  if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now());
+  if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now(), outgoing.codes);
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   try {

@@ -3,7 +3,8 @@ import type { AnswerFormat, ContentPart, DriverTarget, ModelMessage, ModelReques
 import { effortOf } from '../call/thinking.js';
 import { remembered } from '../remembered.js';
 import { type Adaptation, temperatureOf } from './adaptation.js';
-import { bodyText, listText } from './body-text.js';
+import { bodyText, jsonText, listText } from './body-text.js';
+import { type IdStyle, wirePart } from './wire-parts.js';
 
 export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptation: Adaptation): string =>
   bodyText(
@@ -16,7 +17,7 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
       ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
     },
     {
-      messages: [...(request.system === '' ? [] : [JSON.stringify({ role: 'system', content: request.system })]), ...request.messages.map(messageText)],
+      messages: [...(request.system === '' ? [] : [jsonText({ role: 'system', content: request.system })]), ...request.messages.map(adaptation.shortIds ? shortMessageText : messageText)],
       ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [toolsText(request.tools)] } : {}),
     },
   );
@@ -40,7 +41,13 @@ const formatOf = (format: AnswerFormat): object => {
 const toolsText = remembered((tools: readonly ToolSchema[]) => listText(tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }))));
 
 /** A message of ours is several of theirs where it holds results. */
-const messageText = remembered((message: ModelMessage) => listText(message.role === 'assistant' ? [assistantMessage(message)] : userMessages(message)));
+const messageText = remembered((message: ModelMessage) => messagesText(message, 'usual'));
+const shortMessageText = remembered((message: ModelMessage) => messagesText(message, 'short'));
+
+const messagesText = ({ role, parts }: ModelMessage, style: IdStyle): string => {
+  const message = { role, parts: parts.map((part) => wirePart(part, style)) };
+  return listText(role === 'assistant' ? [assistantMessage(message)] : userMessages(message));
+};
 
 const assistantMessage = (message: ModelMessage): unknown => {
   const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');

@@ -2,21 +2,21 @@
  * The chat-completions protocol (https://platform.openai.com/docs/api-reference/chat), streamed.
  * Spoken by OpenAI and by everything that calls itself compatible with it.
  *
- * O1  A stream ends with a `finish_reason` or with `[DONE]`; one that ends without either is half a stream.
+ * O1  An answer is whole when a `finish_reason` came. One without is half a stream, also where `[DONE]` follows: relays add that to what broke off.
  * O2  Usage may come in a last event, in the finishing event, or never.
  * O3  Tool calls come in pieces by index; a piece may carry the id, the name, arguments, or several of them.
  * O4  Thoughts come apart from the text (`reasoning_content`, or `reasoning`), or within it between <think> and </think>, before all that is said.
  */
-import { isTable } from '@svc/api';
 import type { DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
 import type { Driver, Emit } from './driver.js';
-import { classify, ModelFailure } from '../call/model-failure.js';
-import { withoutSecrets } from '../call/secret-words.js';
+import { failureInStream, ModelFailure } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
 import { openaiEmbed } from './embedding/openai-embed.js';
 import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
 import { openaiBody } from './openai-body.js';
+import { OPENAI_CODES, OPENAI_STATUSES } from './openai-codes.js';
 import { createTagReader } from './thought-tags.js';
+import { tokensIn, usageEvent } from './token-count.js';
 
 const MAX_CALLS = 128;
 
@@ -35,7 +35,7 @@ interface WireChunk {
     readonly delta?: { readonly content?: string | null; readonly reasoning_content?: string | null; readonly reasoning?: unknown; readonly tool_calls?: readonly Piece[] | null } | null;
     readonly finish_reason?: string | null;
   }>;
-  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
+  readonly usage?: { readonly prompt_tokens?: unknown; readonly completion_tokens?: unknown } | null;
   readonly error?: unknown;
 }
 interface CallParts {
@@ -46,7 +46,11 @@ interface CallParts {
 
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(({ provider, model }) =>
-    provider === 'openai' && REASONING_MODEL.test(model) ? { completionTokens: true, ...(ONE_TEMPERATURE.test(model) ? { onlyTemperature: 1 } : {}) } : {},
+    provider === 'openai' && REASONING_MODEL.test(model)
+      ? { completionTokens: true, ...(ONE_TEMPERATURE.test(model) ? { onlyTemperature: 1 } : {}) }
+      : provider === 'mistral'
+        ? { shortIds: true }
+        : {},
   );
   return {
     ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
@@ -59,21 +63,18 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
   const calls = new Map<number, CallParts>();
   const tagged = createTagReader(emit);
   let reason: string | undefined;
-  let isDone = false;
   const outgoing = {
     url: `${target.baseUrl}/chat/completions`,
     headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
     keyHeader: 'authorization',
     keyPrefix: 'Bearer ',
+    codes: OPENAI_CODES,
     body: openaiBody(target, request, adaptation),
   };
   await exchange(deps, target, outgoing, signal, (data) => {
-    if (data === '[DONE]') {
-      isDone = true;
-      return true;
-    }
+    if (data === '[DONE]') return true;
     const chunk: WireChunk = eventJson(data);
-    if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error);
+    if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error, OPENAI_CODES, OPENAI_STATUSES);
     const choice = chunk.choices?.[0];
     const thought = choice?.delta?.reasoning_content ?? choice?.delta?.reasoning;
     if (typeof thought === 'string' && thought !== '') emit({ type: 'thought', text: thought });
@@ -81,11 +82,11 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     if (typeof content === 'string' && content !== '') tagged.take(content);
     for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
     if (choice?.finish_reason) reason = choice.finish_reason;
-    if (chunk.usage) emit({ type: 'usage', ...tokens(chunk.usage) });
+    if (chunk.usage) emit(usageEvent(tokensIn(chunk.usage.prompt_tokens), tokensIn(chunk.usage.completion_tokens)));
     return false;
   });
   tagged.end();
-  if (reason === undefined && !isDone) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
+  if (reason === undefined) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   for (const { id, name, args } of calls.values()) emit({ type: 'call', id, name, argsText: args });
   emit({ type: 'stop', reason: stopReason(reason, calls.size) });
 };
@@ -104,21 +105,9 @@ const addPiece = (calls: Map<number, CallParts>, piece: Piece): void => {
   if (piece.function?.arguments) call.args += piece.function.arguments;
 };
 
-const tokens = (usage: NonNullable<WireChunk['usage']>): { inputTokens?: number; outputTokens?: number } => ({
-  ...(typeof usage.prompt_tokens === 'number' ? { inputTokens: usage.prompt_tokens } : {}),
-  ...(typeof usage.completion_tokens === 'number' ? { outputTokens: usage.completion_tokens } : {}),
-});
-
 /** Providers that call tools and say `stop` mean the calls. */
 const stopReason = (reason: string | undefined, calls: number): ModelAnswer['stop'] => {
   if (reason === 'length') return 'length';
   if (reason === 'content_filter') return 'content_filter';
   return calls > 0 ? 'tool_calls' : 'end';
-};
-
-/** Some providers report a failure inside a stream that began with 200. */
-const failureInStream = (error: unknown): ModelFailure => {
-  const { message, code } = isTable(error) ? error : { message: error, code: undefined };
-  const said = withoutSecrets(typeof message === 'string' ? message : 'the provider reported an error in the stream');
-  return new ModelFailure(classify(typeof code === 'number' ? code : 500, said), said, { httpStatus: typeof code === 'number' ? code : 200 });
 };

@@ -7,13 +7,17 @@
  * V4  Texts, batches and answers are bounded.
  */
 import type { Clock, Ids } from '@svc/api';
-import { failedAttempt, sleep, targetOf, waitAfter } from '../call/model-call.js';
+import { admit } from '../call/admission.js';
+import { failedAttempt, named, targetOf, waitAfter } from '../call/model-call.js';
 import { ModelFailure } from '../call/model-failure.js';
+import { sleep } from '../call/sleep.js';
 import type { LlmConfig } from '../config.js';
 import type { Attempt, EmbedRequest } from '../contract.js';
 import type { Driver, Embedded } from '../drivers/driver.js';
 import { transportFailure } from '../drivers/exchange.js';
 import { llmErrors } from '../errors.js';
+import type { Health } from '../health/health.js';
+import type { KeyOrder } from '../health/keys.js';
 import { estimateTokens } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
 import { batchesOf } from './batches.js';
@@ -25,6 +29,8 @@ const MAX_DIMENSIONS = 16_384;
 export interface EmbeddingDeps {
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly health: Health;
+  readonly keys: KeyOrder;
 }
 
 export interface EmbeddingCall {
@@ -78,17 +84,30 @@ export const embedAll = async (deps: EmbeddingDeps, call: EmbeddingCall): Promis
 const embedBatch = async (deps: EmbeddingDeps, { resolved, embed, request, config, signal }: EmbeddingCall, texts: readonly string[], attempts: Attempt[]): Promise<Embedded | ModelFailure> => {
   const { dimensions, use } = request;
   const batch = { texts: [...texts], ...(dimensions === undefined ? {} : { dimensions }), ...(use === undefined ? {} : { use }) };
+  const { provider, model } = resolved;
+  const keys = deps.keys.of(resolved.record);
+  const endsAt = deps.clock.mono() + config.turn_timeout_secs * 1_000;
   for (let retry = 1, timeouts = 0; ; retry++) {
+    const admission = await admit(deps, { provider, model, keys, hasNextModel: false, config, signal, endsAt });
+    if (admission.key === undefined) {
+      attempts.push({ ...failedAttempt(resolved, admission.failure, 0, 0), skipped: true });
+      return admission.failure;
+    }
+    const { key } = admission;
+    const place = { provider, model, key: key.name };
     const startedAt = deps.clock.mono();
-    const embedded = await once(() => embed(targetOf(resolved, request.timeoutMs, config), batch, signal), signal);
+    const embedded = await once(() => embed(targetOf(resolved, request.timeoutMs, config, key), batch, signal), signal);
     const latencyMs = Math.round(deps.clock.mono() - startedAt);
+    deps.keys.used(provider, key.name);
     if (!(embedded instanceof ModelFailure)) {
-      attempts.push({ provider: resolved.provider, model: resolved.model, status: 'ok', latencyMs, waitedMs: 0 });
+      deps.health.answered(place);
+      attempts.push({ provider, model, status: 'ok', ...named(key), latencyMs, waitedMs: 0 });
       return embedded;
     }
     if (embedded.errorClass === 'timeout') timeouts++;
     const waitMs = waitAfter(embedded, { retry, timeouts, random: deps.ids.random(), hasNextModel: false }, config);
-    attempts.push(failedAttempt(resolved, embedded, latencyMs, waitMs ?? 0));
+    deps.health.failed(place, embedded, waitMs, config);
+    attempts.push({ ...failedAttempt(resolved, embedded, latencyMs, waitMs ?? 0), ...named(key) });
     if (waitMs === undefined) return embedded;
     const cancelled = await sleep(deps.clock, waitMs, signal);
     if (cancelled) return cancelled;

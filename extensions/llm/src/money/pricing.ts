@@ -1,4 +1,10 @@
-/** Tokens and money. A price of n USD per million tokens is n micro-dollars per token, so costs are sums of products. */
+/**
+ * Tokens and money. A price of n USD per million tokens is n micro-dollars per token, so costs are sums of products.
+ *
+ * The catalog has one price for input and one for output, and no others: tokens that a provider read from its cache count as
+ * input (it bills less), and so do those that it wrote to it (svc asks for no cache of Anthropic's, the one that bills more for
+ * writing) and those of pictures. Where a provider bills long contexts at a higher rate, its bill is higher than what is counted.
+ */
 import type { CatalogModel } from '@svc/ext-models/contract';
 import type { ContentPart, ModelMessage, ModelRequest, ToolSchema, Usage } from '../contract.js';
 import { remembered } from '../remembered.js';

@@ -15,6 +15,7 @@ import { BudgetSection } from '../config.js';
 import { BudgetReached, type BudgetStanding, type CallContext, LlmUsed } from '../contract.js';
 import type { Scope } from '../store.js';
 import type { Ledger, Ledgers, Need } from './quota-ledger.js';
+import type { IdleGuard } from './idle.js';
 import { type Limits, type LimitsDeps, limitsOf, limitsOfScope, type ScopeLimits } from './limits.js';
 import { standingOf } from './report.js';
 import type { Ceiling, Reservations } from './reservations.js';
@@ -50,6 +51,7 @@ export interface Quota {
 
 export interface QuotaDeps extends LimitsDeps {
   readonly ledgers: Ledgers;
+  readonly idle: IdleGuard;
   readonly reservations: Reservations;
   readonly db: Pick<Db, 'commit'>;
   readonly events: Pick<Events, 'event'>;
@@ -74,10 +76,12 @@ const NOTHING: Need = { tokens: 0, costMicros: 0 };
 export const createQuota = (deps: QuotaDeps): Quota => ({
   admit: (agentId, isFree) => whenKnown(limitsOf(deps, agentId), (limited) => (limited.length === 0 ? undefined : isFree().then((free) => admit(deps, limited, free)))),
   announce: (id, context, ceiling) =>
-    whenKnown(limitsOf(deps, context.agentId), (limited) => (limited.length === 0 ? [deps.reservations.insert(id, context, ceiling)] : admit(deps, limited, ceiling.costMicros === 0).then(() => []))),
+    whenKnown(limitsOf(deps, context.agentId), (limited) =>
+      limited.length === 0 && !deps.idle.applies(context) ? [deps.reservations.insert(id, context, ceiling)] : admit(deps, limited, ceiling.costMicros === 0).then(() => []),
+    ),
   hold: async (context, ceiling, signal) => {
     const limited = await limitsOf(deps, context.agentId);
-    if (limited.length === 0) return !context.reservation ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
+    if (limited.length === 0 && !deps.idle.applies(context)) return !context.reservation ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
     return limitedHold(deps, context, limited, await ceiling(), signal);
   },
   standing: async (scope) => standingOf(deps, scope, await limitsOfScope(deps, scope), deps.config.get(BudgetSection)),
@@ -106,6 +110,7 @@ const limitedHold = async (deps: QuotaDeps, context: CallContext, limited: reado
   const need = needOf(ceiling);
   await settleLeft(deps, context);
   let leftMs = MAX_WAIT_MS;
+  let tries = 0;
   for (;;) {
     const accounts = await Promise.all(limited.map(async ({ scope, limits }) => ({ scope, limits, ledger: await deps.ledgers.of(scope) })));
     // From here to `open` nothing else runs: two calls of this process cannot both take the last of it.
@@ -115,8 +120,9 @@ const limitedHold = async (deps: QuotaDeps, context: CallContext, limited: reado
       continue;
     }
     const id = deps.ids.uuid();
-    if (await take(deps, context, accounts, id, ceiling)) return holdOf(deps, context, id, accounts, need);
-    const pauseMs = Math.ceil(20 + deps.ids.random() * 180);
+    if (await take(deps, context, { accounts, id, ceiling, isLastTry: leftMs <= 0 })) return holdOf(deps, context, id, accounts, need);
+    const pauseMs = Math.ceil(20 + deps.ids.random() * Math.min(180 * 2 ** tries, ELSEWHERE_MS));
+    tries += 1;
     leftMs -= pauseMs;
     await deps.clock.sleep(pauseMs, signal);
   }
@@ -132,8 +138,15 @@ const settleLeft = async (deps: QuotaDeps, { runId, agentId, reservation }: Call
   deps.ledgers.stale(null);
 };
 
+interface Taking {
+  readonly accounts: readonly Account[];
+  readonly id: string;
+  readonly ceiling: Ceiling;
+  readonly isLastTry: boolean;
+}
+
 /** Q5. The row is there; whoever comes after it sees it. False, and nothing left, where it does not fit beside those of other processes. */
-const take = async (deps: QuotaDeps, context: CallContext, accounts: readonly Account[], id: string, ceiling: Ceiling): Promise<boolean> => {
+const take = async (deps: QuotaDeps, context: CallContext, { accounts, id, ceiling, isLastTry }: Taking): Promise<boolean> => {
   const need = needOf(ceiling);
   for (const { ledger } of accounts) ledger.open(need);
   let fits = false;
@@ -141,7 +154,8 @@ const take = async (deps: QuotaDeps, context: CallContext, accounts: readonly Ac
     await deps.db.commit([deps.reservations.insert(id, context, ceiling)]);
     // The ledgers are views of what is read again here: one with a call on its way is never dropped.
     await Promise.all(accounts.map(({ scope }) => deps.ledgers.fresh(scope)));
-    fits = firstRefused(accounts, { need, isFree: need.costMicros === 0, mine: need }, deps.clock.now()) === undefined;
+    const isWithin = firstRefused(accounts, { need, isFree: need.costMicros === 0, mine: need }, deps.clock.now()) === undefined;
+    fits = isWithin && (await deps.idle.fits(context, need.costMicros, isLastTry));
     return fits;
   } finally {
     if (!fits) {

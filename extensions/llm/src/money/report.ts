@@ -76,6 +76,7 @@ export const standingOf = async ({ ledgers, clock }: { ledgers: Ledgers; clock: 
     tokens: { limit: limits.tokensPerHour, used: tokens.used, resetAt: iso(freeAtOnce(tokens, now)) },
     status: nearest >= 1 ? 'exceeded' : nearest >= budget.alert_threshold && nearest > 0 ? 'warning' : 'ok',
     alertThreshold: budget.alert_threshold,
+    idleLimitMicros: Math.floor(budget.idle_limit * 1_000_000),
     defaultTokensPerHour: budget.default_max_llm_tokens_per_hour,
   };
 };

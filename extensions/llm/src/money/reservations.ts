@@ -42,6 +42,7 @@ interface Reserved extends Row {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_micros: number;
+  readonly begun_by: string | null;
 }
 
 const SWEPT_AT_ONCE = 1_000;
@@ -53,7 +54,7 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
   const asUsage = (rows: readonly Reserved[]): readonly Write[] => {
     if (rows.length === 0) return [];
     const at = clock.iso();
-    const usage = rows.map(({ id, run_id, agent_id, owner_id, purpose, provider, model, input_tokens, output_tokens, cost_micros }) => ({
+    const usage = rows.map(({ id, run_id, agent_id, owner_id, purpose, provider, model, input_tokens, output_tokens, cost_micros, begun_by }) => ({
       id,
       run_id,
       agent_id,
@@ -67,11 +68,12 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
       purpose,
       attempts: null,
       at,
+      begun_by,
     }));
     return [db.insert(UsageRows.name, usage, { ifAbsent: true }), db.remove(ReservationRows.name, { id: rows.map(({ id }) => id) })];
   };
   return {
-    insert: (id, { runId, agentId, actor, purpose }, { provider, model, inputTokens, outputTokens, costMicros, lastsMs }) =>
+    insert: (id, { runId, agentId, actor, purpose, begunBy }, { provider, model, inputTokens, outputTokens, costMicros, lastsMs }) =>
       db.insert(ReservationRows.name, [
         {
           id,
@@ -86,6 +88,7 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
           output_tokens: outputTokens,
           cost_micros: costMicros,
           until: new Date(clock.now() + lastsMs).toISOString(),
+          begun_by: begunBy ?? null,
         },
       ]),
     remove: (id) => db.remove(ReservationRows.name, { id }),

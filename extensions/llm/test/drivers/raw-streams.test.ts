@@ -19,16 +19,13 @@ describe('answers as they stand on the wire', () => {
     const chat = (raw: Raw | string) => server.ask(createOpenAiDriver(server.exchange), raw);
     const delta = (fields: object, finish_reason: string | null = null) => ({ choices: [{ delta: fields, finish_reason }] });
 
-    it('O1 end with a reason, or with [DONE], one of the two', async () => {
+    it('O1 end with a reason; one without is half a stream, also where [DONE] follows', async () => {
       expect(await chat(reported(delta({ content: 'a' }), delta({}, 'stop')))).to.deep.equal([
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
-      expect(await chat(reported(delta({ content: 'a' }), '[DONE]'))).to.deep.equal([
-        { type: 'text', text: 'a' },
-        { type: 'stop', reason: 'end' },
-      ]);
-      expect(server.paths).to.deep.equal(['/chat/completions', '/chat/completions']);
+      expect(server.paths).to.deep.equal(['/chat/completions']);
+      expect(await failureOf(chat(reported(delta({ content: 'a' }), '[DONE]')))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
       expect(await failureOf(chat(reported(delta({ content: 'a' }))))).to.include({ errorClass: 'half_stream', httpStatus: 200 });
     });
 
@@ -49,7 +46,9 @@ describe('answers as they stand on the wire', () => {
     });
 
     const callsIn = async (...pieces: readonly object[]) =>
-      (await chat(reported(...pieces.map((piece) => delta({ tool_calls: [piece] })), '[DONE]'))).flatMap((event) => (event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : []));
+      (await chat(reported(...pieces.map((piece) => delta({ tool_calls: [piece] })), delta({}, 'stop'), '[DONE]'))).flatMap((event) =>
+        event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : [],
+      );
 
     it('O3 are put together by index, in whatever order the pieces come', async () => {
       expect(
@@ -91,13 +90,13 @@ describe('answers as they stand on the wire', () => {
     });
 
     it('may be almost empty', async () => {
-      expect(await chat(reported({}, { choices: [] }, { choices: [{}] }, { choices: [{ delta: null }] }, delta({ content: null, tool_calls: null }), delta({ content: '' }), '[DONE]'))).to.deep.equal([
-        { type: 'stop', reason: 'end' },
-      ]);
+      expect(
+        await chat(reported({}, { choices: [] }, { choices: [{}] }, { choices: [{ delta: null }] }, delta({ content: null, tool_calls: null }), delta({ content: '' }), delta({}, 'stop'), '[DONE]')),
+      ).to.deep.equal([{ type: 'stop', reason: 'end' }]);
     });
 
     it('may leave out the blank line after the last event, and end lines in any way', async () => {
-      expect(await chat(`data: ${JSON.stringify(delta({ content: 'a' }))}\r\n\r\ndata: [DONE]\n`)).to.deep.equal([
+      expect(await chat(`data: ${JSON.stringify(delta({ content: 'a' }))}\r\n\r\ndata: ${JSON.stringify(delta({}, 'stop'))}\n`)).to.deep.equal([
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
@@ -153,12 +152,13 @@ describe('answers as they stand on the wire', () => {
   describe('of the messages protocol', () => {
     const claude = (raw: Raw | string) => server.ask(createAnthropicDriver(server.exchange), raw);
     const stop = { type: 'message_stop' };
+    const ended = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' } }, stop];
     const text = (value: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: value } });
     const begins = (index: number, fields: object = {}) => ({ type: 'content_block_start', index, content_block: { type: 'tool_use', id: `c${index}`, name: 'look', input: {}, ...fields } });
     const args = (index: number, partial_json?: string) => ({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', ...(partial_json === undefined ? {} : { partial_json }) } });
 
     it('A1 end with message_stop and nothing else', async () => {
-      expect(await claude(reported(text('a'), stop))).to.deep.equal([
+      expect(await claude(reported(text('a'), ...ended))).to.deep.equal([
         { type: 'text', text: 'a' },
         { type: 'stop', reason: 'end' },
       ]);
@@ -170,11 +170,12 @@ describe('answers as they stand on the wire', () => {
       const reason = async (stop_reason: string | null) => (await claude(reported({ type: 'message_delta', delta: { stop_reason } }, { type: 'message_delta', delta: {} }, stop))).at(-1);
       for (const word of ['max_tokens', 'model_context_window_exceeded']) expect(await reason(word), word).to.deep.equal({ type: 'stop', reason: 'length' });
       expect(await reason('refusal')).to.deep.equal({ type: 'stop', reason: 'content_filter' });
-      expect(await reason(null)).to.deep.equal({ type: 'stop', reason: 'end' });
+      expect(await reason('end_turn')).to.deep.equal({ type: 'stop', reason: 'end' });
+      expect(await failureOf(reason(null)), 'without a reason').to.include({ errorClass: 'half_stream' });
     });
 
     it('A2 count what was read from a cache or put into one', async () => {
-      const usage = async (...events: unknown[]) => (await claude(reported(...events, stop))).filter(({ type }) => type === 'usage');
+      const usage = async (...events: unknown[]) => (await claude(reported(...events, ...ended))).filter(({ type }) => type === 'usage');
       const start = (value?: object) => ({ type: 'message_start', message: value === undefined ? {} : { usage: value } });
       expect(await usage(start({ input_tokens: 7, cache_creation_input_tokens: 20, cache_read_input_tokens: 300, output_tokens: 1 }))).to.deep.equal([
         { type: 'usage', inputTokens: 327, outputTokens: 1 },
@@ -187,21 +188,21 @@ describe('answers as they stand on the wire', () => {
     });
 
     it('A3 begin a call with its whole input, or with none and bring it in pieces', async () => {
-      const calls = async (...events: unknown[]) => (await claude(reported(...events, stop))).flatMap((event) => (event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : []));
+      const calls = async (...events: unknown[]) => (await claude(reported(...events, ...ended))).flatMap((event) => (event.type === 'call' ? [`${event.id} ${event.name} ${event.argsText}`] : []));
       expect(await calls(begins(0), begins(1), args(1, '{"b":'), args(0, '{"a":1}'), args(1, '2}'), args(1))).to.deep.equal(['c0 look {"a":1}', 'c1 look {"b":2}']);
       expect(await calls(begins(0, { input: { n: 1 } }))).to.deep.equal(['c0 look {"n":1}']);
       expect(await calls(begins(0, { input: null }))).to.deep.equal(['c0 look ']);
       expect(await calls({ type: 'content_block_start', content_block: { type: 'tool_use' } }, { type: 'content_block_delta', delta: { type: 'input_json_delta', partial_json: '{}' } })).to.deep.equal(
         ['  {}'],
       );
-      expect((await claude(reported(begins(0), stop))).at(-1)).to.deep.equal({ type: 'stop', reason: 'tool_calls' });
+      expect((await claude(reported(begins(0), ...ended))).at(-1)).to.deep.equal({ type: 'stop', reason: 'tool_calls' });
     });
 
     it('A3 are garbage when arguments come for a call that never began, or with more than 128 calls', async () => {
-      expect(await failureOf(claude(reported(args(3, '{}'), stop)))).to.include({ errorClass: 'garbage', httpStatus: 200 });
+      expect(await failureOf(claude(reported(args(3, '{}'), ...ended)))).to.include({ errorClass: 'garbage', httpStatus: 200 });
       const many = (count: number) => Array.from({ length: count }, (_, index) => begins(index));
-      expect(await claude(reported(...many(128), stop))).to.have.length(129);
-      expect(await failureOf(claude(reported(...many(129), stop)))).to.include({ errorClass: 'garbage', message: 'the answer has more than 128 tool calls' });
+      expect(await claude(reported(...many(128), ...ended))).to.have.length(129);
+      expect(await failureOf(claude(reported(...many(129), ...ended)))).to.include({ errorClass: 'garbage', message: 'the answer has more than 128 tool calls' });
     });
 
     it('may begin a block with text, and hold events that nobody knows', async () => {
@@ -218,7 +219,7 @@ describe('answers as they stand on the wire', () => {
             { type: 'content_block_start', content_block: { type: 'redacted_thinking', data: 'sealed' } },
             { type: 'ping' },
             { type: 'tomorrow' },
-            stop,
+            ...ended,
           ),
         ),
       ).to.deep.equal([

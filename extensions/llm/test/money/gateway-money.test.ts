@@ -82,7 +82,7 @@ describe('what the gateway counts and lets others say', () => {
 });
 
 describe('[llm] of the config', () => {
-  const usual = { request_timeout_secs: 120, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
+  const usual = { request_timeout_secs: 120, turn_timeout_secs: 600, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
   const isTaken = async (fields: object) => (await createValueChecks().check(LlmSection.schema, { ...usual, ...fields })).ok;
 
   it('has defaults that fit', async () => {
@@ -94,6 +94,7 @@ describe('[llm] of the config', () => {
   it('takes each number from its least to its most, and no key that it does not know', async () => {
     for (const [key, least, most] of [
       ['request_timeout_secs', 1, 3_600],
+      ['turn_timeout_secs', 1, 14_400],
       ['idle_timeout_secs', 1, 3_600],
       ['max_retries', 0, 10],
       ['retry_base_ms', 1, 60_000],

@@ -11,7 +11,7 @@ const NOON = Date.parse('2026-03-10T12:00:00Z');
 const never = new AbortController().signal;
 const gone = AbortSignal.abort();
 const NONE: Need = { tokens: 0, costMicros: 0 };
-const NO_BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
+const NO_BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, idle_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
 
 describe('the verdict on what an agent may use', () => {
   const open = (limits: { tokens?: number } & Record<string, number>, budget: Partial<Budget> = {}) => {
@@ -28,6 +28,7 @@ describe('the verdict on what an agent may use', () => {
       config: { get: () => ({ ...NO_BUDGET, ...budget }) as never, onChange: () => ({ dispose: () => undefined }) },
       ledgers: createLedgers({ store, clock }),
       reservations: { insert: () => sealed('insert'), remove: () => sealed('remove'), spend: () => sealed('spend'), leftOf: async () => [], sweep: async () => 0 },
+      idle: { applies: () => false, fits: async () => true },
       db: { commit: async () => ({ changes: [] }) },
       events: { event: ({ name }, data) => sealed(`${name} ${JSON.stringify(data)}`) },
       self: 'me',

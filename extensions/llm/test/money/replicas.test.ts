@@ -13,7 +13,9 @@ import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { init } from '../../migrations/0001_init.js';
 import { reservations as reservationRows } from '../../migrations/0002_reservations.js';
+import { begunBy } from '../../migrations/0003_begun_by.js';
 import type { CallContext } from '../../src/contract.js';
+import { createIdleGuard } from '../../src/money/idle.js';
 import { createQuota, type Quota } from '../../src/money/quota.js';
 import { createLedgers } from '../../src/money/quota-ledger.js';
 import { createReservations, type Reservations } from '../../src/money/reservations.js';
@@ -50,6 +52,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
       config: { get: () => ({ ...BUDGET, ...budget }) as never, onChange: () => ({ dispose: () => undefined }) },
       ledgers: createLedgers({ store, clock }),
       reservations,
+      idle: createIdleGuard({ db, config: { get: () => ({ ...BUDGET, ...budget }) as never } }),
       db,
       events: { event: ({ name: event }, data) => storage.event('llm', event, data) },
       self: name,
@@ -63,7 +66,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
     const place = { file: join(home, 'svc.db'), ...(await engine.fresh()), clock: systemClock(), log: silent, onEvents: () => undefined };
     const opened = async (): Promise<Storage> => {
       const storage = await openStorage(place);
-      await storage.migrate({ id: 'llm', tables: ['usage', 'reservations'] }, [init, reservationRows]);
+      await storage.migrate({ id: 'llm', tables: ['usage', 'reservations'] }, [init, reservationRows, begunBy]);
       return storage;
     };
     const first = await opened();
@@ -84,9 +87,9 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
 
   const contextOf = (runId: string, fields: Partial<CallContext> = {}): CallContext => ({ actor: owner, agentId: 'a', runId, purpose: 'run', ...fields });
   const ceiling = (costMicros: number) => ({ provider: 'p', model: 'm', inputTokens: 1, outputTokens: 1, costMicros, lastsMs: 60_000 });
-  const rowOf = (id: string, runId: string, costMicros: number) => ({
+  const rowOf = (id: string, runId: string, costMicros: number, fields: Partial<CallContext> = {}) => ({
     id,
-    context: contextOf(runId),
+    context: contextOf(runId, fields),
     provider: 'p',
     model: 'm',
     usage: { inputTokens: 1, outputTokens: 1, costMicros },
@@ -121,6 +124,39 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
     expect(most).to.be.at.most(LIMIT);
     expect(await spent(first)).to.be.within(LIMIT * 0.95, LIMIT);
     expect(await reserved(first)).to.equal(0);
+  });
+
+  it('of turns that no person began is never passed, until a person writes to the agent again', async () => {
+    const all = await start({ idle_limit: LIMIT_USD });
+    const [one] = all as [Process];
+    let called = 0;
+    const call = async ({ db, store, quota }: Process, costMicros: number, fields: Partial<CallContext>): Promise<string> => {
+      called += 1;
+      const id = `r${called}`;
+      try {
+        const hold = await quota.hold(contextOf(id, fields), async () => ceiling(costMicros), new AbortController().signal);
+        await db.commit([...store.insert([rowOf(id, id, costMicros, fields)]), ...hold.settle({ tokens: 2, costMicros }, Date.now())]);
+        return 'ok';
+      } catch (error) {
+        return isSvcError(error) ? error.code : String(error);
+      }
+    };
+    const many = (begunBy: 'person' | 'agent') => Promise.all(Array.from({ length: 60 }, (_, number) => call(all[number % 3] as Process, LIMIT / 20, { begunBy })));
+    const count = (outcomes: readonly string[], outcome: string): number => outcomes.filter((found) => found === outcome).length;
+
+    const idle = await many('agent');
+    expect([count(idle, 'ok'), count(idle, 'budget_idle_exceeded')]).to.deep.equal([20, 40]);
+    const refused = await one.quota.hold(contextOf('r', { begunBy: 'agent' }), async () => ceiling(100), new AbortController().signal).catch((error: unknown) => error);
+    expect(refused).to.deep.include({ status: 429, details: { scope: 'agent', limit_usd: LIMIT_USD, used_usd: LIMIT_USD, call_usd: 0.0001 } });
+
+    expect(await call(one, 100, { begunBy: 'agent', agentId: 'b' }), 'another agent').to.equal('ok');
+    expect(await call(one, 0, { begunBy: 'agent' }), 'a call that costs nothing').to.equal('ok');
+    expect(await call(one, 100, { purpose: 'compaction' }), 'a summary').to.equal('ok');
+    expect(await call(one, 100, { begunBy: 'agent' }), 'a summary is no contact').to.equal('budget_idle_exceeded');
+    expect(count(await many('person'), 'ok'), 'people are not held').to.equal(60);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(count(await many('agent'), 'ok')).to.equal(20);
+    expect(await reserved(one)).to.equal(0);
   });
 
   it('counts the calls on their way in another process, and lets go on when they end', async () => {

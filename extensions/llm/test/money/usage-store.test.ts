@@ -8,6 +8,7 @@ import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { expect } from 'chai';
 import { init } from '../../migrations/0001_init.js';
 import { reservations } from '../../migrations/0002_reservations.js';
+import { begunBy } from '../../migrations/0003_begun_by.js';
 import type { Attempt, Usage } from '../../src/contract.js';
 import { createUsageStore, type UsageRecord, type UsageStore } from '../../src/store.js';
 import { createReservations } from '../../src/money/reservations.js';
@@ -28,7 +29,7 @@ describe('the usage rows', () => {
     const log = createLog({ dir: null, level: 'error', clock: systemClock(), terminal: false });
     storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
     const owned = { id: 'llm', tables: ['usage', 'reservations'] };
-    await storage.migrate(owned, [init, reservations]);
+    await storage.migrate(owned, [init, reservations, begunBy]);
     db = storage.dbFor(owned);
     store = createUsageStore(db, 'me');
     rows = 0;

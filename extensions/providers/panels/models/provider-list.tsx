@@ -4,7 +4,7 @@ import { AddKey, ADDING_KEY } from './add-key.js';
 import { AddProvider } from './add-provider.js';
 import { DefaultModel } from './default-model.js';
 import { LocalServers } from './local-servers.js';
-import { type Provider, StateBadge } from './provider-state.js';
+import { HealthBadge, type Provider, StateBadge } from './provider-state.js';
 import { t } from './words.js';
 
 const columns: ReadonlyArray<Column<Provider>> = [
@@ -19,6 +19,7 @@ const columns: ReadonlyArray<Column<Provider>> = [
     cell: (row) => (
       <span class="row wrap models-badges">
         <StateBadge provider={row} />
+        <HealthBadge provider={row} />
         {row.is_default && <Badge tone="info">{t('default_badge')}</Badge>}
         {row.is_custom && <Badge>{t('own_badge')}</Badge>}
       </span>

@@ -1,5 +1,5 @@
 /** What stands in the way of a provider, or nothing, in a word. */
-import { Badge, type OutputOf, type Tone } from '@svc/kit';
+import { Badge, dateTime, type OutputOf, Section, type Tone } from '@svc/kit';
 import { t } from './words.js';
 
 export type Provider = OutputOf<'listProviders'>['providers'][number];
@@ -46,3 +46,27 @@ export const StateBadge = ({ provider }: { provider: Provider }) => {
     </Badge>
   );
 };
+
+/** What the daemon met when it called it; nothing while all is well. */
+export const HealthBadge = ({ provider: { health } }: { provider: Provider }) =>
+  health === 'ok' ? null : <Badge tone={health === 'refused' || health === 'out_of_credit' ? 'bad' : 'warn'}>{t(`h_${health}`)}</Badge>;
+
+export const Troubles = ({ provider: { troubles, keys } }: { provider: Provider }) =>
+  troubles.length === 0 && keys.length === 0 ? null : (
+    <Section title={t('health')} note={t('health_note')}>
+      <ul class="models-health">
+        {keys.map((key) => (
+          <li key={`key ${key.name}`}>
+            <span class="row wrap">
+              {t('key_named', { name: key.name })} <Badge tone={key.health === 'ok' ? 'good' : 'warn'}>{t(`h_${key.health}`)}</Badge>
+            </span>
+          </li>
+        ))}
+        {troubles.map(({ kind, model, key, failures, until }) => (
+          <li key={`${kind} ${model} ${key}`}>
+            {t('trouble', { what: t(`h_${kind}`), where: [model ?? t('all_models'), ...(key === null ? [] : [t('key_named', { name: key })])].join(' · '), count: failures, until: dateTime(until) })}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );

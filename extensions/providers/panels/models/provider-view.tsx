@@ -3,7 +3,7 @@ import { addressOf, Badge, Button, daemon, go, needs, notify, PanelBody, PanelHe
 import { AddressSection } from './address-section.js';
 import { KeySection } from './key-section.js';
 import { Listed, ProviderModels } from './provider-models.js';
-import { StateBadge } from './provider-state.js';
+import { HealthBadge, StateBadge, Troubles } from './provider-state.js';
 import { Outcome, type Tried, tryProvider } from './trying.js';
 import { t } from './words.js';
 
@@ -28,6 +28,7 @@ export const ProviderView = ({ name }: { name: string }) => {
           provider && (
             <span class="row wrap models-badges">
               <StateBadge provider={provider} />
+              <HealthBadge provider={provider} />
               {provider.is_default && <Badge tone="info">{t('default_badge')}</Badge>}
               {provider.is_custom && <Badge>{t('own_badge')}</Badge>}
               {provider.is_local && <Badge>{t('local_badge')}</Badge>}
@@ -63,6 +64,7 @@ export const ProviderView = ({ name }: { name: string }) => {
                   <AddressSection key={one.base_url} provider={one} onChange={reload} onGone={() => go('models')} />
                 </>
               )}
+              <Troubles provider={one} />
               <ProviderModels provider={one} />
               <Listed provider={one} names={tried?.result?.models_listed ?? one.discovered_models ?? []} onAdded={reload} />
             </>

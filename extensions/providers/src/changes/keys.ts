@@ -8,9 +8,10 @@ import { current, forget, markKeyChange } from '../snapshot.js';
 import type { KeyState, Verdict } from '../store.js';
 
 export interface KeyChanges extends Pick<ProvidersService, 'markKeyInvalid' | 'markKeyValid'> {
-  setKey(name: string, key: string): Promise<{ switchedDefault: DefaultModel | undefined }>;
+  /** `label`: one of the keys of [[credential_pools]], instead of the provider's own. */
+  setKey(name: string, key: string, label?: string): Promise<{ switchedDefault: DefaultModel | undefined }>;
   /** `suppressed`: the environment holds a key too, which is not used from now on. */
-  removeKey(name: string): Promise<{ suppressed: boolean; envVar: string | null }>;
+  removeKey(name: string, label?: string): Promise<{ suppressed: boolean; envVar: string | null }>;
   /** A key of the environment counts again. */
   enable(name: string): Promise<ProviderRecord>;
   /** To be taken before a key is tested. */
@@ -24,8 +25,8 @@ const NO_STATE: KeyState = { suppressed: false, verdict: null };
 export const keyChanges = (changing: Changing): KeyChanges => {
   const { deps, state } = changing;
   return {
-    setKey: (name, key) => setKey(changing, name, key),
-    removeKey: (name) => removeKey(changing, name),
+    setKey: (name, key, label) => setKey(changing, name, key, label),
+    removeKey: (name, label) => removeKey(changing, name, label),
     enable: async (name) => {
       const entry = await named(changing, name);
       await saveState(changing, name, { suppressed: false });
@@ -68,13 +69,23 @@ const saveState = async ({ deps }: Changing, name: string, change: Partial<KeySt
   if (after.suppressed !== before.suppressed || after.verdict !== before.verdict) await deps.store.saveKeyState(name, after, deps.clock.iso());
 };
 
-const setKey = async (changing: Changing, name: string, key: string): Promise<{ switchedDefault: DefaultModel | undefined }> => {
+/** Throws `providers_no_such_key`. */
+const secretNamed = (entry: ProviderEntry, label: string | undefined): string => {
+  if (label === undefined) return secretOf(entry).secret;
+  const found = entry.pool?.keys.find((key) => key.name === label);
+  if (!found) throw providerErrors.no_such_key(entry.name, label);
+  return found.ref.secret;
+};
+
+const setKey = async (changing: Changing, name: string, key: string, label: string | undefined): Promise<{ switchedDefault: DefaultModel | undefined }> => {
   const { deps, state } = changing;
   const entry = await named(changing, name);
+  const secret = secretNamed(entry, label);
   const trimmed = wellFormedKey(key);
   const before = await changing.shownDefault();
-  await deps.secrets.put(secretOf(entry).secret, trimmed);
-  await saveState(changing, name, NO_STATE);
+  await deps.secrets.put(secret, trimmed);
+  // What is stored of the provider's key is about its own.
+  if (secret === secretOf(entry).secret) await saveState(changing, name, NO_STATE);
   markKeyChange(state, name);
   forget(state);
   const input = await changing.choosing();
@@ -93,10 +104,16 @@ export const wellFormedKey = (key: string): string => {
   return trimmed;
 };
 
-const removeKey = async (changing: Changing, name: string): Promise<{ suppressed: boolean; envVar: string | null }> => {
+const removeKey = async (changing: Changing, name: string, label: string | undefined): Promise<{ suppressed: boolean; envVar: string | null }> => {
   const { deps, state } = changing;
   const entry = await named(changing, name);
-  await deps.secrets.delete(secretOf(entry).secret);
+  const secret = secretNamed(entry, label);
+  await deps.secrets.delete(secret);
+  if (secret !== secretOf(entry).secret) {
+    forget(state);
+    changing.changed(name);
+    return { suppressed: false, envVar: null };
+  }
   // Looked for after the kept one is gone; until it is written down nobody was told that the key is removed.
   const suppressed = (await deps.secrets.where(secretOf(entry))) === 'environment';
   await saveState(changing, name, { suppressed, verdict: null });
@@ -120,6 +137,9 @@ const noteVerdict = async (changing: Changing, name: string, verdict: Verdict, m
     changing.changed(name);
     return;
   }
+  const wasRefused = state.refused.has(name);
   state.verdicts.set(name, verdict);
   forget(state);
+  // Whoever waits for a working key need not wait any longer.
+  if (wasRefused && verdict === 'validated') changing.changed(name);
 };

@@ -11,6 +11,7 @@ const KeyBody = Type.Object({
   key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The same, by its other name' })),
   url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The base URL. With a new name, this adds an OpenAI-compatible provider' })),
   base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
+  label: Type.Optional(Type.String({ maxLength: 32, description: 'One of the keys listed under [[credential_pools]], instead of the own key of the provider' })),
   verify: Type.Optional(Type.Boolean({ description: 'Test the key immediately; it is stored in either case' })),
 });
 
@@ -31,6 +32,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
     examples: {
       'A key for a provider': { api_key: 'sk-…' },
       'A key that is tested immediately': { api_key: 'sk-…', verify: true },
+      'One of several keys': { api_key: 'sk-…', label: 'second' },
       'A provider of your own, with its address': { api_key: 'sk-…', url: 'https://llm.example.com/v1' },
     },
     errors: [404, 409, 503],
@@ -49,7 +51,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
       const url = body.url ?? body.base_url;
       // First where, then with what: a key whose provider is refused was never kept.
       if (url !== undefined) await deps.providers.setUrl(name, url, { create: true });
-      const { switchedDefault } = await deps.providers.setKey(name, key);
+      const { switchedDefault } = await deps.providers.setKey(name, key, body.label);
       const test = body.verify === true || query.test === '1' || query.test === 'true' ? await runTest(deps, await shownRecord(deps.providers, name), undefined, signal) : undefined;
       const answer = { status: 'configured' as const, provider: name, ...(test ? { test } : {}) };
       if (!switchedDefault) return reply(200, answer);
@@ -69,10 +71,11 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     audit: 'provider_key_removed',
     auditCategory: 'secrets',
     params: Name,
+    query: Type.Object({ label: Type.Optional(Type.String({ maxLength: 32, description: 'One of the keys listed under [[credential_pools]], instead of the own key of the provider' })) }),
     errors: [404, 503],
     responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },
-    handler: async ({ params: { name } }) => {
-      const { suppressed, envVar } = await providers.removeKey(name);
+    handler: async ({ params: { name }, query: { label } }) => {
+      const { suppressed, envVar } = await providers.removeKey(name, label);
       const answer = { status: 'removed' as const, provider: name };
       if (!suppressed) return reply(200, answer);
       const message = `${envVar ?? 'A variable'} in the environment of the daemon holds a key too. It is not used until you set a key or call POST /api/providers/${name}/enable.`;

@@ -1,9 +1,9 @@
 /** What the routes of providers have in common. */
-import { Nullable, OneOf, routeGroup, Type } from '@svc/api';
+import { type HookHandle, Nullable, OneOf, routeGroup, Type } from '@svc/api';
 import type { CatalogModel, ModelsService } from '@svc/ext-models/contract';
 import type { LocalServers } from '../addresses/local-servers.js';
 import type { Reach } from '../addresses/reach.js';
-import type { DefaultModel, ProviderRecord } from '../contract.js';
+import type { DefaultModel, ProviderColumns, ProviderRecord } from '../contract.js';
 import type { ProviderEntry } from '../directory.js';
 import { providerErrors } from '../errors.js';
 import type { TestDeps } from '../probe/provider-test.js';
@@ -13,6 +13,7 @@ import { viewOf } from '../views.js';
 export interface RoutesDeps {
   providers: ProvidersControl;
   models: ModelsService;
+  columns: HookHandle<typeof ProviderColumns>;
   local: LocalServers;
   reach: Reach;
   /** The shipped providers. */
@@ -48,8 +49,9 @@ const defaultOrNull = async (providers: ProvidersControl): Promise<DefaultModel 
   return shown.problem === null ? shown : null;
 };
 
-export const viewer = async ({ providers, models, known, reach }: RoutesDeps) => {
-  const [usable, all, shipped, chosen] = await Promise.all([providers.usable(), models.list(), known(), defaultOrNull(providers)]);
+export const viewer = async ({ providers, models, columns, known, reach }: RoutesDeps) => {
+  const [usable, all, shipped, chosen, gathered] = await Promise.all([providers.usable(), models.list(), known(), defaultOrNull(providers), columns.isEmpty() ? [] : columns.call({})]);
+  const troubles = gathered.flatMap(({ value }) => value?.troubles ?? []);
   const owned = new Map<string, CatalogModel[]>();
   for (const model of all) owned.set(model.provider, [...(owned.get(model.provider) ?? []), model]);
   const names = new Set(shipped.map(({ name }) => name));
@@ -61,6 +63,7 @@ export const viewer = async ({ providers, models, known, reach }: RoutesDeps) =>
       isUsable: usable.includes(record.name),
       isDefault: chosen?.provider === record.name,
       tested: reach.lastOf(record),
+      troubles: troubles.filter(({ provider }) => provider === record.name),
     });
   return { modelsOf, view, chosen };
 };

@@ -49,5 +49,5 @@ const showPhase = (data: { phase: string; detail?: string; approval_id?: string 
   else if (data.phase === 'waiting') {
     aside(out.yellow(`  … waits for an approval${data.detail === undefined ? '' : `: ${printable(data.detail)}`}`));
     if (data.approval_id) aside(`    see it   svc approvals show ${data.approval_id}\n    decide   svc approvals approve ${data.approval_id}, or svc approvals reject ${data.approval_id}`);
-  } else if (data.phase === 'restarted') aside(out.dim('  … the daemon restarted; this step starts again'));
+  } else if (data.phase === 'restarted') aside(out.dim(`  … ${printable(data.detail ?? 'the daemon restarted; this step starts again')}`));
 };

@@ -208,7 +208,7 @@ const phaseText = ({ phase, detail }: { readonly phase: string; readonly detail?
   if (phase === 'queued') return 'waits for the message before it';
   if (phase === 'thinking') return detail ?? 'thinking';
   if (phase === 'waiting') return `waits for an approval${detail === undefined ? '' : `: ${detail}`}`;
-  if (phase === 'restarted') return 'the daemon restarted; this step starts again';
+  if (phase === 'restarted') return detail ?? 'the daemon restarted; this step starts again';
   return detail;
 };
 

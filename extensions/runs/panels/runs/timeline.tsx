@@ -1,5 +1,6 @@
 /** The steps of a run one under the other, as bars of time, tokens or money. */
 import { address, count, daemon, duration, Failure, Fold, Icon, Loading, money, type OutputOf, Section, Select, setQuery, useLoaded } from '@svc/kit';
+import { Attempts, hasAttempts } from './attempts.js';
 import { type Run, shownName, StateBadge } from './run-state.js';
 import { type Span, spansOf } from './spans.js';
 import { t } from './words.js';
@@ -90,6 +91,13 @@ const Row = ({
       <span class="runs-amount">{saidOf(span, by)}</span>
     </span>
   );
+  if (span.step?.kind === 'model' && hasAttempts(span.step)) {
+    return (
+      <Fold summary={line}>
+        <Attempts step={span.step} />
+      </Fold>
+    );
+  }
   return span.step?.kind === 'tool' && canUnfold ? (
     <Fold summary={line}>{trace ? <Details trace={trace} isAside={isAside} error={span.step.error} /> : <Loading lines={2} />}</Fold>
   ) : (

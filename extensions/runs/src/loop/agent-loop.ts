@@ -26,8 +26,6 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
   readonly events: Events;
   readonly clock: Clock;
   readonly log: Logger;
-  /** True when this generation should let go at the next step. */
-  isLeaving(): boolean;
   /** Aborted when this generation has no more time: what is under way is given up, and its run handed on. */
   readonly closing: AbortSignal;
 }
@@ -129,9 +127,8 @@ async function loop(deps: LoopDeps, progress: Progress, left: OpenCall[] | undef
   let first = begun?.call;
   for (;;) {
     if (progress.run.signal.aborted) throw runErrors.stopped();
-    if (open && open.length > 0) {
-      const waits = await toolPhase(deps, progress, open);
-      if (waits) return 'waiting';
+    if (open && open.length > 0 && !deps.isLeaving()) {
+      if ((await toolPhase(deps, progress, open)) === 'waiting') return 'waiting';
       open = undefined;
     }
     if (deps.isLeaving()) {
@@ -152,12 +149,18 @@ export const toolsOf = async (deps: Pick<LoopDeps, 'tools'>, { agent, actor, inp
 /** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */
 async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<OpenCall[] | undefined> {
   const calls = turn.answer.calls.map((call): OpenCall => ({ id: call.id, name: call.name, args: call.args, ...(call.argsError === undefined ? {} : { argsError: call.argsError }) }));
-  let planned: Planned[];
+  let planned: Planned[] = [];
+  const alone = () => commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], also: turn.settle }, turn.entries);
   try {
-    planned = await planCalls(deps, progress, calls);
+    if (!deps.isLeaving()) planned = await planCalls(deps, progress, calls);
   } catch (error) {
-    await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], also: turn.settle }, turn.entries);
+    await alone();
     throw error;
+  }
+  // Areas that check calls stop as well, and what they say meanwhile may be only that: whoever takes the run over asks.
+  if (deps.isLeaving()) {
+    await alone();
+    return calls;
   }
   const intents = planned.flatMap((one) => (one.spec ? [one.spec] : []));
   await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], intents, also: turn.settle }, turn.entries);
@@ -167,13 +170,14 @@ async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): P
   return planned.filter((one) => one.decision.suspend).map((one) => one.call);
 }
 
-/** Calls of an earlier life, or ones that were suspended. True when the run has to wait. */
-async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<boolean> {
+/** Calls of an earlier life, or ones that were suspended. */
+async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<'done' | 'waiting'> {
   const planned = await planCalls(deps, progress, open);
+  if (deps.isLeaving()) return 'done';
   const intents = planned.flatMap((one) => (one.spec && !one.begun ? [one.spec] : []));
   if (intents.length > 0) await commitProgress(deps, progress, { intents });
   const suspension = await runCalls(deps, progress, planned);
-  if (!suspension) return false;
+  if (!suspension) return 'done';
   if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
   const { wakeKey, reason, until, data } = suspension;
   await deps.journal.wait(
@@ -183,7 +187,7 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
   );
   deps.streams.publish(RunFrames, progress.run.id, 'phase', { phase: 'waiting', detail: reason, approval_id: wakeKey });
   deps.streams.flush(progress.run.id);
-  return true;
+  return 'waiting';
 }
 
 async function finish(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<LoopEnd> {

@@ -77,6 +77,12 @@ async function answerOf(deps: ModelDeps, progress: Progress, { request, reservat
       sayLeftOut(deps, progress, piece.leftOut);
       continue;
     }
+    if ('discarded' in piece) {
+      received.text = '';
+      received.thoughts = '';
+      deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', detail: `the answer of ${piece.discarded.provider} broke off; the model is called again` });
+      continue;
+    }
     if ('waits' in piece) {
       received.thoughts = '';
       deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'retrying', detail: retryText(piece.waits), attempt: piece.waits.retry });
@@ -103,7 +109,8 @@ function sayLeftOut({ streams, log }: ModelDeps, progress: Progress, leftOut: re
   streams.publish(RunFrames, progress.run.id, 'phase', { phase: 'adjusted', left_out: progress.leftOut });
 }
 
-const retryText = ({ retry, of, ms, why, provider }: RetryWait): string => `retrying ${retry} of ${of} in ${Math.ceil(ms / 1_000)} s: ${provider} ${WHY[why] ?? 'failed'}`;
+const retryText = ({ retry, of, ms, why, provider }: RetryWait): string =>
+  `${retry === 0 ? 'calling the model' : `retrying ${retry} of ${of}`} in ${Math.ceil(ms / 1_000)} s: ${provider} ${WHY[why] ?? 'failed'}`;
 
 /** By the class of the failure. */
 const WHY: Readonly<Record<string, string>> = {
@@ -138,6 +145,8 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
     system,
     messages: hasPictures(messages) ? await withPictures(deps, progress.shown, messages, target.canSee) : messages,
     tools: schemasOf(tools),
+    // Chunks of a chat completion cannot be taken back.
+    mayDiscard: progress.input.door !== 'openai',
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,
     ...parametersOf(progress.input),
@@ -193,7 +202,13 @@ export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress,
   return { spec, writes: reserved.writes, reservation: reserved.reservation };
 }
 
-const contextOf = ({ actor, agent, run }: Progress): CallContext => ({ actor, agentId: agent.id, runId: run.id, purpose: 'run' });
+const contextOf = ({ actor, agent, run, input }: Progress): CallContext => ({
+  actor,
+  agentId: agent.id,
+  runId: run.id,
+  purpose: 'run',
+  begunBy: input.door === 'agent' ? 'agent' : 'person',
+});
 
 /** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
 function withOwnIds({ ids }: ModelDeps, { messages }: ModelRequest, answer: ModelAnswer): ModelAnswer {

@@ -12,7 +12,7 @@ import { factOf, openingOf, conversationOf } from '../beside.js';
 import { type Shown, nothingShown } from './pictures.js';
 import { RunChanged, type RunResult } from '../contract.js';
 import type { LeftOut } from '@svc/ext-llm/contract';
-import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf } from '../run-input.js';
+import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, wordsOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
 const MAX_RACES = 8;
@@ -187,7 +187,7 @@ const numbered = async (deps: CommitDeps, actor: Actor, ref: SessionRef, drafts:
 function inputOnceKept(progress: Progress): { input?: RunInput } {
   if (progress.pendingEntries.length === 0 || !progress.input.parts || progress.iterations > 0) return {};
   const { parts: _parts, history: _history, ...rest } = progress.input;
-  return { input: rest };
+  return { input: rest.beside ? rest : { ...rest, said: { from: progress.session.seq + 1, words: wordsOf(progress.input) } } };
 }
 
 export const stepSpec = (progress: Progress, kind: 'model' | 'tool', key: string, replay: StepSpec['replay'], intent: unknown): StepSpec => ({ seq: progress.nextSeq++, kind, key, replay, intent });

@@ -23,6 +23,8 @@ export interface ToolPhaseDeps extends CommitDeps {
   readonly toolCalls: Pick<RollingCount, 'add'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  /** This generation is going: what is not begun yet is the next one's. */
+  isLeaving(): boolean;
 }
 
 export interface OpenCall {
@@ -45,6 +47,9 @@ export interface Planned {
 }
 
 export type Suspension = NonNullable<CallDecision['suspend']>;
+
+const FIRST_CHECK_RETRY_MS = 100;
+const LAST_CHECK_RETRY_MS = 800;
 
 /** Refusals that say more than no. */
 const STATUS_OF_REFUSAL: Readonly<Record<string, ToolStatus>> = { approval_expired: 'expired', approval_skipped: 'skipped' };
@@ -76,8 +81,17 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
 
 /** A model may name a tool that it was not told of. */
 async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
-  const decision = await deps.tools.decide(request);
+  const decision = await decideAgain(deps, progress, request);
   return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason: 'A side question uses no tools.' } : decision;
+}
+
+/** A check that could not be made may be one whose area is stopping, or cannot read the database now: it is asked again before the call is refused for good. */
+async function decideAgain(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
+  for (let waitMs = FIRST_CHECK_RETRY_MS; ; waitMs *= 2) {
+    const decision = await deps.tools.decide(request);
+    if (decision.code !== 'hook_failed' || waitMs > LAST_CHECK_RETRY_MS || deps.isLeaving()) return decision;
+    await deps.clock.sleep(waitMs, progress.effects);
+  }
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */

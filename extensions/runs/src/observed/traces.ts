@@ -1,5 +1,6 @@
 /** What the steps of one run did: the journal has when and how each ended, the session what was said. */
-import { type Actor, isSvcError, type Journal, type JournalRun, type JournalStep, Nullable, type Static, Type, Uuid } from '@svc/api';
+import { type Actor, isSvcError, type Journal, type JournalRun, type JournalStep, Nullable, OneOf, type Static, Type, Uuid } from '@svc/api';
+import type { Attempt } from '@svc/ext-llm/contract';
 import type { Entry, SessionsService } from '@svc/ext-sessions/contract';
 import { isOver } from '../loop/endings.js';
 import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, toolOutcomeOf, usedBy } from '../run-input.js';
@@ -27,6 +28,22 @@ export const DecisionTrace = Type.Object(
 );
 export type DecisionTrace = Static<typeof DecisionTrace>;
 
+const RunAttempt = Type.Object(
+  {
+    number: Type.Integer({ description: 'From 1' }),
+    provider: Type.String(),
+    model: Type.String(),
+    key: Nullable(Type.String(), { description: 'The name of the key, if the provider has several' }),
+    status: OneOf(['ok', 'failed', 'skipped'], { description: '`skipped`: not called, because it was known that it could not answer yet' }),
+    failure: Nullable(Type.String(), { description: 'The kind of failure, such as `rate_limit`, `overloaded`, `timeout` or `half_stream`' }),
+    message: Nullable(Type.String(), { description: "The provider's words, without secrets" }),
+    http_status: Nullable(Type.Integer()),
+    duration_ms: Type.Integer(),
+    waited_ms: Type.Integer({ description: 'How long svc waited before the next attempt' }),
+  },
+  { 'x-name': 'RunAttempt' },
+);
+
 export const RunStep = Type.Object(
   {
     seq: Type.Integer(),
@@ -40,6 +57,7 @@ export const RunStep = Type.Object(
     output_tokens: Nullable(Type.Integer()),
     cost_usd: Nullable(Type.Number()),
     attempts: Nullable(Type.Integer(), { description: 'Number of model calls for this step' }),
+    attempt_list: Type.Array(RunAttempt, { description: 'Each of them, in order; empty for tools, and while the step is active' }),
     error: Nullable(Type.String(), { description: 'Why it failed: the code of the error that ended its run, or how the call of a tool ended' }),
   },
   { 'x-name': 'RunStep' },
@@ -143,10 +161,24 @@ export const shownStep = (step: JournalStep, run: JournalRun): RunStep => {
     input_tokens: outcome?.inputTokens ?? null,
     output_tokens: outcome?.outputTokens ?? null,
     cost_usd: outcome?.costMicros === undefined ? null : toMicrosUsd(outcome.costMicros),
-    attempts: outcome?.attempts?.length ?? null,
+    attempts: outcome?.attempts?.filter(({ skipped }) => !skipped).length ?? null,
+    attempt_list: (outcome?.attempts ?? []).map(shownAttempt),
     error: isCut ? (run.error?.code ?? null) : failureOf(step),
   };
 };
+
+const shownAttempt = ({ provider, model, key, status, skipped, errorClass, message, httpStatus, latencyMs, waitedMs }: Attempt, index: number): Static<typeof RunAttempt> => ({
+  number: index + 1,
+  provider,
+  model,
+  key: key ?? null,
+  status: skipped ? 'skipped' : status === 'ok' ? 'ok' : 'failed',
+  failure: errorClass ?? null,
+  message: message ?? null,
+  http_status: httpStatus ?? null,
+  duration_ms: Math.round(latencyMs),
+  waited_ms: Math.round(waitedMs),
+});
 
 const failureOf = (step: JournalStep): string | null => {
   if (step.status !== 'failed') return null;

@@ -81,6 +81,51 @@ describe('in a later life of the daemon', () => {
   });
 });
 
+describe('a call whose check fails', () => {
+  let home: string;
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'svc-check-'));
+  });
+  afterEach(async () => {
+    await stopModelKernels();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const bootGuarded = (check: () => void, script: readonly ScriptedAnswer[]): Promise<ModelKernel> => {
+    const guard = fixtureExtension({ id: 'guard', manifest: { hooks: [{ name: 'tool.before' }] }, definition: { activate: (ctx) => void ctx.hooks.tap(ToolBefore, check) } });
+    return bootWithModel(script, { home, extra: [guard], config: `${OPEN_RATE}[extensions]\nenable = ["guard"]\n`, stopDrainMs: 500 });
+  };
+  const call: ScriptedAnswer = { toolCalls: [{ name: 'system_time', args: {} }] };
+  const resultIn = (svc: ModelKernel): string => String(svc.model.requests.at(-1)?.body.messages.at(-1)?.content);
+
+  it('once is checked again, and runs', async () => {
+    let checks = 0;
+    const svc = await bootGuarded(() => {
+      checks += 1;
+      if (checks === 1) throw new Error('the database was away');
+    }, [call, { text: 'it is late' }]);
+    const { body } = await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'go' });
+    expect([body.response, checks]).to.deep.equal(['it is late', 2]);
+    expect(resultIn(svc)).to.not.contain('could not be made');
+  });
+
+  it('because the daemon stops is handed to the next life, which checks and runs it', async () => {
+    let stopped: Promise<void> | undefined;
+    const first = await bootGuarded(() => {
+      stopped ??= first.kernel.stop();
+      throw new Error('this area is gone');
+    }, [call]);
+    await first.http.post(`/api/agents/${first.agent.id}/message`, { message: 'go' }, { 'idempotency-key': 'k' });
+    await stopped;
+
+    const second = await bootGuarded(() => undefined, [{ text: 'it is late' }]);
+    const { body } = await second.http.expect(200, 'POST', `/api/agents/${second.agent.id}/message`, { message: 'go' }, { 'idempotency-key': 'k' });
+    expect(body.response).to.equal('it is late');
+    expect(resultIn(second)).to.not.contain('could not be made');
+  });
+});
+
 describe('a run that waits for a time', () => {
   afterEach(stopModelKernels);
 

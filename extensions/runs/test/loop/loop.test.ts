@@ -203,7 +203,7 @@ describe('the agent loop', () => {
   });
 
   it('keeps what was said until it broke off: in the session, and for the model', async () => {
-    const svc = await boot([{ deltas: ['Once ', 'upon '], halfStream: true }, { text: 'And so on.' }]);
+    const svc = await boot([{ deltas: ['Once ', 'upon '], garbage: 'json' }, { text: 'And so on.' }]);
     const received = await svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
     expect(received.at(-1)?.event).to.equal('error');
     expect((await history(svc)).slice(1).map(({ role, content }) => [role, content.split(':')[0]])).to.deep.equal([
@@ -212,6 +212,21 @@ describe('the agent loop', () => {
     ]);
     await send(svc);
     expect(JSON.stringify(svc.model.requests.at(-1)?.body)).to.contain('Once upon ');
+  });
+
+  it('takes back an answer that broke off, tells its clients, and stores only the whole one with both attempts', async () => {
+    const svc = await boot([{ deltas: ['Once ', 'upon '], halfStream: true }, { text: 'And so on.' }]);
+    const received = await svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'tell me' });
+    const shown = received.flatMap(({ event, data }) => (event === 'chunk' ? [data.content] : event === 'phase' && data.phase !== 'thinking' ? [`[${data.phase}]`] : []));
+    expect(shown.join('')).to.equal('Once upon [restarted][retrying]And so on.');
+    expect(received.at(-1)?.data.result).to.include({ response: 'And so on.', finish: 'stop' });
+    expect((await history(svc)).slice(1).map(({ role, content }) => [role, content])).to.deep.equal([['Assistant', 'And so on.']]);
+    const { body } = await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/traces`);
+    expect(body.steps[0].attempts).to.equal(2);
+    expect(body.steps[0].attempt_list).to.have.length(2);
+    expect(body.steps[0].attempt_list[0]).to.include({ number: 1, provider: 'openai', key: null, status: 'failed', failure: 'half_stream', http_status: 200 });
+    expect(body.steps[0].attempt_list[0].waited_ms).to.be.above(0);
+    expect(body.steps[0].attempt_list[1]).to.include({ number: 2, status: 'ok', failure: null, waited_ms: 0 });
   });
 
   it('keeps nothing of a stopped answer to an incognito message', async () => {

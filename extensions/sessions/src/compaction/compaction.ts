@@ -5,6 +5,7 @@
  * C2  It begins at a user's message and never parts a tool call from its result. The newest messages are unchanged.
  * C3  It runs beside the conversation, as a run of its own in the journal, and no message waits for it.
  * C5  What is too long for one call of the model is summarised piece by piece; nothing of it is left out.
+ * C6  A summary takes at most half of the room of what it covers.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
  */
 import { type Actors, type Actor, type DurableWorker, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, isSvcError } from '@svc/api';
@@ -14,7 +15,7 @@ import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { type Compacted, Compaction, type Entry, type EntryDraft, type SessionRef, type SessionsService } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { projectEntries } from '../projection.js';
-import { cutOf, cutThatFits, FULL_SHARE, KEPT_MESSAGES } from './cut.js';
+import { cutOf, cutThatFits, FULL_SHARE, KEPT_MESSAGES, summaryThatFits } from './cut.js';
 import { type Piece, piecesOf, requestOf } from './transcript.js';
 
 /** Of a transcript that a model is given at once. */
@@ -144,7 +145,7 @@ async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
   if (log.some((entry) => entry.kind === 'summary' && (entry.coversThrough ?? 0) >= input.through)) return deps.journal.advance(run, { finish: { status: 'done' } });
   const entries = log.filter((entry) => entry.kind === 'summary' || entry.seq <= input.through);
   const summary = await summariseAll(deps, run, actor, input, entries);
-  await append(deps, run, actor, input, summary);
+  await append(deps, run, actor, input, { ...summary, text: summaryThatFits(summary.text, entries) });
   deps.forget(input.sessionId);
   deps.log.debug('a session was compacted', { session: input.sessionId, through: input.through });
 }

@@ -37,3 +37,11 @@ export function cutThatFits(entries: readonly Entry[], budgetTokens: number): nu
   // There must be something before it that no summary covers yet.
   return first && entries.some(({ seq, kind }) => kind !== 'summary' && seq < first.seq) ? first.seq - 1 : undefined;
 }
+
+const LEAST_SUMMARY_CHARS = 400;
+
+/** A summary takes at most half of the room of what it stands for, so that a compaction makes a session shorter whatever a model writes. */
+export function summaryThatFits(text: string, covered: readonly Entry[]): string {
+  const most = Math.max(LEAST_SUMMARY_CHARS, Math.floor(covered.reduce((sum, entry) => sum + charsOf(entry), 0) / 2));
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}

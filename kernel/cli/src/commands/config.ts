@@ -107,7 +107,7 @@ const asJson = (cli: Cli, local: LocalConfig): Record<string, unknown> => ({
 const report = (cli: Cli, { text, unreadable, problems }: LocalConfig): void => {
   const { out, settings } = { out: cli.out, settings: cli.settings };
   if (problems.length === 0) {
-    out.line(text === null && unreadable === undefined ? `There is no ${settings.configFile}; the defaults apply.` : `${out.green('✓')} ${settings.configFile} holds`);
+    out.line(text === null && unreadable === undefined ? `There is no ${settings.configFile}; the defaults apply.` : `${out.green('✓')} ${settings.configFile} is valid`);
     return;
   }
   out.line(settings.configFile);

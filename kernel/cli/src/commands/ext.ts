@@ -40,7 +40,7 @@ export const define = (program: Command, action: Action): void => {
   one('reload', "Reload an extension's code without failing requests or cutting streams", (cli, id) => change(cli, 'reload', id, false));
   ext
     .command('graph')
-    .description('Get the dependency graph')
+    .description('Show which extensions depend on which')
     .action(action((cli) => graph(cli)));
   defineInstalling(ext, action);
   defineAuthoring(ext, action);

@@ -60,7 +60,7 @@ const hashInPlace = async (cli: Cli): Outcome => {
   const hash = await inFile(() => hashStoredKey(file));
   if (cli.json) cli.out.json({ hash, file });
   else {
-    cli.out.line(`${cli.out.green('✓')} ${file} holds the hash of the key; the key itself stays valid.`);
+    cli.out.line(`${cli.out.green('✓')} ${file} contains the hash of the key; the key itself stays valid.`);
     cli.out.line(`  ${SEND_IT}`);
   }
   return EXIT.ok;

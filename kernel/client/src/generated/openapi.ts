@@ -1210,6 +1210,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a backup
+         * @description A snapshot of the database and the files of the home folder, as one .tar.gz in its folder `backups`. The daemon keeps working. Keys are not in it, and secrets only as the vault encrypted them: to use them on another machine, copy the key of the vault too. It answers when the archive is complete. For the owner.
+         */
+        post: operations["createBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backups
+         * @description The backups of this home, what runs now, how the last restore ended, and the schedule. For the owner.
+         */
+        get: operations["listBackups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups/{filename}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a backup
+         * @description Deletes the archive from the folder `backups` of the home. You cannot undo this. For the owner.
+         */
+        delete: operations["deleteBackup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/budget": {
         parameters: {
             query?: never;
@@ -1372,6 +1432,26 @@ export interface paths {
          * @description Each file of the checkpoint beside the file in the working folder now, those that differ first, at most 500.
          */
         get: operations["previewCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the daemons on this database
+         * @description Who is there, who holds which lease, and how far behind the work is. On a SQLite file there is one daemon.
+         */
+        get: operations["getCluster"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2456,6 +2536,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/queue/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get depth, capacity and throughput of the queue
+         * @description Counts the runs of all daemons on this database. A run is queued if its session has another run, or if all daemons are full. Owners and admins see the runs of all agents; others those of their own.
+         */
+        get: operations["getQueueStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ready": {
         parameters: {
             query?: never;
@@ -2490,6 +2590,26 @@ export interface paths {
         get: operations["getRegistrySchema"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a backup
+         * @description Validates the whole archive and answers; then the daemon stops, backs up the present data, replaces it, and starts again within the same process. Meanwhile requests get 503. If the restored data does not start, the present data comes back. `last_restore` of GET /api/backups tells how it ended. For the owner.
+         */
+        post: operations["restoreBackup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2754,6 +2874,86 @@ export interface paths {
         get: operations["getStatus"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tasks, newest first
+         * @description Owners and admins see the tasks of all agents; others those of their own. A task that waits for an approval is `in_progress`. For steps and usage, see `GET /api/runs/{id}`: a task and its run have the same id.
+         */
+        get: operations["listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count tasks by state
+         * @description A task is a run that no other run began: a message to an agent, on any channel. Ended tasks are stored for thirty days. Owners and admins see the tasks of all agents; others those of their own.
+         */
+        get: operations["getTaskCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a task
+         * @description Stops a pending task or one in progress, with the runs it started on other agents, as `POST /api/runs/{id}/stop` does. An active task ends a moment later. The text so far stays in the session. For a task that is already cancelled, the status is 200; for one that completed or failed, 409.
+         */
+        delete: operations["cancelTask"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a task
+         * @description Sends the message of an ended task again, with its attachments, as a new task in the same session. Each task has one retry: a repeated request gets the same new task, with `replayed` true. To try again after that, retry the new task. The status is 409 if the task has not ended, or if its message is no longer stored.
+         */
+        post: operations["retryTask"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4150,6 +4350,27 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
+        RunAttempt: {
+            /** @description From 1 */
+            number: number;
+            provider: string;
+            model: string;
+            /** @description The name of the key, if the provider has several */
+            key: string | null;
+            /**
+             * @description `skipped`: not called, because it was known that it could not answer yet
+             * @enum {string}
+             */
+            status: "ok" | "failed" | "skipped";
+            /** @description The kind of failure, such as `rate_limit`, `overloaded`, `timeout` or `half_stream` */
+            failure: string | null;
+            /** @description The provider's words, without secrets */
+            message: string | null;
+            http_status: number | null;
+            duration_ms: number;
+            /** @description How long svc waited before the next attempt */
+            waited_ms: number;
+        };
         RunStep: {
             seq: number;
             /** @description `model` or `tool` */
@@ -4168,6 +4389,8 @@ export interface components {
             cost_usd: number | null;
             /** @description Number of model calls for this step */
             attempts: number | null;
+            /** @description Each of them, in order; empty for tools, and while the step is active */
+            attempt_list: components["schemas"]["RunAttempt"][];
             /** @description Why it failed: the code of the error that ended its run, or how the call of a tool ended */
             error: string | null;
         };
@@ -4469,6 +4692,69 @@ export interface components {
             trimmed: number;
             took_ms: number;
         };
+        CreatedBackup: {
+            /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+            filename: string;
+            /** @description On the machine of the daemon */
+            path: string;
+            size_bytes: number;
+            /** @description What is in it: database, config, workspaces, … */
+            components: string[];
+            /** @description When the snapshot of the database began (ISO 8601, UTC) */
+            created_at: string;
+        };
+        Backup: {
+            /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+            filename: string;
+            /** @description On the machine of the daemon */
+            path: string;
+            size_bytes: number;
+            /** @description When the file was written (ISO 8601, UTC) */
+            modified_at: string;
+            /** @description What is in it: database, config, workspaces, … */
+            components: string[];
+            /** @description null: the file cannot be read */
+            svc_version: string | null;
+            /** @description When the snapshot of the database began (ISO 8601, UTC) */
+            created_at: string;
+            /** @description Why it cannot be restored */
+            problem: string | null;
+        };
+        BackupList: {
+            /** @description Newest first */
+            backups: components["schemas"]["Backup"][];
+            total: number;
+            /** @description What runs now */
+            running: {
+                /** @enum {string} */
+                kind: "backup" | "restore";
+                /** @enum {string} */
+                step: "database" | "files" | "writing" | "validating";
+                /** @description Start (ISO 8601, UTC) */
+                started_at: string;
+            } | null;
+            last_restore: {
+                /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+                filename: string;
+                /**
+                 * @description `reverted`: the restored data did not start, and the data of before is back
+                 * @enum {string}
+                 */
+                status: "restored" | "reverted";
+                /** @description End (ISO 8601, UTC) */
+                at: string;
+                reason: string | null;
+                /** @description The backup of what was there before */
+                safety_backup: string | null;
+            } | null;
+            schedule: {
+                /** @description 0: no schedule */
+                every_hours: number;
+                keep: number;
+                keep_days: number;
+                next_at: string | null;
+            };
+        };
         Budget: {
             /** @description In 60 minutes; 0: no limit */
             hourly_limit_usd: number;
@@ -4491,6 +4777,8 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "warning" | "exceeded";
+            /** @description Of each agent, in turns that no person began, since a person last wrote to it; 0: no limit */
+            idle_limit_usd: number;
             /** @description A share of a limit, 0 to 1 */
             alert_threshold: number;
         };
@@ -4625,6 +4913,59 @@ export interface components {
             }[];
             /** @description More of them than are listed */
             not_kept_more: number;
+        };
+        ClusterDaemon: {
+            /** @description New at each start */
+            id: string;
+            /** @description [cluster] name, or the name of its host */
+            name: string;
+            host: string;
+            pid: number;
+            version: string;
+            started_at: string;
+            /** @description [cluster] address, or the address it listens on */
+            address: string;
+            /**
+             * @description silent: no heartbeat for 15 seconds. It leaves the list after a minute
+             * @enum {string}
+             */
+            state: "running" | "silent";
+            /** @description Since its last heartbeat, by the clock of the database */
+            seen_secs_ago: number;
+            /** @description The daemon that answers */
+            asked: boolean;
+            /** @description Whether its messages reach the daemon that answers */
+            reached: boolean;
+            /** @description It holds the lease on durable events */
+            delivers_events: boolean;
+            /** @description Runs that it holds a lease on */
+            runs: number;
+            /** @description The same for people */
+            does: string;
+        };
+        Cluster: {
+            /** @description false: the database is a file of this daemon alone */
+            shared: boolean;
+            /** @description For people */
+            summary: string;
+            /** @description How the daemons hear of each other, for people */
+            connection: string;
+            /** @description false: changes of other daemons are found in the database within seconds */
+            connected: boolean;
+            /** @enum {string} */
+            carrier: "process" | "postgres" | "nats" | "none";
+            /** @description Oldest first */
+            daemons: components["schemas"]["ClusterDaemon"][];
+            /** @description Runs that could go on and that no daemon has taken */
+            waiting_runs: number;
+            /** @description Since when the oldest of them waits */
+            oldest_waiting_since: string | null;
+            /** @description Durable events that the slowest listener has not had */
+            undelivered_events: number;
+            listeners: {
+                extension: string;
+                undelivered_events: number;
+            }[];
         };
         SlashCommand: {
             /** @description As typed: `/new` */
@@ -5163,6 +5504,21 @@ export interface components {
             /** @description `*` is every tool */
             tools: string[];
         };
+        ProviderTrouble: {
+            /** @enum {string} */
+            kind: "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            /** @description Null if it concerns all models */
+            model: string | null;
+            /** @description The name of the key; null if it concerns all keys, or the only one */
+            key: string | null;
+            /** @description Failures in a row */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description When it is tried again
+             */
+            until: string;
+        };
         Provider: {
             name: string;
             /** @description The name by its other name */
@@ -5195,6 +5551,22 @@ export interface components {
             last_tested: string | null;
             /** @description Models that a server on this machine lists, by its own names */
             discovered_models: string[] | null;
+            /**
+             * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+             * @enum {string}
+             */
+            health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            /** @description Details of `health`. They are known to this process only, and forgotten at a restart */
+            troubles: components["schemas"]["ProviderTrouble"][];
+            /** @description Its keys by their names in [[credential_pools]]; empty if it has one at most */
+            keys: {
+                name: string;
+                /**
+                 * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                 * @enum {string}
+                 */
+                health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+            }[];
             /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
             wire: string;
             default_model?: string;
@@ -5241,6 +5613,42 @@ export interface components {
             /** @description Models that it lists, by its own names; at most 2,000 of them */
             models_listed?: string[];
         };
+        QueueStatus: {
+            lanes: {
+                /**
+                 * @description `main`: tasks. `subagent`: runs that one agent began on another
+                 * @enum {string}
+                 */
+                lane: "main" | "subagent";
+                /** @description Runs that a daemon works on */
+                active: number;
+                /** @description Runs that wait for somebody, such as for an approval. They take up no capacity */
+                waiting: number;
+                /** @description Active runs of each daemon at most ([runs] max_active). The lanes share it */
+                capacity: number;
+                /** @description Queued runs */
+                depth: number;
+                throughput: {
+                    completed_last_minute: number;
+                    failed_last_minute: number;
+                    cancelled_last_minute: number;
+                };
+            }[];
+            /** @description Queued runs of all lanes */
+            depth: number;
+            throughput: {
+                completed_last_minute: number;
+                failed_last_minute: number;
+                cancelled_last_minute: number;
+            };
+            /** @description 0 means no limit. Set them under [queue] and [runs] */
+            config: {
+                max_depth_per_agent: number;
+                max_depth_global: number;
+                task_ttl_secs: number;
+                max_active: number;
+            };
+        };
         Readiness: {
             /** @enum {string} */
             status: "ready" | "not_ready";
@@ -5249,6 +5657,21 @@ export interface components {
                 /** @description `ok`, `warn` or `error` */
                 status: string;
             }[];
+        };
+        RestoreStarted: {
+            /** @description Files that were unpacked and validated */
+            restored_files: number;
+            /** @description Always empty: an archive is used whole or not at all */
+            errors: string[];
+            manifest: {
+                version: number;
+                created_at: string;
+                hostname: string;
+                svc_version: string;
+                /** @description What is in it: database, config, workspaces, … */
+                components: string[];
+            };
+            message: string;
         };
         ListedRun: {
             /**
@@ -5641,6 +6064,61 @@ export interface components {
                 model_name: string;
                 profile: string | null;
             }[];
+        };
+        Task: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /** @description First line of the message. Empty if the message is not stored: side questions, incognito and stateless requests */
+            title: string;
+            /** @description First 300 characters of the message */
+            description: string;
+            /**
+             * @description `pending`: queued, no daemon works on it. `in_progress`: a daemon works on it, or it waits for somebody, such as for an approval
+             * @enum {string}
+             */
+            status: "pending" | "in_progress" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            assigned_to: string;
+            /** @description null if the agent was deleted */
+            agent_name: string | null;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /** @description Channel of the message: rest, sse, ws, openai or cli */
+            channel: string;
+            /** @description The owner of the agent */
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When its first step began */
+            claimed_at: string | null;
+            /** @description When it ended, whichever way */
+            completed_at: string | null;
+            /** @description What it waits for, such as `approval` */
+            waits_for: string | null;
+            /** @description The answer */
+            result: string | null;
+            /** @description Why it failed or was cancelled */
+            error: {
+                code: string;
+                message: string;
+            } | null;
+        };
+        TaskCounts: {
+            total: number;
+            pending: number;
+            in_progress: number;
+            completed: number;
+            failed: number;
+            cancelled: number;
         };
         TemplateSummary: {
             name: string;
@@ -6197,6 +6675,7 @@ export type AgentTools = components['schemas']['AgentTools'];
 export type ChangedAgentTools = components['schemas']['ChangedAgentTools'];
 export type TracedRun = components['schemas']['TracedRun'];
 export type DecisionTrace = components['schemas']['DecisionTrace'];
+export type RunAttempt = components['schemas']['RunAttempt'];
 export type RunStep = components['schemas']['RunStep'];
 export type AgentUpdate = components['schemas']['AgentUpdate'];
 export type AgentUpdated = components['schemas']['AgentUpdated'];
@@ -6213,6 +6692,9 @@ export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditEntryList = components['schemas']['AuditEntryList'];
 export type BrokenAuditEntry = components['schemas']['BrokenAuditEntry'];
 export type AuditVerification = components['schemas']['AuditVerification'];
+export type CreatedBackup = components['schemas']['CreatedBackup'];
+export type Backup = components['schemas']['Backup'];
+export type BackupList = components['schemas']['BackupList'];
 export type Budget = components['schemas']['Budget'];
 export type AgentSpending = components['schemas']['AgentSpending'];
 export type AgentBudget = components['schemas']['AgentBudget'];
@@ -6220,6 +6702,8 @@ export type CatalogStatus = components['schemas']['CatalogStatus'];
 export type CatalogUpdate = components['schemas']['CatalogUpdate'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointRestored = components['schemas']['CheckpointRestored'];
+export type ClusterDaemon = components['schemas']['ClusterDaemon'];
+export type Cluster = components['schemas']['Cluster'];
 export type SlashCommand = components['schemas']['SlashCommand'];
 export type Config = components['schemas']['Config'];
 export type Setting = components['schemas']['Setting'];
@@ -6250,11 +6734,14 @@ export type CatalogModel = components['schemas']['CatalogModel'];
 export type ModelAlias = components['schemas']['ModelAlias'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
 export type AgentProfile = components['schemas']['AgentProfile'];
+export type ProviderTrouble = components['schemas']['ProviderTrouble'];
 export type Provider = components['schemas']['Provider'];
 export type DefaultModel = components['schemas']['DefaultModel'];
 export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
+export type QueueStatus = components['schemas']['QueueStatus'];
 export type Readiness = components['schemas']['Readiness'];
+export type RestoreStarted = components['schemas']['RestoreStarted'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type OneRun = components['schemas']['OneRun'];
 export type SecurityReport = components['schemas']['SecurityReport'];
@@ -6265,6 +6752,8 @@ export type SessionBranch = components['schemas']['SessionBranch'];
 export type SessionRun = components['schemas']['SessionRun'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
+export type Task = components['schemas']['Task'];
+export type TaskCounts = components['schemas']['TaskCounts'];
 export type TemplateSummary = components['schemas']['TemplateSummary'];
 export type Template = components['schemas']['Template'];
 export type ToolInfo = components['schemas']['ToolInfo'];
@@ -7300,7 +7789,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -7408,9 +7897,13 @@ export interface operations {
                                 /** @enum {string} */
                                 status: "ok" | "error";
                                 /** @enum {string} */
-                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
+                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "content" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
                                 message?: string;
                                 httpStatus?: number;
+                                /** @description The name of its key, where the provider has several */
+                                key?: string;
+                                /** @description The model was not called: it is known that it cannot answer yet */
+                                skipped?: boolean;
                                 latencyMs: number;
                                 /** @description Milliseconds waited before the next attempt */
                                 waitedMs: number;
@@ -8014,7 +8507,7 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
@@ -8122,9 +8615,13 @@ export interface operations {
                                 /** @enum {string} */
                                 status: "ok" | "error";
                                 /** @enum {string} */
-                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
+                                errorClass?: "auth" | "rate_limit" | "overloaded" | "context_too_long" | "content" | "bad_request" | "model_not_found" | "credit" | "timeout" | "network" | "server" | "half_stream" | "garbage" | "cancelled";
                                 message?: string;
                                 httpStatus?: number;
+                                /** @description The name of its key, where the provider has several */
+                                key?: string;
+                                /** @description The model was not called: it is known that it cannot answer yet */
+                                skipped?: boolean;
                                 latencyMs: number;
                                 /** @description Milliseconds waited before the next attempt */
                                 waitedMs: number;
@@ -9432,6 +9929,107 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedBackup"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Refused */
+            507: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listBackups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example svc_backup_20260131_120000.tar.gz */
+                filename: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "deleted";
+                        filename: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getBudget: {
         parameters: {
             query?: never;
@@ -9475,6 +10073,8 @@ export interface operations {
                     monthly_limit_usd?: number | null;
                     /** @description US dollars in 60 minutes; 0: no limit. Left out or null: unchanged */
                     hourly_limit_usd?: number | null;
+                    /** @description US dollars of each agent, in turns that no person began, since a person last wrote to it; 0: no limit. Left out or null: unchanged */
+                    idle_limit_usd?: number | null;
                     /** @description The share of a limit from which its status is `warning` */
                     alert_threshold?: number | null;
                 };
@@ -9546,10 +10146,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A UUID
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description Id or name of the agent */
                 id: string;
             };
             cookie?: never;
@@ -9581,10 +10178,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A UUID
-                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
-                 */
+                /** @description Id or name of the agent */
                 id: string;
             };
             cookie?: never;
@@ -9854,6 +10448,33 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11947,6 +12568,22 @@ export interface operations {
                         last_tested: string | null;
                         /** @description Models that a server on this machine lists, by its own names */
                         discovered_models: string[] | null;
+                        /**
+                         * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                         * @enum {string}
+                         */
+                        health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+                        /** @description Details of `health`. They are known to this process only, and forgotten at a restart */
+                        troubles: components["schemas"]["ProviderTrouble"][];
+                        /** @description Its keys by their names in [[credential_pools]]; empty if it has one at most */
+                        keys: {
+                            name: string;
+                            /**
+                             * @description What the daemon met when it called it, since its start. `limited`: a rate limit was reached. `overloaded`, `failing`, `unreachable`: it failed several times in a row. `refused`: it does not accept the key. `out_of_credit`: the account of the key has no credit
+                             * @enum {string}
+                             */
+                            health: "ok" | "unreachable" | "refused" | "out_of_credit" | "limited" | "overloaded" | "failing";
+                        }[];
                         /** @description `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver, or `unsupported` */
                         wire: string;
                         default_model?: string;
@@ -12100,6 +12737,8 @@ export interface operations {
                     url?: string;
                     /** @description The same, by its other name */
                     base_url?: string;
+                    /** @description One of the keys listed under [[credential_pools]], instead of the own key of the provider */
+                    label?: string;
                     /** @description Test the key immediately; it is stored in either case */
                     verify?: boolean;
                 };
@@ -12140,7 +12779,10 @@ export interface operations {
     };
     removeProviderKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description One of the keys listed under [[credential_pools]], instead of the own key of the provider */
+                label?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -12330,6 +12972,33 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getQueueStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueStatus"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getReadiness: {
         parameters: {
             query?: never;
@@ -12393,6 +13062,56 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of a backup of this home, without a path */
+                    filename: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreStarted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Refused */
+            507: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
         };
     };
     listRuns: {
@@ -12958,6 +13677,171 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                /** @description Only tasks in this state */
+                status?: "pending" | "in_progress" | "completed" | "failed" | "cancelled";
+                /** @description Only tasks older than this one: `next` of the page before */
+                before?: string;
+                /** @description How many at most; more than 200 is 200 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tasks: components["schemas"]["Task"][];
+                        /** @description Tasks in this state, on all pages */
+                        total: number;
+                        /** @description Send it as `before` to get older ones; null if there are none */
+                        next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTaskCounts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCounts"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Task id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "cancelled";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Task id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "retried";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        id: string;
+                        /**
+                         * Format: uuid
+                         * @description The new task
+                         */
+                        task_id: string;
+                        /** @description The task was retried before */
+                        replayed: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

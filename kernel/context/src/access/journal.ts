@@ -101,7 +101,7 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
       held.delete(run.id);
       await journal.release(run);
     },
-    cancel: async (actor, runId, why, also) => ((await find(actor, runId)) ? open(journal).cancel(actor, runId, why, also) : false),
+    cancel: async (actor, runId, why, also, only) => ((await find(actor, runId)) ? open(journal).cancel(actor, runId, why, also, only) : false),
     interrupt: async (runId, reason) => ((await find(systemActor(owner.id), runId)) ? journal.interrupt(runId, reason) : false),
     onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${own(kind)} are ready`, begin: () => journal.onReady(kind, fn) }),
     get: find,
@@ -115,6 +115,10 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     summary: async (filter) => {
       own(filter.kind ?? '');
       return open(journal).summary(filter);
+    },
+    tally: async (filter) => {
+      own(filter.kind ?? '');
+      return open(journal).tally(filter);
     },
   };
   return facade;

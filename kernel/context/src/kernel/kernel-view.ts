@@ -1,17 +1,18 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, KernelView, SettingsView, SlashCommand } from '@svc/api';
+import type { AnyTool, Backups, KernelView, SettingsView, SlashCommand } from '@svc/api';
 import type { Installation, KernelFacts } from '@svc/api/internal';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import { withConsequences } from '@svc/platform/choices/consequences';
 import { kernelMetrics } from './kernel-metrics.js';
+import { replicasOf } from './replicas.js';
 import { panelFilesOf, panelsOf } from './panels.js';
 import type { PlatformParts } from '../parts.js';
 import type { InstalledFiles } from '@svc/core';
 
-export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams' | 'openDir'> {
+export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams' | 'openDir' | 'bus' | 'members'> {
   readonly audit: Pick<KernelAudit, 'failures'>;
   readonly version: string;
   readonly startedAt: string;
@@ -26,6 +27,7 @@ export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' |
   isReady(): boolean;
   readonly settings: SettingsView;
   readonly installation: Installation;
+  readonly backups: Backups;
   shutdown(reason: string): void;
 }
 
@@ -62,9 +64,11 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   configProblems: () => parts.config.problems().map(({ file, line, key, message, severity }) => ({ file, line, key, message, severity })),
   facts: () => factsOf(parts),
   metrics: () => kernelMetrics(parts),
+  replicas: () => replicasOf(parts),
   log: { recent: (count) => parts.log.recent(count), follow: (fn) => parts.log.follow(fn) },
   settings: parts.settings,
   installation: parts.installation,
+  backups: parts.backups,
   shutdown: parts.shutdown,
 });
 

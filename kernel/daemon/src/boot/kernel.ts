@@ -1,12 +1,16 @@
 /** Step 4: the kernel as a whole. The lifecycle over the parts, and the view that areas and the program have of it. */
+import { join } from 'node:path';
 import * as api from '@svc/api';
 import { type ContextParts, createKernelView, kernelContributor, tapProbes } from '@svc/context';
 import { type Contributor, declaredCapabilities, type Lifecycle } from '@svc/core';
 import type { Choices } from '@svc/platform/choices/choices';
 import { createStoredChoices, type StoredChoices } from '@svc/platform/choices/stored-choices';
 import { createSettingsView } from '@svc/platform/config/settings/settings-view';
+import { createSharedSettings, type SharedSettings } from '@svc/platform/config/settings/shared-settings';
+import { kernelTables } from '@svc/platform/storage/kernel-tables';
 import { applierOf, type Settings } from '@svc/platform/config/apply-settings';
 import type { InstallationParts } from '@svc/third-party';
+import { createLiveBackups } from '../backup/live-backups.js';
 import { releaseWatcher } from '../release.js';
 import type { Address } from './address.js';
 import type { Ground } from './ground.js';
@@ -14,6 +18,8 @@ import type { OpenParts } from './parts.js';
 import { tapSecurity } from './security-probes.js';
 import { extensionSettings, requiredSecurity } from './start-rules.js';
 import { createLifecycle } from './wiring.js';
+
+const RESTORE_DELAY_MS = 100;
 
 /** All of it, up. */
 export interface Kernel {
@@ -24,6 +30,8 @@ export interface Kernel {
   readonly lifecycle: Lifecycle;
   readonly view: api.KernelView;
   readonly settings: Settings;
+  /** Undefined for a database that no other daemon uses. */
+  readonly shared: SharedSettings | undefined;
   /** The kernel as an owner of what it opens itself. */
   readonly own: Contributor;
 }
@@ -49,6 +57,8 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     entered: parts.audit.settingsChanged,
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
+  const shared = sharedSettings(ground, parts, settings);
+  const own = kernelContributor();
   const view: api.KernelView = createKernelView({
     ...parts,
     version: ground.release.version,
@@ -62,14 +72,15 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     isReady: () => progress.phase() === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
     installation,
+    backups: backupsOf(ground, parts, own),
     settings: createSettingsView({
       ...parts,
       file: parts.home.configFile,
       settings,
+      share: async (path, value) => shared?.share(path, value),
       failed: (error) => log.logger('config').error('the settings were saved and could not be brought into force', { error }),
     }),
   });
-  const own = kernelContributor();
   leaveOffCutOff(ground, lifecycle, storedChoices);
   const switched = storedChoices.watch(lifecycle);
   own.lifetime.add('watch of the file of switched-off extensions', () => switched.dispose());
@@ -82,8 +93,30 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     () => ({ host: ground.listen.host, port: address.port, hasKey: ground.keys.hasKey() }),
   );
   tapSecurity(own, parts, address);
-  return { address, parts, choices, installation, lifecycle, view, settings, own };
+  return { address, parts, choices, installation, lifecycle, view, settings, shared, own };
 }
+
+/** A file in the data folder is of this daemon alone. */
+const sharedSettings = ({ bus, config, log, options }: Ground, { home, storage }: ContextParts, settings: Settings): SharedSettings | undefined =>
+  storage.dialect === 'sqlite'
+    ? undefined
+    : createSharedSettings({ db: storage.dbFor(kernelTables), bus, config, settings, clock: options.clock, log: log.logger('config'), markFile: join(home.dataDir, 'shared-settings') });
+
+const backupsOf = (ground: Ground, { clock, home, hooks, ids, storage }: ContextParts, own: Contributor): api.Backups => {
+  const backed = { home, version: ground.release.version, claims: ground.claims, clock, ids };
+  const ending = new AbortController();
+  own.lifetime.add('backups', () => ending.abort());
+  const { onRestore } = ground.options;
+  return createLiveBackups({
+    ...backed,
+    storage,
+    hooks,
+    signal: ending.signal,
+    onRestore: onRestore && ((plan) => onRestore(plan, backed)),
+    // The answer leaves first.
+    later: (work) => void clock.schedule(RESTORE_DELAY_MS, work),
+  });
+};
 
 const lifecycleOf = (
   { config, installed, log, options, preset, relay, wiring }: Ground,

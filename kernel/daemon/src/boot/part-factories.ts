@@ -1,6 +1,6 @@
 /** The platform's parts that cause effects. Each factory can be replaced by the program that composes a daemon. */
 import { join } from 'node:path';
-import { type Dir, SecretChange, SecretResolve } from '@svc/api';
+import { type Dir, type Logger, SecretChange, SecretResolve } from '@svc/api';
 import type { PlatformParts } from '@svc/context';
 import type { HookRegistry } from '@svc/core';
 import { createExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
@@ -10,15 +10,30 @@ import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
 import { createTcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
 import type { Bus } from '@svc/platform/bus/bus';
-import { createLocalBusHub, type LocalBusHub } from '@svc/platform/bus/local-bus';
+import { createCarriedBus } from '@svc/platform/bus/carried-bus';
+import { createLocalBusHub } from '@svc/platform/bus/local-bus';
 import { createJournal } from '@svc/platform/journal/journal';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { openStorage } from '@svc/platform/storage/storage';
 import { createWorkers } from '@svc/platform/workers/workers';
 
+export interface BusOptions {
+  /** Of the server whose database others may use as well; undefined for a file of this daemon alone. */
+  readonly databaseUrl: string | undefined;
+  readonly log: Logger;
+}
+
+/** A daemon that has its database to itself is the only member of its bus; daemons on one server hear each other through it. */
+function joinBus(name: string, { databaseUrl, log }: BusOptions): Bus {
+  const failed = (cause: unknown): void => log.error('a message of another process could not be taken', { cause });
+  if (databaseUrl === undefined) return createLocalBusHub().join(name, failed);
+  // The driver of PostgreSQL is loaded where it is used.
+  return createCarriedBus({ name, failed, log, carrier: async () => (await import('@svc/platform/bus/postgres-carrier')).postgresCarrier(databaseUrl) });
+}
+
 /** The adapters and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */
 export interface PartFactories {
-  readonly joinBus: (...member: [...Parameters<LocalBusHub['join']>, soleWriter: boolean]) => Bus;
+  readonly joinBus: (name: string, options: BusOptions) => Bus;
   readonly openStorage: typeof openStorage;
   readonly createJournal: typeof createJournal;
   readonly createFetchAdapter: typeof createFetchAdapter;
@@ -27,9 +42,8 @@ export interface PartFactories {
   readonly openDir: (root: string) => Dir;
 }
 
-/** A daemon that has its database to itself is the only member of its bus; daemons that share one are given a bus that they share. */
 export const standardFactories: PartFactories = {
-  joinBus: (name, failed, soleWriter) => createLocalBusHub({ soleWriter }).join(name, failed),
+  joinBus,
   openStorage,
   createJournal,
   createFetchAdapter,

@@ -1,4 +1,5 @@
 /** Step 3: what contexts are built from. The database, the journal, the adapters, and what third parties brought. */
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as api from '@svc/api';
 import * as internal from '@svc/api/internal';
@@ -6,10 +7,12 @@ import { type ContextParts, createQuotas } from '@svc/context';
 import { createAudit } from '@svc/platform/audit/audit-notes';
 import { countFacts, eraseFacts } from '@svc/platform/audit/stored-facts';
 import { type Choices, openChoices } from '@svc/platform/choices/choices';
+import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { databaseFileOf } from '@svc/platform/config/home';
 import type { Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { succeed } from '@svc/platform/process/predecessor';
+import { createMembers, type Self } from '@svc/platform/members/members';
 import { createPurgeRegistry } from '@svc/platform/purge/purge-registry';
 import { createPurges } from '@svc/platform/purge/purges';
 import { createRelayLease } from '@svc/platform/relay/relay-lease';
@@ -18,7 +21,7 @@ import { statementTime } from '@svc/platform/storage/statement-time';
 import type { Storage } from '@svc/platform/storage/storage';
 import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import { type OpenThirdParties, openThirdParties } from '@svc/third-party';
-import type { Address } from './address.js';
+import { type Address, urlOf } from './address.js';
 import type { Ground } from './ground.js';
 import { createAdapters } from './part-factories.js';
 
@@ -38,6 +41,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     wiring.events.emit(event, data);
     if (durable.isStored(event)) relay.poke();
   });
+  bus.onGap(relay.poke);
   await storage.migrate(journalOwner, journalMigrations);
   await storage.migrate(kernelTables, kernelMigrations);
   // The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it.
@@ -91,8 +95,9 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     apiVersion: internal.API_VERSION,
   });
   const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => adapters.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
+  const members = createMembers({ db: own, nowSql: storage.nowSql, self: () => selfOf(ground, address), predecessor, isAlone: soleWriter, log: log.logger('members') });
   const footing: Footing = {
-    ...{ home, env, clock, ids, log, config, bus, storage, journal, streams, http, ownerKey, purges, quotas, audit },
+    ...{ home, env, clock, ids, log, config, bus, storage, journal, members, streams, http, ownerKey, purges, quotas, audit },
     ...adapters,
     ...wiring,
     claims: ground.claims,
@@ -100,6 +105,11 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
   };
   return { ...thirdParties, choices, footing };
 }
+
+const selfOf = ({ bus, config, release, startedAt }: Ground, { host, port }: Address): Self => {
+  const { address, name } = settingsOf(config, 'cluster');
+  return { id: bus.name, name: name ?? hostname(), host: hostname(), pid: process.pid, version: release.version, startedAt, address: address ?? urlOf({ host, port }) };
+};
 
 const openStorage = ({ config, databaseUrl, durable, factories, home, log, options, progress, relay, wiring }: Ground): Promise<Storage> =>
   factories.openStorage({

@@ -12,7 +12,7 @@ import type { Ground } from './ground.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { Kernel } from './kernel.js';
 
-export async function becomeReady(ground: Ground, { address, parts, installation, lifecycle, choices, settings, own }: Kernel): Promise<void> {
+export async function becomeReady(ground: Ground, { address, parts, installation, lifecycle, choices, settings, shared, own }: Kernel): Promise<void> {
   const { home, log, progress, release, relay, startedAt } = ground;
   const kernelLog = log.logger('kernel');
   const sweeping = startHousekeeping({ ...parts, relay }, kernelLog);
@@ -29,6 +29,10 @@ export async function becomeReady(ground: Ground, { address, parts, installation
   ground.wiring.events.listeners.swap(undefined, own);
   const watch = watchChoices({ clock: parts.clock, log: kernelLog, bus: ground.bus, choices, lifecycle, isAskable: () => isAskable(ground, lifecycle) });
   own.lifetime.add('watch of choices', () => watch.dispose());
+  const sharing = await shared?.watch(parts.clock);
+  if (sharing) own.lifetime.add('watch of shared settings', () => sharing.dispose());
+  const present = await parts.members.keep(parts.clock);
+  own.lifetime.add('row of this daemon', () => present.dispose());
   const trust = watchTrust({ clock: parts.clock, installation, log: log.logger('installer') });
   own.lifetime.add('watch of trust.toml', () => trust.dispose());
   relay.poke();

@@ -61,7 +61,7 @@ const heardFromHere = (db: Db, listener: string): Write =>
 /** Rejects with `daemon_audit_unavailable` (O1). `detailsOf` says more of what was done. */
 export const auditedInstall = async <T>(place: LocalPlace, act: LocalAct, work: () => Promise<T>, detailsOf: (done: T) => AuditFact['details']): Promise<T> => {
   const isRequired = requiredIn(place).includes('installs');
-  const store = (outcome: Outcome): Promise<void> => storeFact(place, act, outcome);
+  const store = (outcome: Outcome): Promise<void> => storeFact(place, databaseUrlOf(place.settings), act, outcome);
   if (isRequired)
     await store({ outcome: 'requested' }).catch((cause: unknown) => {
       throw daemonErrors.audit_unavailable().with({ cause });
@@ -77,8 +77,9 @@ export const auditedInstall = async <T>(place: LocalPlace, act: LocalAct, work: 
   }
 };
 
-const storeFact = ({ home, release, settings }: LocalPlace, act: LocalAct, outcome: Outcome): Promise<void> =>
-  withStorage(home, databaseUrlOf(settings), async (storage, clock) => {
+/** `url`: of the database that keeps it. */
+export const storeFact = ({ home, release, settings }: LocalPlace, url: string | undefined, act: LocalAct, outcome: Outcome): Promise<void> =>
+  withStorage(home, url, async (storage, clock) => {
     await storage.migrate(kernelTables, kernelMigrations);
     const db = storage.dbFor(kernelTables);
     const { name, preset } = presetOf(release, settings);

@@ -9,11 +9,11 @@ import { namesOf } from '@svc/installer/contributions';
 import { createInstaller, type Installer, type InstallerOptions } from '@svc/installer/install';
 import { isolationFaults, wallFault } from '@svc/isolation';
 import { systemClock } from '@svc/platform/clock/clock';
-import { resolveHome } from '@svc/platform/config/home';
+import { type Home, resolveHome } from '@svc/platform/config/home';
 import { auditedInstall, type LocalAct } from './local-audit.js';
-import { settingsOf } from './local-storage.js';
+import { type LocalSettings, settingsOf } from './local-storage.js';
 import { lockHome } from '@svc/platform/process/home-lock';
-import { readRelease } from '../release.js';
+import { type Release, readRelease } from '../release.js';
 import { installPolicy } from '@svc/third-party/settings';
 
 export interface LocalInstall {
@@ -35,20 +35,30 @@ export async function withLocalInstaller<T>(
   const lock = await lockHome(home.home);
   try {
     const config = await settingsOf(home, env, release);
-    const fault = await wallFault();
-    let thirdParties: ReturnType<InstallerOptions['installed']> = [];
-    const installer = await createInstaller({
-      dir: join(home.dataDir, 'extensions'),
-      apiVersion: API_VERSION,
-      installed: () => [...release.extensions, ...thirdParties],
-      policy: () => ({ ...installPolicy(config), wallFault: fault }),
-      clock: systemClock(),
-      isolationFaults,
-    });
-    const { usable } = await installer.validateAtBoot();
-    thirdParties = usable.map(({ record, manifest, contributions }) => ({ id: record.id, bundled: false, manifest, contributions: namesOf(contributions) }));
+    const { installer } = await openLocalInstaller(home, release, config);
     return await (act ? auditedInstall({ home, release, settings: config }, act, () => work(installer), detailsOf) : work(installer));
   } finally {
     await lock.release();
   }
+}
+
+/** With what the home holds that may be used. The home's lock is the caller's. */
+export async function openLocalInstaller(
+  home: Home,
+  release: Release,
+  config: LocalSettings,
+): Promise<{ readonly installer: Installer } & Pick<Awaited<ReturnType<Installer['validateAtBoot']>>, 'usable'>> {
+  const fault = await wallFault();
+  let thirdParties: ReturnType<InstallerOptions['installed']> = [];
+  const installer = await createInstaller({
+    dir: join(home.dataDir, 'extensions'),
+    apiVersion: API_VERSION,
+    installed: () => [...release.extensions, ...thirdParties],
+    policy: () => ({ ...installPolicy(config), wallFault: fault }),
+    clock: systemClock(),
+    isolationFaults,
+  });
+  const { usable } = await installer.validateAtBoot();
+  thirdParties = usable.map(({ record, manifest, contributions }) => ({ id: record.id, bundled: false, manifest, contributions: namesOf(contributions) }));
+  return { installer, usable };
 }

@@ -21,6 +21,18 @@ export interface BusMessages {
   streams: TopicSignal;
   /** Somebody switched an area. [The choices are read every few seconds.] */
   choices: { readonly extension: string };
+  /** Somebody changed a setting over the API. [The rows are read every few seconds.] */
+  settings: { readonly path: string };
+}
+
+export interface BusState {
+  /** `none`: whatever carries it could not be loaded yet. */
+  readonly carrier: 'process' | 'postgres' | 'none';
+  readonly isConnected: boolean;
+  /** Names of the other members that were heard of in the last seconds. */
+  readonly peers: readonly string[];
+  /** Why it is not connected, for people. */
+  readonly problem?: string;
 }
 
 export interface Bus {
@@ -30,6 +42,9 @@ export interface Bus {
   isAlone(): boolean;
   publish<C extends keyof BusMessages>(channel: C, message: BusMessages[C]): void;
   subscribe<C extends keyof BusMessages>(channel: C, fn: (message: BusMessages[C]) => void): Disposable;
+  /** Messages of others were lost, or may have been: rows are to be read now, and not with the next look. */
+  onGap(fn: () => void): Disposable;
+  state(): BusState;
   /** From now on it hears and says nothing. */
   close(): Promise<void>;
 }

@@ -3,6 +3,10 @@ import type { Disposable } from '@svc/api';
 import type { Bus, BusMessages } from './bus.js';
 
 type Failed = (error: unknown) => void;
+interface Member {
+  readonly name: string;
+  readonly failed: Failed;
+}
 type Lines = { readonly [C in keyof BusMessages]: Line<BusMessages[C]> };
 
 export interface LocalBusHub {
@@ -10,21 +14,23 @@ export interface LocalBusHub {
   join(name: string, failed: Failed): Bus;
 }
 
-/** `soleWriter`: false where others may work on the database whom this bus does not reach. Then nobody is ever alone, and what they do is found in rows. */
-export const createLocalBusHub = ({ soleWriter = true }: { soleWriter?: boolean } = {}): LocalBusHub => {
-  const members = new Map<object, Failed>();
-  const lines: Lines = { events: new Line(members), journal: new Line(members), streams: new Line(members), choices: new Line(members) };
+export const createLocalBusHub = (): LocalBusHub => {
+  const members = new Map<object, Member>();
+  const lines: Lines = { events: new Line(members), journal: new Line(members), streams: new Line(members), choices: new Line(members), settings: new Line(members) };
   return {
     join: (name, failed) => {
       const self = {};
-      members.set(self, failed);
+      members.set(self, { name, failed });
       return {
         name,
-        isAlone: () => soleWriter && members.size < 2,
+        isAlone: () => members.size < 2,
         publish: (channel, message) => {
           if (members.size > 1) lines[channel].publish(self, message);
         },
         subscribe: (channel, fn) => lines[channel].subscribe(self, fn),
+        // Nothing is lost inside a process.
+        onGap: () => ({ dispose: () => undefined }),
+        state: () => ({ carrier: 'process', isConnected: true, peers: [...members].flatMap(([member, other]) => (member === self ? [] : [other.name])) }),
         close: async () => void members.delete(self),
       };
     },
@@ -33,10 +39,10 @@ export const createLocalBusHub = ({ soleWriter = true }: { soleWriter?: boolean 
 
 /** One channel. */
 class Line<T> {
-  readonly #members: ReadonlyMap<object, Failed>;
+  readonly #members: ReadonlyMap<object, Member>;
   readonly #listeners = new Map<{ fn(message: T): void }, object>();
 
-  constructor(members: ReadonlyMap<object, Failed>) {
+  constructor(members: ReadonlyMap<object, Member>) {
     this.#members = members;
   }
 
@@ -51,12 +57,12 @@ class Line<T> {
   }
 
   #deliver(listener: { fn(message: T): void }, member: object, message: T): void {
-    const failed = this.#members.get(member);
-    if (!failed || !this.#listeners.has(listener)) return;
+    const receiver = this.#members.get(member);
+    if (!receiver || !this.#listeners.has(listener)) return;
     try {
       listener.fn(message);
     } catch (error) {
-      failed(error);
+      receiver.failed(error);
     }
   }
 }

@@ -17,7 +17,7 @@ const POLL_EVERY_MS = 1_000;
 const IDLE_LOOKS = 4;
 
 export interface ChoiceWatchDeps {
-  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly bus: Pick<Bus, 'subscribe' | 'onGap'>;
   readonly clock: TimerClock;
   readonly log: Logger;
   readonly choices: Choices;
@@ -37,14 +37,15 @@ export function watchChoices({ bus, choices, clock, isAskable, lifecycle, log }:
     log.info('choices were changed outside this daemon', { extensions: changed });
     await lifecycle.follow(changed);
   };
-  const listening = bus.subscribe('choices', () => void look().catch(onError));
+  const lookNow = (): void => void look().catch(onError);
+  const listening = [bus.subscribe('choices', lookNow), bus.onGap(lookNow)];
   const tick = timers.every(POLL_EVERY_MS, async () => {
     if (isAskable() && idle++ < IDLE_LOOKS) return;
     await look();
   });
   return {
     dispose: async () => {
-      await listening.dispose();
+      for (const one of listening) await one.dispose();
       await tick.dispose();
     },
   };

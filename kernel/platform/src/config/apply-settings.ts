@@ -24,19 +24,19 @@ export interface ApplyDeps {
 }
 
 export interface Settings {
-  /** Reads config.toml again; what does not hold keeps its last good value. `why` goes to the log. */
-  apply(why: string): Promise<SettingsApplied>;
+  /** Reads config.toml again; what does not hold keeps its last good value. `why` goes to the log. `isElsewhere`: another daemon was told to, and has entered it into the audit trail. */
+  apply(why: string, options?: { isElsewhere?: boolean }): Promise<SettingsApplied>;
 }
 
 export function applierOf(deps: ApplyDeps): Settings {
   const atStart = restartValues(deps);
   return {
-    apply: async (why) => {
+    apply: async (why, { isElsewhere = false } = {}) => {
       const { config, lifecycle } = deps;
       const { changed, settings, problems } = await config.reload();
       setLogLevel(deps.log, config);
       deps.deliver(changed);
-      deps.entered(settings, why);
+      if (!isElsewhere) deps.entered(settings, why);
       await lifecycle.converge();
       const log = deps.log.logger('config');
       log.info(problems.length === 0 ? 'settings reloaded' : 'settings reloaded; invalid ones keep their last valid value', { why, changed, problems: problems.length });

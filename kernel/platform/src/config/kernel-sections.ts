@@ -155,6 +155,15 @@ const Storage = Type.Object(
   { ...closed, 'x-security': true },
 );
 
+/** For daemons that share a PostgreSQL. */
+const Cluster = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'What this daemon is called in the list of replicas; by default, the name of its host' })),
+    address: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Where this daemon is reached, for the list of replicas; by default, the address it listens on' })),
+  },
+  { ...closed, 'x-by-hand': 'it names one daemon, and settings changed over the API hold at all' },
+);
+
 const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 
 const sections = {
@@ -167,6 +176,7 @@ const sections = {
   tools: ToolsSection,
   journal: Journal,
   storage: Storage,
+  cluster: Cluster,
 };
 type Sections = typeof sections;
 

@@ -25,6 +25,7 @@ export const journalErrors = defineErrors('journal', {
     message: (kind: string) => `Whether the step "${kind}" took effect before the interruption is unknown, and it must not be repeated.`,
     hint: 'Check what it acts on, then decide.',
   },
+  queue_full: { status: 429, retry: true, message: (limit: number) => `${limit} runs are queued, which is the limit.`, hint: 'Try again when some of them have ended.' },
   erased: {
     status: 409,
     retry: false,

@@ -80,7 +80,7 @@ export const createParts = (options: JournalOptions): JournalParts => {
   return {
     db,
     tables,
-    writes: createRunWrites(db, tables, options.nowSql),
+    writes: createRunWrites(db, tables, options.nowSql, instanceId),
     clock,
     ids,
     log,

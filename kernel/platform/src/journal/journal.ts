@@ -10,10 +10,10 @@ import { eraseRuns } from './erasing.js';
 import { journalErrors } from './errors.js';
 import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { listenForSignals, interrupt } from './interrupts.js';
-import { releaseLease, startHeartbeat } from './leases/leases.js';
+import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
-import { getRun, listRuns, runByKey, stepsOf, summaryOf } from './rows/run-reads.js';
+import { getRun, listRuns, runByKey, stepsOf, summaryOf, tallyOf } from './rows/run-reads.js';
 import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
@@ -35,7 +35,7 @@ export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
 export const createJournal = (options: JournalOptions): PlatformJournal => {
   const parts = createParts(options);
   const stopHeartbeat = startHeartbeat(parts);
-  const listening = listenForSignals(parts);
+  const listening = [listenForSignals(parts), parts.bus.onGap(() => void lookAround(parts))];
   parts.timer.look();
   return {
     once: (request, effect) => once(parts, request, effect),
@@ -47,7 +47,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     claim: (kind, limit) => claimRuns(parts, kind, limit),
     release: (run) => releaseLease(parts, run),
     interrupt: (runId, reason) => interrupt(parts, runId, reason),
-    cancel: (actor, runId, why, also = []) => cancel(parts, actor, runId, why, also),
+    cancel: (actor, runId, why, also = [], only = undefined) => cancel(parts, actor, runId, { why, also, only }),
     onReady: (kind, fn) => parts.signals.on(kind, fn),
     get: (actor, runId) => getRun(parts, actor, runId),
     byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
@@ -55,11 +55,12 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     stepsOf: (actor, runIds, kinds) => stepsOf(parts, actor, runIds, kinds),
     list: (filter) => listRuns(parts, filter),
     summary: (filter) => summaryOf(parts, filter),
+    tally: (filter) => tallyOf(parts, filter),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
     erase: (subject) => eraseRuns(parts, subject),
     async close() {
       stopHeartbeat();
-      listening.dispose();
+      for (const one of listening) one.dispose();
       parts.timer.close();
       parts.signals.close();
     },
@@ -122,9 +123,13 @@ const failureOf = (error: unknown): { code: string; message: string } => (isSvcE
 const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journal['wait']>[1], progress: Advance): Promise<void> => {
   const until = wait.until === undefined ? null : isoOf(wait.until);
   const at = parts.clock.iso();
-  await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+  try {
+    await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+  } finally {
+    // A commit that failed may have taken effect all the same: the run must not sleep past its time.
+    if (until !== null) parts.timer.until(until);
+  }
   parts.held.drop(run);
-  if (until !== null) parts.timer.until(until);
   // Another process may have interrupted it meanwhile: then it is queued instead.
   if (!parts.soleWriter) parts.signals.fire(run.kind);
 };
@@ -167,10 +172,16 @@ const queueAgain = (parts: JournalParts, run: Pick<RunRow, 'id' | 'kind' | 'lane
   parts.offer(run.kind);
 };
 
-const cancel = async (parts: JournalParts, actor: Actor, runId: string, why: RunError, also: readonly Write[]): Promise<boolean> => {
+interface Cancelling {
+  readonly why: RunError;
+  readonly also: readonly Write[];
+  readonly only: 'unclaimed' | undefined;
+}
+
+const cancel = async (parts: JournalParts, actor: Actor, runId: string, { why, also, only }: Cancelling): Promise<boolean> => {
   const run = await getRun(parts, actor, runId);
   if (run?.status !== 'queued' && run?.status !== 'waiting') return false;
-  if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso())], also))) return false;
+  if (!(await commitUnlessGone(parts, [parts.writes.cancel(runId, why, parts.clock.iso(), only === 'unclaimed')], also))) return false;
   parts.leaveLane(run.lane, runId);
   return true;
 };

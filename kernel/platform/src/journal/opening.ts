@@ -4,7 +4,8 @@ import type { OpenedRun, OpenRun } from '@svc/api/internal';
 import { conflictOf } from '../storage/contract/errors.js';
 import { journalErrors } from './errors.js';
 import type { JournalParts } from './journal-parts.js';
-import type { Place } from './rows/opening-writes.js';
+import { doubtLease } from './leases/leases.js';
+import { limitsIn, type Place, type Room } from './rows/opening-writes.js';
 import { runByKey } from './rows/run-reads.js';
 
 /** Why the database refused: another run has the key, or the lane is not free. */
@@ -24,7 +25,9 @@ export const openRun = async (parts: JournalParts, request: OpenRun, also: reado
     if ('leased' in opened) return { run, replayed: false, ...opened };
     if (opened.by === 'key') return replayOf(parts, run, opened.error);
   }
-  const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, place), ...also]);
+  const room = request.room ?? {};
+  const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, place, room), ...also]);
+  if (refusal?.by === 'lane') await refuseFull(parts, run, room);
   if (refusal !== undefined) return replayOf(parts, run, refusal.error);
   parts.lanes.put(run.lane, run.id, run.kind, false);
   return { run: { ...run, status: 'queued' }, replayed: false };
@@ -65,12 +68,17 @@ const openHeld = async (parts: JournalParts, run: JournalRun, place: Place, also
   try {
     const step = await first?.(leased).catch(() => undefined); // it is found again where the run is driven, and fails there if it must
     let hasBegun = step !== undefined;
-    const refusal = await commit(step ?? {}).catch((error: unknown) => {
-      if (!hasBegun || conflictOf(error) === undefined) throw error;
-      // The step does not fit any more, which is no fault of the run.
-      hasBegun = false;
-      return commit({});
-    });
+    const refusal = await commit(step ?? {})
+      .catch((error: unknown) => {
+        if (!hasBegun || conflictOf(error) === undefined) throw error;
+        // The step does not fit any more, which is no fault of the run.
+        hasBegun = false;
+        return commit({});
+      })
+      .catch((error: unknown) => {
+        doubtLease(parts, leased, error);
+        throw error;
+      });
     isOpen = refusal === undefined;
     return refusal ?? { leased, hasBegun };
   } finally {
@@ -94,6 +102,18 @@ const tryCommit = async (parts: JournalParts, run: JournalRun, writes: readonly 
     if (run.lane !== null && (laneTaken || (conflict?.reason === 'expect' && conflict.write === 0))) return { by: 'lane', error };
     throw error;
   }
+};
+
+/** Throws `journal_queue_full`, unless the key names a run that exists: that one needs no room. */
+const refuseFull = async (parts: JournalParts, run: JournalRun, room: Room): Promise<void> => {
+  if (run.key !== null && (await runByKey(parts, run.ownerId, run.kind, run.key))) return;
+  const counts = limitsIn(run, room).map(async ({ by, of, args, limit }) => {
+    const found = await parts.db.system('how many runs are queued').readOne<{ n: number | string }>(`SELECT COUNT(*) AS n FROM ${parts.tables.runs} WHERE ${of}`, args);
+    return { by, limit, left: limit - Number(found?.n ?? 0) };
+  });
+  // One may have begun since: the limit that was nearest is named.
+  const [fullest] = (await Promise.all(counts)).sort((a, b) => a.left - b.left);
+  if (fullest) throw journalErrors.queue_full(fullest.limit).with({ details: { by: fullest.by, limit: fullest.limit } });
 };
 
 /** The key names a run that exists: the same request gets it, another is refused. */

@@ -3,8 +3,8 @@ import type { Db, Logger } from '@svc/api';
 import type { TimerClock } from '../clock/clock.js';
 import type { ReadySignals } from './ready-signals.js';
 
-/** Asked again after this long at the latest, so that a clock that was set is noticed. */
-const MAX_SLEEP_MS = 3_600_000;
+/** Asked again after this long at the latest: timers stand still while a machine sleeps, and its clock may be set forwards. */
+const MAX_SLEEP_MS = 60_000;
 const RETRY_MS = 1_000;
 
 export interface WakeTimer {
@@ -29,9 +29,10 @@ export const createWakeTimer = (deps: WakeTimerDeps): WakeTimer => {
   let stop = (): void => undefined;
   let closed = false;
   const arm = (ms: number): void => {
-    if (closed || clock.now() + ms >= dueMs) return;
+    // On the clock that nobody sets: after a step forwards an earlier time would seem to be over, and a step back far away.
+    if (closed || clock.mono() + ms >= dueMs) return;
     stop();
-    dueMs = clock.now() + ms;
+    dueMs = clock.mono() + ms;
     stop = clock.schedule(ms, look);
   };
   const look = (): void => {

@@ -44,10 +44,31 @@ const expected = (fault: ErrorObject, params: Record<string, unknown>): string =
   if (fault.keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
   if (fault.keyword === 'format') return `must be a valid ${params.format}`;
   if ((fault.keyword === 'anyOf' || fault.keyword === 'oneOf') && Array.isArray(fault.schema)) {
-    const choices = fault.schema.map((choice) => (choice?.const === undefined ? choice?.type : JSON.stringify(choice.const)));
-    return choices.every((choice) => choice !== undefined) ? `must be one of ${[...new Set(choices)].join(', ')}` : 'has none of the allowed forms';
+    const choices = [...new Set(fault.schema.map(wordsOf))];
+    if (choices.some((choice) => choice === undefined)) return 'has none of the allowed forms';
+    const isOfValues = fault.schema.every((choice) => choice?.const !== undefined);
+    return isOfValues ? `must be one of ${choices.join(', ')}` : `must be ${choices.join(', or ')}`;
   }
   return fault.message ?? 'is not allowed';
+};
+
+const NAMES: Readonly<Record<string, string>> = { string: 'text', boolean: 'true or false', null: 'null', array: 'a list', object: 'an object' };
+
+interface Choice {
+  readonly const?: unknown;
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** `a number from 0 to 100`; undefined for what one word does not say. */
+const wordsOf = (choice: Choice | undefined): string | undefined => {
+  if (choice?.const !== undefined) return JSON.stringify(choice.const);
+  const { type = '', minimum, maximum } = choice ?? {};
+  if (type !== 'number' && type !== 'integer') return NAMES[type];
+  const name = type === 'integer' ? 'a whole number' : 'a number';
+  if (minimum !== undefined) return `${name}${maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`}`;
+  return maximum === undefined ? name : `${name} of at most ${maximum}`;
 };
 
 const got = (value: unknown, { hidesText }: FaultWords): string => {

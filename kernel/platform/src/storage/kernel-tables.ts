@@ -21,7 +21,33 @@ const Receipts = defineTable('receipts', '1.0.0', {
 
 const purgeTables: Migration = createTables('0004_purges', [Purges, Receipts]);
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'events', 'leases', 'offsets', 'purges', 'receipts'], isPlatform: true } as const;
+/** Settings that were changed over the API, for the other daemons on this database. */
+const Settings = defineTable('settings', '1.0.0', {
+  columns: {
+    path: { kind: 'text', primaryKey: true },
+    value: { kind: 'text' },
+    n: { kind: 'integer', notNull: true },
+    daemon: { kind: 'text', notNull: true },
+    at: { kind: 'text', notNull: true },
+  },
+  indexes: [['n']],
+});
+
+/** Daemons on this database; `seen` is in milliseconds of the database's own clock. */
+const Daemons = defineTable('daemons', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    name: { kind: 'text', notNull: true },
+    host: { kind: 'text', notNull: true },
+    pid: { kind: 'integer', notNull: true },
+    version: { kind: 'text', notNull: true },
+    started_at: { kind: 'text', notNull: true },
+    address: { kind: 'text', notNull: true },
+    seen: { kind: 'integer', notNull: true },
+  },
+});
+
+export const kernelTables = { id: 'kernel', tables: ['choices', 'daemons', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -44,4 +70,5 @@ export const kernelMigrations: readonly Migration[] = [
       }),
   },
   purgeTables,
+  createTables('0005_settings_and_daemons', [Settings, Daemons]),
 ];

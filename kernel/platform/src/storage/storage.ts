@@ -1,6 +1,7 @@
 /** The database behind every `ctx.db` (promises S1 to S5 of the contract). */
 import { createDb } from './access/create-db.js';
 import type { Engine } from './contract/engine.js';
+import { refuseNewer } from './contract/migrations/pending-migrations.js';
 import { validateMigrations } from './access/migration-policy.js';
 import { rowBytes } from './access/row-bytes.js';
 import { createSealedWrites } from './access/sealed-writes.js';
@@ -39,6 +40,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
     migrate: async (owner, migrations) => {
       const names = tableNames(owner);
       const validated = validateMigrations(names, migrations);
+      refuseNewer(names, engine.appliedMigrations().get(names.bookkeeping), migrations, engine.place);
       const outcome = await migrate(
         names,
         validated.map(({ migration }) => migration),

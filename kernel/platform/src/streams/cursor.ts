@@ -107,8 +107,8 @@ export const placeOf = (topic: Pick<Topic, 'name'>, id: string): Place | undefin
   return match && match[1] === topic.name ? { attempt: Number(match[2]), seq: Number(match[3]) } : undefined;
 };
 
-/** Has the id of the frame that was read last, so that a client which comes back with it misses nothing. */
-export const lastWords = (place: Pick<Cursor, 'lastRead'>): Frame => {
-  const { message, code, status, hint } = streamErrors.stopping();
+/** Why no more comes. It has the id of the frame that was read last, so that a client which comes back with it misses nothing. */
+export const lastWords = (place: Pick<Cursor, 'lastRead' | 'state' | 'topic'>): Frame => {
+  const { message, code, status, hint } = place.state === 'lost' ? streamErrors.reader_too_slow(place.topic) : streamErrors.stopping();
   return { ...place.lastRead(), type: 'error', data: { error: message, code, status, hint }, final: true };
 };

@@ -203,6 +203,7 @@ describeOnEngines('journal claims', (engine) => {
       expect(received.calls).to.equal(before);
       await rig.pass(1);
       expect(received.calls).to.equal(before + 1);
+      expect(await claimed(1)).to.have.length(1);
       await rig.pass(299_999);
       expect(received.calls).to.equal(before + 1);
       await rig.pass(1);
@@ -219,16 +220,48 @@ describeOnEngines('journal claims', (engine) => {
       expect(await claimed(1)).to.have.length(1);
     });
 
-    it('looks again every hour, so that waits of others and a clock that was set are noticed', async () => {
+    it('looks again every minute, so that waits of others and a clock that was set are noticed', async () => {
       const received = counted();
       await waiting('2026-01-01T05:00:00Z');
       await rig.settled();
-      await rig.db.commit([rig.db.sql("UPDATE journal__runs SET wait_until = '2026-01-01T00:30:00.000Z'", [])]);
+      await rig.db.commit([rig.db.sql("UPDATE journal__runs SET wait_until = '2026-01-01T00:00:30.000Z'", [])]);
       const before = received.calls;
-      await rig.pass(3_599_999, 600_000);
+      await rig.pass(59_999);
       expect(received.calls).to.equal(before);
       await rig.pass(1);
+      for (let tries = 0; tries < 100 && received.calls === before; tries++) await rig.settled();
       expect(received.calls).to.equal(before + 1);
+    });
+
+    it('calls in time for a wait that is made after the clock was set forwards by hours', async () => {
+      let aheadMs = 0;
+      const set = { ...rig.clock, now: () => rig.clock.now() + aheadMs, iso: () => new Date(rig.clock.now() + aheadMs).toISOString() };
+      const journal = rig.another({ clock: set });
+      await rig.settled();
+      aheadMs = 7_200_000;
+      const received = { calls: 0 };
+      journal.onReady('agent', () => {
+        received.calls += 1;
+      });
+      const { leased } = await journal.open({ kind: 'agent', actor: alice, input: {} });
+      if (!leased) throw new Error('The run was not opened.');
+      await journal.wait(leased, { reason: 'r', wakeKey: 'w', until: new Date(set.now() + 5_000).toISOString() });
+      await rig.settled();
+      const before = received.calls;
+      await rig.pass(5_000);
+      expect(received.calls).to.equal(before + 1);
+    });
+
+    it('calls in time for a wait whose commit did not say that it took effect', async () => {
+      const received = counted();
+      const run = await rig.held();
+      rig.loseAnswers((writes) => writes.some((write) => rig.textOf(write).includes('wait_reason = ?')));
+      expect(await codeOf(rig.journal.wait(run, { reason: 'r', wakeKey: 'w', until: '2026-01-01T00:00:05Z' }))).to.equal('storage_io');
+      await rig.settled();
+      const before = received.calls;
+      await rig.pass(5_000);
+      expect(received.calls).to.equal(before + 1);
+      expect(await claimed(1)).to.have.length(1);
     });
 
     it('tries again in a second when the database cannot be read, and says so', async () => {

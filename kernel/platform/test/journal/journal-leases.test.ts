@@ -10,6 +10,7 @@ import { type VirtualClock, virtualClock } from '../../src/clock/clock.js';
 import { systemIds } from '../../src/clock/ids.js';
 import { createJournal, type PlatformJournal } from '../../src/journal/journal.js';
 import { journalMigrations, journalOwner } from '../../src/journal/rows/journal-migrations.js';
+import { storageErrors } from '../../src/storage/contract/errors.js';
 import { openStorage, type Storage } from '../../src/storage/storage.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -25,6 +26,9 @@ describeOnEngines('journal leases', (engine) => {
   let refuses: (writes: readonly Write[]) => boolean;
   /** Makes it refuse to read steps. */
   let cannotRead: boolean;
+  /** Commits of such writes take effect and fail all the same. */
+  let losesAnswer: RegExp | undefined;
+  const textOf = new WeakMap<Write, string>();
   const argsOf = new WeakMap<Write, readonly Scalar[]>();
 
   beforeEach(async () => {
@@ -32,6 +36,7 @@ describeOnEngines('journal leases', (engine) => {
     clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
     refuses = () => false;
     cannotRead = false;
+    losesAnswer = undefined;
     storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, now: clock.now, log: silent, onEvents: () => undefined });
     await storage.migrate(journalOwner, journalMigrations);
     const real = storage.dbFor(journalOwner);
@@ -40,9 +45,15 @@ describeOnEngines('journal leases', (engine) => {
       sql: (text, args, options) => {
         const write = real.sql(text, args, options);
         argsOf.set(write, args);
+        textOf.set(write, text);
         return write;
       },
-      commit: (writes) => (refuses(writes) ? Promise.reject(new Error('the disk is full')) : real.commit(writes)),
+      commit: async (writes) => {
+        if (refuses(writes)) throw new Error('the disk is full');
+        const done = await real.commit(writes);
+        if (writes.some((write) => losesAnswer?.test(textOf.get(write) ?? ''))) throw storageErrors.io();
+        return done;
+      },
       system: (why) => {
         const reader = real.system(why);
         return { ...reader, read: (sql, args) => (cannotRead && sql.includes('journal__steps') ? Promise.reject(new Error('the disk is broken')) : reader.read(sql, args)) };
@@ -93,6 +104,46 @@ describeOnEngines('journal leases', (engine) => {
     await db.commit([db.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
 
     expect((await claimOne()).id).to.equal(run.id);
+  });
+
+  describe('of a commit that took effect without saying so', () => {
+    const GAINS = /INSERT INTO journal__runs|lease_token = lease_token \+ 1/;
+    const oneBeat = async (): Promise<void> => {
+      await clock.advance(10_000);
+      // The beat's own commits come first.
+      for (let turn = 0; turn < 5; turn += 1) await db.commit([db.sql('UPDATE journal__runs SET kind = kind WHERE id = ?', ['none'])]);
+    };
+
+    it('are given back with the next beat: a run that was accepted is not held for ever by nobody', async () => {
+      losesAnswer = GAINS;
+      expect(await codeOf(held())).to.equal('storage_io');
+      losesAnswer = undefined;
+      expect(await journal.claim('agent', 1)).to.deep.equal([]);
+
+      await oneBeat();
+
+      expect((await claimOne()).attempt).to.equal(2);
+    });
+
+    it('are given back when a claim gained them', async () => {
+      const run = await held();
+      await journal.release(run);
+      losesAnswer = GAINS;
+      expect(await codeOf(journal.claim('agent', 1))).to.equal('storage_io');
+      losesAnswer = undefined;
+      expect(await journal.claim('agent', 1)).to.deep.equal([]);
+
+      await oneBeat();
+
+      expect((await claimOne()).id).to.equal(run.id);
+    });
+  });
+
+  it('count by their holder too: on an older copy of the database a token may be given a second time', async () => {
+    const run = await held();
+    await db.commit([db.sql("UPDATE journal__runs SET lease_owner = 'another' WHERE id = ?", [run.id])]);
+    expect(await codeOf(journal.advance(run, {}))).to.equal('journal_lease_lost');
+    expect(run.signal.aborted).to.equal(true);
   });
 
   it('are not touched by whoever held the run before', async () => {

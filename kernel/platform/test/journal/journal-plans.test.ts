@@ -89,6 +89,11 @@ describe('the journal on SQLite asks', () => {
       expect(plan[0], said).to.contain(`journal__runs_${index}`);
       if (filter.status?.length !== 3) expect(plan.join(), said).to.not.contain('TEMP B-TREE FOR ORDER BY');
     }
+    asked.clear();
+    await journal.tally({ actor: everybody, kind: 'agent', isTopLevel: true, endedSince: since });
+    const [counting = ''] = [...asked].filter((text) => text.includes('COUNT(*)'));
+    const [first] = await connection.all(`EXPLAIN QUERY PLAN ${counting}`, []);
+    expect(String(first?.detail)).to.contain('journal__runs_kind_updated_at_idx (kind=? AND updated_at>?)');
     await connection.close();
     await journal.close();
     await storage.close();

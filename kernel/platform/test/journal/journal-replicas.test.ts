@@ -76,6 +76,23 @@ describe('journals of two processes', () => {
     });
   });
 
+  describe('a beat', () => {
+    it('takes no run from whoever is just opening it', async () => {
+      const { leased } = await a.open({ kind: 'agent', actor: alice, input: {} }, [], async () => {
+        await rig.pass(TICK_MS);
+        return undefined;
+      });
+      expect(leased?.signal.aborted).to.equal(false);
+    });
+
+    it('tells whoever lost a run to another process', async () => {
+      const run = await heldBy(a);
+      await rig.db.commit([rig.db.sql("UPDATE journal__runs SET lease_token = lease_token + 1, lease_owner = 'another' WHERE id = ?", [run.id])]);
+      await rig.pass(TICK_MS);
+      expect(run.signal.reason).to.include({ code: 'journal_lease_lost' });
+    });
+  });
+
   describe('work', () => {
     it('that is given back or woken in one is heard of in the other', async () => {
       let ready = 0;

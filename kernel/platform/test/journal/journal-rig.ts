@@ -10,6 +10,7 @@ import { type VirtualClock, virtualClock } from '../../src/clock/clock.js';
 import { systemIds } from '../../src/clock/ids.js';
 import { createJournal, type PlatformJournal } from '../../src/journal/journal.js';
 import { journalMigrations, journalOwner } from '../../src/journal/rows/journal-migrations.js';
+import { storageErrors } from '../../src/storage/contract/errors.js';
 import { openPostgres } from '../../src/storage/postgres/postgres-connection.js';
 import { openSqlite } from '../../src/storage/sqlite/sqlite-connection.js';
 import { openStorage } from '../../src/storage/storage.js';
@@ -25,6 +26,8 @@ export interface JournalRig {
   /** Reads that fail while this says so. */
   breakReads(when: (sql: string) => boolean): void;
   breakCommits(when: (writes: readonly Write[]) => boolean): void;
+  /** Commits that take effect and fail all the same with `storage_io`, as when the connection is lost before the answer. */
+  loseAnswers(when: (writes: readonly Write[]) => boolean): void;
   /** The SQL of a write that was built on `db`; '' for one that was built from data. */
   textOf(write: Write): string;
   /** Changes rows as a damaged disk would: past every rule of the tables. */
@@ -52,6 +55,7 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
   let isBroken: (sql: string) => boolean = () => false;
   let isFull: (writes: readonly Write[]) => boolean = () => false;
   const storage = await openStorage({ file: join(home, 'svc.db'), url, clock, now: clock.now, log, onEvents: () => undefined });
+  let isLost: (writes: readonly Write[]) => boolean = () => false;
   await storage.migrate(journalOwner, journalMigrations);
   const real = storage.dbFor(journalOwner);
   const texts = new WeakMap<Write, string>();
@@ -80,7 +84,12 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
         readOne: (sql, args) => (isBroken(sql) ? Promise.reject(new Error('the disk is broken')) : counted(() => reader.readOne(sql, args))),
       };
     },
-    commit: (writes) => (isFull(writes) ? Promise.reject(new Error('the disk is full')) : counted(() => real.commit(writes))),
+    commit: async (writes) => {
+      if (isFull(writes)) throw new Error('the disk is full');
+      const done = await counted(() => real.commit(writes));
+      if (isLost(writes)) throw storageErrors.io();
+      return done;
+    },
   };
   const journals: PlatformJournal[] = [];
   const another = (options: { soleWriter?: boolean; clock?: VirtualClock; bus?: Bus } = {}): PlatformJournal => {
@@ -128,6 +137,9 @@ export const openJournalRig = async (engine: Pick<TestEngine, 'fresh'> = { fresh
     },
     breakCommits: (when) => {
       isFull = when;
+    },
+    loseAnswers: (when) => {
+      isLost = when;
     },
     textOf: (write) => texts.get(write) ?? '',
     spoil: (sql) => (url === undefined ? spoilFile(join(home, 'svc.db'), sql) : spoilServer(url, sql)),

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db, Logger, Migration } from '@svc/api';
 import { type PostgresCluster, sharedCluster, startCluster } from '@svc/testing/postgres/cluster';
+import { startTcpProxy } from '@svc/testing/postgres/tcp-proxy';
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock/clock.js';
+import { identityFileOf } from '../../src/config/home.js';
 import { DEFAULT_LIMITS } from '../../src/storage/contract/statement-limits.js';
 import { addressOf } from '../../src/storage/postgres/postgres-url.js';
 import { poolOf } from '../../src/storage/postgres/reader-pool.js';
@@ -303,6 +305,70 @@ describe('storage on a PostgreSQL server', function () {
         await cut.close();
       }
     });
+  });
+
+  it('on a way that has gone silent goes on over a new connection, for commits and for reads, as soon as there is a way again', async () => {
+    const url = await cluster.fresh();
+    const way = await startTcpProxy(Number(new URL(url).port));
+    try {
+      const db = await ready(way.through(url), { silentMs: 200 });
+      await db.commit([row(db, 'a')]);
+      await db.system('a test').read('SELECT 1');
+      way.silence();
+      const [commit, read] = [db.commit([row(db, 'b')]), db.system('a test').read<{ id: string }>("SELECT id FROM notes__rows WHERE id = 'a'")];
+      await way.restore();
+      await commit;
+      expect(await read).to.deep.equal([{ id: 'a' }]);
+      expect(await db.system('a test').read('SELECT id FROM notes__rows ORDER BY id')).to.deep.equal([{ id: 'a' }, { id: 'b' }]);
+    } finally {
+      for (const storage of opened.splice(0)) await storage.close();
+      await way.close();
+    }
+  });
+
+  it('lets a statement that takes long go on: the server says that it works', async () => {
+    const db = await ready(await cluster.fresh(), { silentMs: 50 });
+    expect(await db.system('a test').read('SELECT 1 AS one, pg_sleep(1.5)::text AS slept')).to.deep.equal([{ one: 1, slept: '' }]);
+    await db.commit([db.sql("INSERT INTO notes__rows(id, n) SELECT 'slow', 1 FROM pg_sleep(1.5)", [])]);
+    expect(logged.join()).to.not.contain('was lost');
+  });
+
+  it('says that its server came back with an older copy, at once and after the next start, until a person accepts it', async () => {
+    const url = await cluster.fresh();
+    const name = new URL(url).pathname.slice(1);
+    const way = await startTcpProxy(Number(new URL(url).port));
+    /** With nobody connected to it, which copying and renaming ask for. */
+    const apart = async (sql: readonly string[]): Promise<void> => {
+      await way.cut();
+      await cluster.admin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+      for (const one of sql) await cluster.admin(one);
+      await way.restore();
+    };
+    try {
+      const storage = await open(way.through(url));
+      await storage.migrate(owner, [init]);
+      const db = storage.dbFor(owner);
+      await db.commit([db.insert('rows', [{ id: 'kept' }])]);
+      await storage.tend();
+      await apart([`CREATE DATABASE ${name}_copy TEMPLATE ${name}`]);
+      await db.commit([db.insert('rows', [{ id: 'missing' }])]);
+      expect(storage.identityProblem()).to.equal(undefined);
+      await apart([`ALTER DATABASE ${name} RENAME TO ${name}_lost`, `ALTER DATABASE ${name}_copy RENAME TO ${name}`]);
+
+      await db.commit([db.insert('rows', [{ id: 'after' }])]);
+      await storage.tend();
+      expect(storage.identityProblem()).to.match(/is an older copy of itself/);
+      expect(logged.join()).to.contain('came back with an older copy');
+      await storage.close();
+      const next = await open(way.through(url));
+      expect(next.identityProblem()).to.match(/is older than the last one/);
+      rmSync(identityFileOf(join(home, 'svc.db')));
+      await next.tend();
+      expect(next.identityProblem()).to.equal(undefined);
+    } finally {
+      for (const storage of opened.splice(0)) await storage.close();
+      await way.close();
+    }
   });
 
   it('is known again: another database, or an older state of it, is said', async () => {

@@ -114,7 +114,8 @@ describe('storage in a file', () => {
   });
 
   it('are copied before a change; the newest three copies stay, by their age, and nothing half made', async () => {
-    await storage.migrate(owner, [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }))]);
+    const first = one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }));
+    await storage.migrate(owner, [first]);
     await db.commit([db.insert('notes', [{ id: 'before' }])]);
     for (const [name, day] of [
       ['z-old', 1],
@@ -128,7 +129,7 @@ describe('storage in a file', () => {
     }
     writeFileSync(join(home, 'svc.db.before-note-book-0002_more.partial'), 'half');
 
-    await storage.migrate(owner, [one('0002_more', (m) => m.addColumn('notes', 'x', { kind: 'text' }))]);
+    await storage.migrate(owner, [first, one('0002_more', (m) => m.addColumn('notes', 'x', { kind: 'text' }))]);
 
     const copies = readdirSync(home).filter((name) => name.includes('before'));
     expect(copies.sort()).to.deep.equal(['svc.db.before-a-young', 'svc.db.before-b-young', 'svc.db.before-note-book-0002_more']);

@@ -17,7 +17,7 @@ const init: Migration = {
   },
 };
 
-const failure = async (work: Promise<unknown>): Promise<Error & { code?: string; details?: unknown; retry?: boolean }> => {
+const failure = async (work: Promise<unknown>): Promise<Error & { code?: string; details?: unknown; retry?: boolean; hint?: string }> => {
   try {
     await work;
   } catch (error) {
@@ -244,17 +244,42 @@ describeOnEngines('storage', (engine) => {
       expect(error).to.include({ code: 'storage_migration_changed', message: 'Migration 0001_init of note-book was changed after it had been applied here.' });
     });
 
-    it('keep nothing of one that fails half way', async () => {
+    it('keep nothing of one that fails half way: tables and rows are as they were, and the error says whose it was and what to do', async () => {
       const broken: Migration = {
         name: '0002_broken',
         up(m) {
+          m.sql('DELETE FROM {notes}');
           m.addColumn('notes', 'colour', { kind: 'text' });
           m.sql('UPDATE {notes} SET nonsense = 1');
         },
       };
+      await db.commit([note('a')]);
+      const before = await db.system('a test').read(`SELECT * FROM ${db.table('notes')}`);
 
-      expect((await failure(storage.migrate(notes, [init, broken]))).code).to.equal('storage_migration_failed');
+      const error = await failure(storage.migrate(notes, [init, broken]));
+
+      expect(error.code).to.equal('storage_migration_failed');
+      expect(error.message).to.contain('Migration 0002_broken of note-book failed and was undone').and.contain('nonsense');
+      expect(error.hint).to.contain('Its tables are as they were').and.contain('svc ext rollback');
+      expect(await db.system('a test').read(`SELECT * FROM ${db.table('notes')}`)).to.deep.equal(before);
+      expect(before).to.have.length(1);
       expect(await storage.migrate(notes, [init, second])).to.deep.equal({ applied: ['0002_more'] });
+    });
+
+    it('that only a newer version has are refused by name, and its tables stay as they are', async () => {
+      await storage.migrate(notes, [init, second]);
+      await db.commit([note('a')]);
+      await storage.close();
+      storage = await open();
+
+      const error = await failure(storage.migrate(notes, [init]));
+
+      expect(error.code).to.equal('storage_migration_newer');
+      expect(error.message).to.contain('was used by a newer version').and.contain('0002_more of note-book');
+      // Of an installed extension, which can go back to an earlier version.
+      expect(await storage.migrate({ ...notes, isThirdParty: true }, [init])).to.deep.equal({ applied: [] });
+      db = storage.dbFor(notes);
+      expect(await db.system('a test').read(`SELECT id FROM ${db.table('notes')}`)).to.deep.equal([{ id: 'a' }]);
     });
 
     it('of one owner do not mind another owner’s being gone', async () => {

@@ -4,6 +4,8 @@ import type { DriverTarget } from '../../contract.js';
 import { ModelFailure } from '../../call/model-failure.js';
 import type { EmbedBatch, Embedded } from '../driver.js';
 import { type ExchangeDeps, exchangeJson } from '../exchange.js';
+import { OPENAI_CODES } from '../openai-codes.js';
+import { tokensIn } from '../token-count.js';
 
 export const openaiEmbed = async (deps: ExchangeDeps, target: DriverTarget, { texts, dimensions }: EmbedBatch, signal: AbortSignal): Promise<Embedded> => {
   const outgoing = {
@@ -11,6 +13,7 @@ export const openaiEmbed = async (deps: ExchangeDeps, target: DriverTarget, { te
     headers: { 'content-type': 'application/json' },
     keyHeader: 'authorization',
     keyPrefix: 'Bearer ',
+    codes: OPENAI_CODES,
     body: JSON.stringify({ model: target.model, input: texts, ...(dimensions === undefined ? {} : { dimensions }) }),
   };
   const { data, usage } = await exchangeJson(deps, target, outgoing, signal);
@@ -22,6 +25,5 @@ export const openaiEmbed = async (deps: ExchangeDeps, target: DriverTarget, { te
     const index = typeof one.index === 'number' ? one.index : place;
     if (index >= 0 && index < vectors.length) vectors[index] = one.embedding;
   }
-  const tokens = isTable(usage) ? usage.prompt_tokens : undefined;
-  return { vectors, ...(typeof tokens === 'number' ? { inputTokens: tokens } : {}) };
+  return { vectors, inputTokens: tokensIn(isTable(usage) ? usage.prompt_tokens : undefined) };
 };

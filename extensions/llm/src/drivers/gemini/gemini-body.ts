@@ -3,6 +3,7 @@ import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema 
 import { remembered } from '../../remembered.js';
 import { type Adaptation, temperatureOf } from '../adaptation.js';
 import { bodyText, listText } from '../body-text.js';
+import { wirePart } from '../wire-parts.js';
 import { geminiSchema } from './gemini-schema.js';
 
 /** From these on a round of calls is refused without the signature of its first one. */
@@ -57,14 +58,15 @@ const signedText = remembered((message: ModelMessage) => listText(contentOf(mess
 
 /** Empty texts and messages are refused, so they are left out. Results stand before what the person said. */
 const contentOf = (message: ModelMessage, mustSign: boolean): unknown[] => {
-  const results = message.parts.filter((part) => part.type === 'tool_result');
-  const others = message.parts.filter((part) => part.type !== 'tool_result' && !(part.type === 'text' && part.text === ''));
+  const wired = message.parts.map((part) => wirePart(part));
+  const results = wired.filter((part) => part.type === 'tool_result');
+  const others = wired.filter((part) => part.type !== 'tool_result' && !(part.type === 'text' && part.text === ''));
   const first = mustSign ? others.find((part) => part.type === 'tool_call') : undefined;
-  const parts = [...results, ...others].map((part) => wirePart(part, part === first));
+  const parts = [...results, ...others].map((part) => partOf(part, part === first));
   return parts.length === 0 ? [] : [{ role: message.role === 'assistant' ? 'model' : 'user', parts }];
 };
 
-const wirePart = (part: ContentPart, mustSign: boolean): unknown => {
+const partOf = (part: ContentPart, mustSign: boolean): unknown => {
   switch (part.type) {
     case 'text':
       return { text: part.text };

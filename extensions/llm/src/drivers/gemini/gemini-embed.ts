@@ -4,7 +4,9 @@ import type { DriverTarget } from '../../contract.js';
 import { ModelFailure } from '../../call/model-failure.js';
 import type { EmbedBatch, Embedded } from '../driver.js';
 import { type ExchangeDeps, exchangeJson } from '../exchange.js';
+import { tokensIn } from '../token-count.js';
 import { KEY_HEADER, modelUrl, resourceOf } from './address.js';
+import { GEMINI_CODES } from './gemini-codes.js';
 
 const TASKS = { document: 'RETRIEVAL_DOCUMENT', query: 'RETRIEVAL_QUERY' } as const;
 
@@ -15,9 +17,8 @@ export const geminiEmbed = async (deps: ExchangeDeps, target: DriverTarget, { te
     ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
   };
   const requests = texts.map((text) => ({ ...each, content: { parts: [{ text }] } }));
-  const outgoing = { url: `${modelUrl(target)}:batchEmbedContents`, headers: { 'content-type': 'application/json' }, keyHeader: KEY_HEADER, body: JSON.stringify({ requests }) };
+  const outgoing = { url: `${modelUrl(target)}:batchEmbedContents`, headers: { 'content-type': 'application/json' }, keyHeader: KEY_HEADER, codes: GEMINI_CODES, body: JSON.stringify({ requests }) };
   const { embeddings, usageMetadata } = await exchangeJson(deps, target, outgoing, signal);
   if (!Array.isArray(embeddings)) throw new ModelFailure('garbage', 'the answer contains no embeddings', { httpStatus: 200 });
-  const tokens = isTable(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
-  return { vectors: embeddings.map((one: unknown) => (isTable(one) ? one.values : undefined)), ...(typeof tokens === 'number' ? { inputTokens: tokens } : {}) };
+  return { vectors: embeddings.map((one: unknown) => (isTable(one) ? one.values : undefined)), inputTokens: tokensIn(isTable(usageMetadata) ? usageMetadata.promptTokenCount : undefined) };
 };

@@ -6,14 +6,15 @@
  * G3  A call comes whole. The signature that stands beside it must be given back with it, or newer models refuse the next request.
  * G4  Thoughts are text marked as such, a summary of what was thought; an answer is more than them.
  */
-import { isTable } from '@svc/api';
 import type { DriverEvent, DriverTarget, ModelAnswer, ModelRequest } from '../../contract.js';
-import { classify, ModelFailure } from '../../call/model-failure.js';
+import { failureInStream, ModelFailure } from '../../call/model-failure.js';
 import { withoutSecrets } from '../../call/secret-words.js';
 import { type Adaptation, createAdaptations } from '../adaptation.js';
 import type { Driver, Emit } from '../driver.js';
 import { eventJson, exchange, type ExchangeDeps } from '../exchange.js';
+import { tokensIn, tokensOfParts, usageEvent } from '../token-count.js';
 import { geminiBody } from './gemini-body.js';
+import { GEMINI_CODES } from './gemini-codes.js';
 import { geminiEmbed } from './gemini-embed.js';
 import { KEY_HEADER, modelUrl } from './address.js';
 
@@ -26,10 +27,10 @@ interface WirePart {
   readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown };
 }
 interface WireUsage {
-  readonly promptTokenCount?: number;
-  readonly toolUsePromptTokenCount?: number;
-  readonly candidatesTokenCount?: number;
-  readonly thoughtsTokenCount?: number;
+  readonly promptTokenCount?: unknown;
+  readonly toolUsePromptTokenCount?: unknown;
+  readonly candidatesTokenCount?: unknown;
+  readonly thoughtsTokenCount?: unknown;
 }
 interface WireEvent {
   readonly candidates?: ReadonlyArray<{ readonly content?: { readonly parts?: readonly WirePart[] }; readonly finishReason?: string; readonly finishMessage?: string }>;
@@ -60,6 +61,7 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     url: `${modelUrl(target)}:streamGenerateContent?alt=sse`,
     headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
     keyHeader: KEY_HEADER,
+    codes: GEMINI_CODES,
     body: geminiBody(target, request, adaptation),
   };
   await exchange(deps, target, outgoing, signal, (data) => take(reading, eventJson(data), emit));
@@ -71,7 +73,7 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
 
 /** True when it was the last event: a reason with its usage. What comes after a reason alone is still read. */
 const take = (reading: Reading, event: WireEvent, emit: Emit): boolean => {
-  if (event.error !== undefined && event.error !== null) throw failureInStream(event.error);
+  if (event.error !== undefined && event.error !== null) throw failureInStream(event.error, GEMINI_CODES);
   const [candidate] = event.candidates ?? [];
   for (const part of candidate?.content?.parts ?? []) takePart(reading, part, emit);
   if (candidate?.finishReason && candidate.finishReason !== 'FINISH_REASON_UNSPECIFIED') {
@@ -79,7 +81,7 @@ const take = (reading: Reading, event: WireEvent, emit: Emit): boolean => {
     reading.why = candidate.finishMessage;
   }
   if (event.promptFeedback?.blockReason) reading.isBlocked = true;
-  if (event.usageMetadata) emit({ type: 'usage', ...tokens(event.usageMetadata) });
+  if (event.usageMetadata) emit(usageOf(event.usageMetadata));
   return (reading.reason !== undefined || reading.isBlocked) && event.usageMetadata !== undefined;
 };
 
@@ -95,10 +97,8 @@ const takePart = (reading: Reading, { text, thought, thoughtSignature, functionC
 };
 
 /** G2. */
-const tokens = ({ promptTokenCount, toolUsePromptTokenCount = 0, candidatesTokenCount, thoughtsTokenCount }: WireUsage): { inputTokens?: number; outputTokens?: number } => ({
-  ...(typeof promptTokenCount === 'number' ? { inputTokens: promptTokenCount + toolUsePromptTokenCount } : {}),
-  ...(typeof candidatesTokenCount === 'number' || typeof thoughtsTokenCount === 'number' ? { outputTokens: (candidatesTokenCount ?? 0) + (thoughtsTokenCount ?? 0) } : {}),
-});
+const usageOf = ({ promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount }: WireUsage): DriverEvent =>
+  usageEvent(tokensOfParts(promptTokenCount, toolUsePromptTokenCount), candidatesTokenCount === undefined ? tokensIn(thoughtsTokenCount) : tokensOfParts(candidatesTokenCount, thoughtsTokenCount));
 
 const FILTERED: ReadonlySet<string> = new Set([
   'SAFETY',
@@ -123,11 +123,4 @@ const stopReason = ({ reason = '', why, isBlocked, calls, hasSpoken }: Reading):
     throw new ModelFailure('server', withoutSecrets(`the model ended with ${reason}${why === undefined ? '' : `: ${why}`}`), { httpStatus: 200 });
   }
   return calls.length > 0 ? 'tool_calls' : 'end';
-};
-
-const failureInStream = (error: unknown): ModelFailure => {
-  const { message, code } = isTable(error) ? error : { message: error, code: undefined };
-  const said = withoutSecrets(typeof message === 'string' ? message : 'the provider reported an error in the stream');
-  const status = typeof code === 'number' ? code : 500;
-  return new ModelFailure(classify(status, said), said, { httpStatus: status });
 };

@@ -59,7 +59,7 @@ const acceptDatabase = async (cli: Cli): Outcome => {
   );
   await rm(file, { force: true });
   if (cli.json) cli.out.json({ status: isThere ? 'accepted' : 'nothing_to_accept' });
-  else cli.out.line(isThere ? 'The current database is accepted.' : 'Nothing had to be accepted.');
+  else cli.out.line(isThere ? 'The current database is accepted.' : 'There is nothing to accept.');
   return EXIT.ok;
 };
 

@@ -14,10 +14,12 @@ export interface SettingsViewDeps {
   readonly claims: () => SectionClaims;
   readonly file: string;
   readonly settings: Settings;
+  /** Tells the other daemons on the database. */
+  share(path: string, value: unknown): Promise<void>;
   failed(error: unknown): void;
 }
 
-export const createSettingsView = ({ config, claims, file, settings, failed }: SettingsViewDeps): SettingsView => {
+export const createSettingsView = ({ config, claims, file, settings, share, failed }: SettingsViewDeps): SettingsView => {
   const view: SettingsView = {
     read: () => config.shown(),
     file: async () => {
@@ -29,7 +31,9 @@ export const createSettingsView = ({ config, claims, file, settings, failed }: S
     set: async (path, value, options = {}) => {
       const changed = await config.edit({ path, value, revision: options.revision });
       try {
-        return { path: changed, applied: await settings.apply(`${changed} was changed`), failed: undefined };
+        const applied = await settings.apply(`${changed} was changed`);
+        await share(changed, value);
+        return { path: changed, applied, failed: undefined };
       } catch (error) {
         failed(error);
         return { path: changed, applied: undefined, failed: error instanceof Error ? error.message : 'unknown cause' };

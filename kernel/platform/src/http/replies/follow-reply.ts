@@ -1,6 +1,7 @@
 /**
  * Pumps a topic to a response. What is not yet written stays in the topic's ring: a slow
- * client costs a place in it, and one that falls behind the ring is hung up on and resumes.
+ * client costs a place in it. One that falls behind the ring is told so and resumes; one that
+ * reads nothing for four beats is hung up on.
  */
 import type { ServerResponse } from 'node:http';
 import type { Headers } from '@svc/api';
@@ -10,6 +11,9 @@ import { streamErrors } from '../../streams/errors.js';
 import { lastWords } from '../../streams/cursor.js';
 import { type Head, headersOf } from './answer.js';
 
+/** How long a client may take for the last words, which stand behind what it has not read. */
+const GOODBYE_MS = 5_000;
+const MAX_STALLED_BEATS = 4;
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
 /** A reply whose projection was found. */
@@ -31,22 +35,27 @@ export interface Followers {
 interface Following {
   readonly res: ServerResponse;
   readonly isEvents: boolean;
+  /** Beats in a row at which the client had more than it takes. */
+  stalledBeats: number;
 }
 
 export const createFollowers = (streams: StreamsAdmin, keepAliveMs: number): Followers => {
   const open = new Set<Following>();
   let timer: NodeJS.Timeout | undefined;
   const tick = () => {
-    for (const { res, isEvents } of open) {
+    for (const following of open) {
+      const { res, isEvents } = following;
+      following.stalledBeats = res.writableNeedDrain ? following.stalledBeats + 1 : 0;
+      if (following.stalledBeats >= MAX_STALLED_BEATS) res.destroy();
       // A client that reads too slowly gets no comments on top.
-      if (isEvents && !res.writableNeedDrain) res.write(KEEP_ALIVE);
+      else if (isEvents && !res.writableNeedDrain) res.write(KEEP_ALIVE);
     }
   };
   return {
     start: (res, head, reply) => {
       // Gone before the first byte: no event will tell any more.
       if (res.closed || res.destroyed) return () => undefined;
-      const following: Following = { res, isEvents: reply.encoder.contentType.startsWith('text/event-stream') };
+      const following: Following = { res, isEvents: reply.encoder.contentType.startsWith('text/event-stream'), stalledBeats: 0 };
       const stop = pump(streams, res, head, reply, () => {
         open.delete(following);
         if (open.size > 0) return;
@@ -91,10 +100,12 @@ function pump(streams: StreamsAdmin, res: ServerResponse, head: Head, reply: Fol
     isOver = true;
     if (place.state === 'ended') res.end(encoder.epilogue);
     // It comes back with the last frame it has, and is given what rows know.
-    else if (place.state === 'lost' || place.state === 'moved') res.destroy();
+    else if (place.state === 'moved') res.destroy();
     else {
-      // Not the client left but the service stops: what it follows goes on.
+      // It was too slow, or the service stops: what it follows goes on, and it can come back.
       res.end((encoder.encode(lastWords(place)) ?? '') + (encoder.epilogue ?? ''));
+      const timer = setTimeout(() => res.destroy(), GOODBYE_MS);
+      res.once('close', () => clearTimeout(timer));
     }
   };
   const place = placeOf(streams, reply, write);

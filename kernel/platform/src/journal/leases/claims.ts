@@ -2,9 +2,11 @@
 import type { JournalStep, LeasedRun } from '@svc/api';
 import { conflictOf } from '../../storage/contract/errors.js';
 import type { JournalParts } from '../journal-parts.js';
-import { releaseLease } from './leases.js';
+import { doubtLease, releaseLease } from './leases.js';
 import { interruptOf, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from '../rows/run-rows.js';
 
+/** Of a run that is not held here. */
+const NEVER = new AbortController().signal;
 /** When every candidate was taken by somebody else, look again this often. */
 const MAX_ROUNDS = 3;
 
@@ -64,14 +66,15 @@ const takeNow = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | un
   // What was running before begins another life; what waited or was queued goes on with its own.
   const attempt = row.status === 'running' ? row.attempt + 1 : row.attempt;
   const at = parts.clock.iso();
+  const token = row.lease_token + 1;
   try {
     await parts.db.commit([parts.writes.claim({ id: row.id, status: row.status, token: row.lease_token, isInterrupted: row.interrupt !== null }, attempt, parts.newLease(), at)]);
   } catch (error) {
     if (conflictOf(error)) return undefined;
+    doubtLease(parts, { ...run, token, signal: NEVER, steps: [] }, error);
     throw error;
   }
   parts.lanes.put(row.lane, row.id, row.kind, true);
-  const token = row.lease_token + 1;
   const signal = parts.held.hold({ id: row.id, token });
   const why = interruptOf(row);
   if (why) parts.held.interrupt(row.id, why);

@@ -1,9 +1,9 @@
 /** Keeping leases and giving them back (J4). */
-import type { LeasedRun } from '@svc/api';
-import { conflictOf } from '../../storage/contract/errors.js';
+import { isSvcError, type LeasedRun } from '@svc/api';
+import { conflictOf, storageErrors } from '../../storage/contract/errors.js';
 import { listenForInterrupts } from '../interrupts.js';
 import { type JournalParts, loadLanes } from '../journal-parts.js';
-import { UNFINISHED } from '../rows/run-rows.js';
+import { type RunRow, UNFINISHED } from '../rows/run-rows.js';
 
 /** Renews all leases of this process with one statement, three times per lease. */
 export const startHeartbeat = (parts: JournalParts): (() => void) => {
@@ -27,8 +27,8 @@ export const startHeartbeat = (parts: JournalParts): (() => void) => {
   return () => stop();
 };
 
-/** Finds what other processes queued, finished, lost or asked to stop, as far as no signal told of it. */
-const lookAround = async (parts: JournalParts): Promise<void> => {
+/** Finds what other processes queued, finished, lost or asked to stop, as far as no signal told of it. Never rejects. */
+export const lookAround = async (parts: JournalParts): Promise<void> => {
   try {
     await listenForInterrupts(parts);
     await loadLanes(parts.db, parts.tables, parts.lanes);
@@ -43,9 +43,33 @@ const renew = async (parts: JournalParts): Promise<void> => {
   if (held.length === 0) return;
   await parts.db.commit([parts.writes.renew(parts.newLease())]);
   if (parts.soleWriter) return;
-  const rows = await parts.db.system('leases of runs').read<{ id: string }>(`SELECT id FROM ${parts.tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId]);
-  const kept = new Set(rows.map(({ id }) => id));
-  for (const run of held) if (!kept.has(run.id)) parts.held.lose(run);
+  const kept = new Set((await leasesOf(parts, `${UNFINISHED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId])).map(({ id }) => id));
+  const missing = held.filter(({ id }) => !kept.has(id));
+  if (missing.length === 0) return;
+  // A run is held before the commit that opens it, and for a moment after the one that ends it: only its row says that it is somebody else's.
+  const rows = await leasesOf(
+    parts,
+    `id IN (${missing.map(() => '?').join()})`,
+    missing.map(({ id }) => id),
+  ); // at most the runs of this process
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  for (const run of missing) {
+    const row = rowOf.get(run.id);
+    if (row && (row.lease_token !== run.token || (row.lease_owner !== null && row.lease_owner !== parts.instanceId))) parts.held.lose(run);
+  }
+};
+
+type LeaseRow = Pick<RunRow, 'id' | 'lease_token'> & { readonly lease_owner: string | null };
+
+const leasesOf = ({ db, tables }: JournalParts, where: string, args: readonly string[]): Promise<LeaseRow[]> =>
+  db.system('leases of runs').read<LeaseRow>(`SELECT id, lease_token, lease_owner FROM ${tables.runs} WHERE ${where}`, args);
+
+/**
+ * A commit that gains a lease failed and did not say whether it took effect. If it did, the database counts the lease as
+ * ours and nobody here works on the run: the beats give it back until the database answers.
+ */
+export const doubtLease = (parts: JournalParts, run: LeasedRun, error: unknown): void => {
+  if (!isSvcError(error) || error.code === storageErrors.io().code) parts.owed.set(run.id, run);
 };
 
 /**

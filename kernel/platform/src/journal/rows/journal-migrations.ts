@@ -99,4 +99,11 @@ export const journalMigrations: readonly Migration[] = [
       m.createIndex('runs', ['session_id'], { where: 'session_id IS NOT NULL' });
     },
   },
+  {
+    name: '0006_ended',
+    up: (m) => {
+      // What ended in the last minute, however much ended before.
+      m.createIndex('runs', ['kind', 'updated_at'], { where: "status IN ('done', 'failed', 'cancelled')" });
+    },
+  },
 ];

@@ -1,5 +1,6 @@
 /** The writes by which a run begins: held at once, in the queue, or over already. */
 import type { Db, JournalRun, Scalar, Write, RunSubject } from '@svc/api';
+import type { OpenRun } from '@svc/api/internal';
 import { toJson } from './run-rows.js';
 
 export interface Lease {
@@ -18,6 +19,14 @@ export interface Place {
   readonly session: string | null;
 }
 
+export type Room = NonNullable<OpenRun['room']>;
+
+/** Each limit with the condition of the runs that it counts. */
+export const limitsIn = ({ kind, subject }: Pick<JournalRun, 'kind' | 'subject'>, room: Room): ReadonlyArray<{ of: string; args: readonly Scalar[]; limit: number; by: keyof Room }> => [
+  ...(room.subject === undefined ? [] : [{ by: 'subject' as const, of: "kind = ? AND status = 'queued' AND subject = ?", args: [kind, subject], limit: room.subject }]),
+  ...(room.kind === undefined ? [] : [{ by: 'kind' as const, of: "kind = ? AND status = 'queued'", args: [kind], limit: room.kind }]),
+];
+
 interface Statement {
   readonly sql: string;
   readonly args: readonly Scalar[];
@@ -35,12 +44,15 @@ export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) 
       expect: 1,
     }),
 
-  openQueued: (run: JournalRun, place: Place): Write =>
-    sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0)`,
-      args: opened(run, place),
+  /** Inserts nothing, which conflicts, where as many are queued as may be. Commits follow each other on each engine, so the count holds until this one is there. */
+  openQueued: (run: JournalRun, place: Place, room: Room): Write => {
+    const conditions = limitsIn(run, room).map(({ limit, of, args }) => ({ sql: `(SELECT COUNT(*) FROM ${runs} WHERE ${of}) < ?`, args: [...args, limit] }));
+    return sealed(db, {
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0${conditions.length === 0 ? '' : ' WHERE '}${conditions.map(({ sql }) => sql).join(' AND ')}`,
+      args: [...opened(run, place), ...conditions.flatMap(({ args }) => args)],
       expect: 1,
-    }),
+    });
+  },
 
   /** A run that is over when it begins: it stands for an effect that is in the same commit. */
   receipt: (run: RunSubject & { id: string; kind: string; ownerId: string; key: string | null; fingerprint: string; at: string }, position: number, result: unknown): Write =>

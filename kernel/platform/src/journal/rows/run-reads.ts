@@ -3,7 +3,7 @@ import { type Actor, idGroups, type JournalRun, type JournalStep, type RunFilter
 import { ownerScope, type RunSummary } from '@svc/api/internal';
 import { journalErrors } from '../errors.js';
 import { BY_INDEX, type JournalParts, positionAt } from '../journal-parts.js';
-import { RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
+import { ENDED, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 /** Why steps are read with no actor. */
 const OF_STEPS = 'steps have no owner column; the text finds whose they are through their runs';
@@ -78,22 +78,35 @@ export const summaryOf = async (parts: JournalParts, filter: RunFilter): Promise
   };
 };
 
+/** All that a filter finds, by status. */
+export const tallyOf = async (parts: JournalParts, filter: Omit<RunFilter, 'before' | 'limit'>): Promise<Partial<Record<RunStatus, number>>> => {
+  const found = foundBy(parts, filter);
+  if (!found) return {};
+  const rows = await parts.db
+    .system(BY_INDEX)
+    .read<{ status: RunStatus; n: number | string }>(`SELECT status, COUNT(*) AS n FROM ${parts.tables.runs} WHERE ${found.where} GROUP BY status`, [...found.args]);
+  return Object.fromEntries(rows.map(({ status, n }) => [status, Number(n)]));
+};
+
 type Condition = readonly [sql: string, args: ReadonlyArray<string | number>];
 
 /** The condition of a filter; undefined where nothing can match. */
 const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: string; readonly args: ReadonlyArray<string | number> } | undefined => {
   // No status at all is asked for: `IN ()` is not portable.
   if (filter.status?.length === 0) return undefined;
-  const { lane, subject, parentId, status, since, before } = filter;
+  const { lane, subject, parentId, isTopLevel, status, since, endedSince, unclaimedBefore, before } = filter;
   // Each list is read from its newest on by one index; what would lead SQLite, which has counted nothing, to another is said so that no index answers it.
-  const isSmall = lane !== undefined || subject !== undefined || parentId !== undefined || (status !== undefined && !status.includes('done'));
+  const isSmall = lane !== undefined || subject !== undefined || parentId !== undefined || endedSince !== undefined || (status !== undefined && !status.includes('done'));
   const conditions: readonly Condition[] = [
     ownedBy(filter.actor, isSmall),
     ...(filter.kind === undefined ? [] : [ofKind(filter.kind, filter.actor, isSmall)]),
     ...(lane === undefined ? [] : [['lane = ?', [lane]] as const]),
     ...(subject === undefined ? [] : [['subject = ?', [subject]] as const]),
     ...(parentId === undefined ? [] : [['parent_id = ?', [parentId]] as const]),
+    ...(isTopLevel === undefined ? [] : [[isTopLevel ? "COALESCE(parent_id, '') = ''" : "COALESCE(parent_id, '') <> ''", []] as const]),
     ...(status === undefined ? [] : [inStatus(status)]),
+    ...(endedSince === undefined ? [] : [[`${ENDED} AND updated_at >= ?`, [new Date(msOf(endedSince)).toISOString()]] as const]),
+    ...(unclaimedBefore === undefined ? [] : [['lease_token = 0 AND position < ?', [positionAt(msOf(unclaimedBefore))]] as const]),
     ...(since === undefined ? [] : [['position >= ?', [positionAt(msOf(since))]] as const]),
     ...(before === undefined ? [] : [[`(position, id) < (SELECT position, id FROM ${parts.tables.runs} WHERE id = ?)`, [before]] as const]),
   ];

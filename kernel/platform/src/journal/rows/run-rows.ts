@@ -30,6 +30,9 @@ export interface RunRow {
 /** Word for word the condition of an index: SQLite reads that, and not every run there ever was, only where a question says it so. */
 export const UNFINISHED = "status IN ('queued', 'running', 'waiting')";
 
+/** Likewise. */
+export const ENDED = "status IN ('done', 'failed', 'cancelled')";
+
 export const RUN_COLUMNS =
   'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token, interrupt';
 

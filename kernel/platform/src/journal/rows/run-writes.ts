@@ -1,8 +1,14 @@
-/** Every write of the journal, sealed. Those under a lease name its fencing token and expect the row (J4). */
+/**
+ * Every write of the journal, sealed. Those under a lease name its holder and its fencing token and expect the row (J4): a
+ * server that fell back to an older copy gives a token a second time, to whoever claims the run there.
+ */
 import type { Advance, Db, LeasedRun, RunError, StepOutcome, StepSpec, Write } from '@svc/api';
 import type { Finish } from '@svc/api/internal';
 import { createOpeningWrites, type Lease, sealed } from './opening-writes.js';
 import { toJson, UNFINISHED } from './run-rows.js';
+
+/** Of whoever holds the lease. */
+const HELD = "id = ? AND lease_token = ? AND lease_owner = ? AND status = 'running'";
 
 export interface Tables {
   readonly runs: string;
@@ -12,44 +18,44 @@ export interface Tables {
 export type RunWrites = ReturnType<typeof createRunWrites>;
 
 /** `nowSql` is the database's own time: the one clock that all who hold leases share. */
-export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => string) => ({
+export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => string, owner: string) => ({
   ...createOpeningWrites(db, runs, nowSql),
 
   /** The guard of each commit under a lease; it stands first. */
   touch: (run: LeasedRun, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
-      args: [at, run.id, run.token],
+      sql: `UPDATE ${runs} SET updated_at = ? WHERE ${HELD}`,
+      args: [at, run.id, run.token, owner],
       expect: 1,
     }),
 
   /** The same, with the input replaced. */
   touchInput: (run: LeasedRun, input: unknown, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET updated_at = ?, input = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
-      args: [at, toJson(input), run.id, run.token],
+      sql: `UPDATE ${runs} SET updated_at = ?, input = ? WHERE ${HELD}`,
+      args: [at, toJson(input), run.id, run.token, owner],
       expect: 1,
     }),
 
   finish: (run: LeasedRun, finish: Finish, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET status = ?, result = ?, error = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
-      args: [finish.status, toJson(finish.result), toJson(finish.error), at, run.id, run.token],
+      sql: `UPDATE ${runs} SET status = ?, result = ?, error = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE ${HELD}`,
+      args: [finish.status, toJson(finish.result), toJson(finish.error), at, run.id, run.token, owner],
       expect: 1,
     }),
 
   wait: (run: LeasedRun, wait: { reason: string; wakeKey: string; until: string | null; data: unknown }, at: string): Write =>
     sealed(db, {
       // One that was interrupted from elsewhere does not sleep: whoever claims it next ends it.
-      sql: `UPDATE ${runs} SET status = CASE WHEN interrupt IS NULL THEN 'waiting' ELSE 'queued' END, wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE id = ? AND lease_token = ? AND status = 'running'`,
-      args: [wait.reason, wait.wakeKey, wait.until, toJson(wait.data), at, run.id, run.token],
+      sql: `UPDATE ${runs} SET status = CASE WHEN interrupt IS NULL THEN 'waiting' ELSE 'queued' END, wait_reason = ?, wake_key = ?, wait_until = ?, wait_data = ?, updated_at = ?, lease_owner = NULL, lease_until = 0 WHERE ${HELD}`,
+      args: [wait.reason, wait.wakeKey, wait.until, toJson(wait.data), at, run.id, run.token, owner],
       expect: 1,
     }),
 
   release: (run: LeasedRun, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET lease_owner = NULL, lease_until = 0, updated_at = ? WHERE id = ? AND lease_token = ? AND status = 'running'`,
-      args: [at, run.id, run.token],
+      sql: `UPDATE ${runs} SET lease_owner = NULL, lease_until = 0, updated_at = ? WHERE ${HELD}`,
+      args: [at, run.id, run.token, owner],
       expect: 1,
     }),
 
@@ -69,9 +75,9 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => s
       expect: 1,
     }),
 
-  cancel: (runId: string, why: RunError, at: string): Write =>
+  cancel: (runId: string, why: RunError, at: string, onlyUnclaimed: boolean): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET status = 'cancelled', error = ?, updated_at = ? WHERE id = ? AND status IN ('queued', 'waiting')`,
+      sql: `UPDATE ${runs} SET status = 'cancelled', error = ?, updated_at = ? WHERE id = ? AND status IN ('queued', 'waiting')${onlyUnclaimed ? ' AND lease_token = 0' : ''}`,
       args: [toJson(why), at, runId],
       expect: 1,
     }),

@@ -131,6 +131,18 @@ export const storageErrors = defineErrors('storage', {
     message: (place: string, why: string) => `The database ${place} does not answer: ${why}.`,
     hint: 'Nothing was written. svc tries again with the next request.',
   },
+  moved: {
+    status: 409,
+    retry: false,
+    message: (place: string, to: string, day: string) => `The database ${place} was moved to ${to} on ${day}. The data here is old.`,
+    hint: 'Name the other one in config.toml, [storage] url (svc config edit). To use the old data instead, run "svc storage reopen".',
+  },
+  move_unfinished: {
+    status: 409,
+    retry: false,
+    message: (place: string, from: string) => `The database ${place} holds an unfinished move from ${from}.`,
+    hint: 'Run the same "svc storage migrate" again to finish it, or go on with the other database.',
+  },
   bad_url: {
     status: 500,
     retry: false,
@@ -160,7 +172,13 @@ export const storageErrors = defineErrors('storage', {
     status: 500,
     retry: false,
     message: (owner: string, name: string, why: string) => `Migration ${name} of ${owner} failed and was undone: ${why}.`,
-    hint: 'Nothing was changed.',
+    hint: 'Its tables are as they were. Go back to the version that worked (the earlier build, or "svc ext rollback" for an installed extension) and report it to the author.',
+  },
+  migration_newer: {
+    status: 500,
+    retry: false,
+    message: (owner: string, name: string, place: string) => `The database ${place} was used by a newer version: it has migration ${name} of ${owner}, which this version does not know.`,
+    hint: 'Nothing was changed. Start the newer version again, or use a copy of the database from before the upgrade.',
   },
   migration_too_slow: {
     status: 503,

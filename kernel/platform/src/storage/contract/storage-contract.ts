@@ -11,6 +11,8 @@ export interface StorageOptions {
   url?: string | undefined;
   /** How long a server that does not answer is waited for; default 30 s. */
   patienceMs?: number;
+  /** After this long without a byte of an answer PostgreSQL is asked whether it still works on it; 10 s when left out. */
+  silentMs?: number;
   /** Reads at the same time. */
   readers?: number;
   /** How long statements may go on that run when it is closed; 5 s. */
@@ -29,7 +31,7 @@ export interface StorageOptions {
   now?: (() => number) | undefined;
 }
 
-export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'ping' | 'close'> {
+export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'saveTo' | 'ping' | 'close'> {
   dbFor(owner: TableOwner): Db;
   /** A sealed write that makes the fact known with the commit it joins. Whoever hands it out validates whether this owner may publish it. */
   event(ownerId: string, event: string, data: unknown): Write;

@@ -178,7 +178,9 @@ const commit = async (deps: BatchDeps, connection: PostgresConnection, prepared:
   }
   try {
     const [result] = await connection.query('COMMIT');
-    return result?.command === 'COMMIT';
+    if (result?.command !== 'COMMIT') return false;
+    deps.writer.committed();
+    return true;
   } catch (error) {
     if (!isLost(error)) throw await mapStatementError(error, deps.keyColumns);
     await deps.writer.drop(connection);

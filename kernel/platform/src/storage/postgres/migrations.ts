@@ -18,6 +18,7 @@ import { isLost, mapStatementError } from './postgres-errors.js';
 import { type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
 
 const BOOKKEEPING_COLUMNS = '(name text COLLATE "C" PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
+export const bookkeepingSql = (name: string): string => `CREATE TABLE IF NOT EXISTS ${identifier(name)} ${BOOKKEEPING_COLUMNS}`;
 const BOOKS = `
   SELECT table_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name LIKE '%\\_migrations'
   GROUP BY table_name HAVING string_agg(column_name::text, ',' ORDER BY ordinal_position) = 'name,sha256,applied_at'`;
@@ -52,7 +53,7 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
     const connection = await deps.writer.connection();
     const applied: string[] = [];
     try {
-      await connection.query(`BEGIN;${TAKE_LOCK};CREATE TABLE IF NOT EXISTS ${identifier(names.bookkeeping)} ${BOOKKEEPING_COLUMNS};COMMIT;`);
+      await connection.query(`BEGIN;${TAKE_LOCK};${bookkeepingSql(names.bookkeeping)};COMMIT;`);
       for (;;) {
         const name = await applyNext(deps, connection, names, migrations, compile);
         if (name === undefined) return { applied };

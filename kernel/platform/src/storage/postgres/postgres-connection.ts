@@ -5,6 +5,7 @@ import type { DriverRow } from '../contract/engine.js';
 import { bytesOf } from '../contract/row-bytes.js';
 import { DEFAULT_LIMITS } from '../contract/statement-limits.js';
 import { createCanceller } from './canceller.js';
+import { createSilenceWatch, streamOf, WHICH_PROCESS, type WatchSilence } from './silent-connection.js';
 import { valueTypes } from './value-types.js';
 
 const CONNECT_MS = 10_000;
@@ -17,8 +18,8 @@ export interface StatementResult {
 }
 
 export interface PostgresConnection {
-  /** Carries out all statements of the text, in one trip; stops at the first that fails. One result for each. */
-  query(sql: string): Promise<StatementResult[]>;
+  /** Carries out all statements of the text, in one trip; stops at the first that fails. One result for each. Rows beyond `maxBytes` are counted and not kept. */
+  query(sql: string, maxBytes?: number): Promise<StatementResult[]>;
   /** Asks the server to end what runs now, which then fails with 57014. What comes next is sent when that was done. */
   cancel(): void;
   isAlive(): boolean;
@@ -55,8 +56,17 @@ export const clientConfig = (url: string): ClientConfig => ({
   application_name: 'svc',
 });
 
+/** Sets up the session of a new connection. Gives what each of its statements is to be watched with. */
+export const beginSession = async (client: pg.ClientBase, url: string, session: string, silentMs?: number): Promise<WatchSilence> => {
+  const results: unknown = await client.query(`${session};${WHICH_PROCESS}`);
+  // The driver gives a list for a text of several statements, which its types do not say.
+  const pid = Number((results as ReadonlyArray<pg.QueryResult<{ pid: unknown }>>).at(-1)?.rows[0]?.pid);
+  const stream = streamOf(client);
+  return stream ? createSilenceWatch({ url, pid, stream, silentMs }) : (answer) => answer;
+};
+
 /** Rejects with the driver's error. */
-export const openPostgres = async (url: string, session = writerSession(DEFAULT_LIMITS.own.statementMs)): Promise<PostgresConnection> => {
+export const openPostgres = async (url: string, session = writerSession(DEFAULT_LIMITS.own.statementMs), silentMs?: number): Promise<PostgresConnection> => {
   const client = new pg.Client(clientConfig(url));
   const canceller = createCanceller(url, client);
   let alive = true;
@@ -67,11 +77,11 @@ export const openPostgres = async (url: string, session = writerSession(DEFAULT_
   client.on('error', die);
   client.on('end', die);
   await client.connect();
-  await client.query(session);
+  const watch = await beginSession(client, url, session, silentMs);
   return {
-    query: async (sql) => {
+    query: async (sql, maxBytes = MAX_KEPT_BYTES) => {
       await canceller.settled();
-      return resultsOf(await ask(client, sql));
+      return resultsOf(await watch(ask(client, sql, maxBytes)));
     },
     cancel: canceller.cancel,
     isAlive: () => alive,
@@ -85,13 +95,13 @@ export const openPostgres = async (url: string, session = writerSession(DEFAULT_
 /** Rows that a write returns are nobody's: beyond these bytes they are not kept. */
 const MAX_KEPT_BYTES = 16 * 1_048_576;
 
-const ask = (client: pg.Client, sql: string): Promise<pg.QueryResult | pg.QueryResult[]> =>
+const ask = (client: pg.Client, sql: string, maxBytes: number): Promise<pg.QueryResult | pg.QueryResult[]> =>
   new Promise((resolve, reject) => {
     let bytes = 0;
     const query = new pg.Query<DriverRow>(sql);
     query.on('row', (row, result) => {
       bytes += bytesOf(row);
-      if (bytes <= MAX_KEPT_BYTES) result?.addRow(row);
+      if (bytes <= maxBytes) result?.addRow(row);
     });
     query.once('error', reject);
     query.once('end', resolve);

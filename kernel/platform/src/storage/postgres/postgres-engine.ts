@@ -1,4 +1,5 @@
 /** A PostgreSQL server: one writing connection with a group-commit queue, and a pool of read-only ones. */
+import { isSvcError, type Logger } from '@svc/api';
 import { systemIds } from '../../clock/ids.js';
 import { identityFileOf } from '../../config/home.js';
 import { newCounters } from '../contract/batch-end.js';
@@ -13,13 +14,14 @@ import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
 import { createWriteQueue } from '../contract/write-queue.js';
+import { checkMark, FORGET_MARK, markIn, MOVE_TABLE, READ_MARK } from '../move/marks.js';
 import { runBatch } from './batch-run.js';
 import { postgresTableCopies } from './table-copies.js';
 import { keyColumnsFrom } from './key-columns.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { openPostgres, type PostgresConnection, writerSession } from './postgres-connection.js';
 import { literal, postgresDialect } from './postgres-dialect.js';
-import { mapStatementError, reasonOf } from './postgres-errors.js';
+import { reasonOf } from './postgres-errors.js';
 import { addressOf, type PostgresAddress } from './postgres-url.js';
 import { createWriter, type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
 import { createReaders } from './reader-pool.js';
@@ -29,27 +31,22 @@ import { postgresWords } from './word-index.js';
 const DEFAULT_READERS = 8;
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-const SET_UP = [
-  'BEGIN',
-  TAKE_LOCK,
-  createEvents('bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY', 'text COLLATE "C"', 'bigint'),
-  'CREATE TABLE IF NOT EXISTS kernel_batches (writer text PRIMARY KEY, batch bigint NOT NULL, at timestamptz NOT NULL)',
-  CREATE_IDENTITY,
-  'COMMIT',
-].join(';');
+export const CREATE_EVENTS = createEvents('bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY', 'text COLLATE "C"', 'bigint');
+export const CREATE_BATCHES = 'CREATE TABLE IF NOT EXISTS kernel_batches (writer text PRIMARY KEY, batch bigint NOT NULL, at timestamptz NOT NULL)';
+const SET_UP = ['BEGIN', TAKE_LOCK, CREATE_EVENTS, CREATE_BATCHES, CREATE_IDENTITY, 'COMMIT'].join(';');
 
 export type PostgresOptions = StorageOptions & { readonly url: string };
 
 /** Rejects with `storage_bad_url` or `storage_server_unavailable`, which say why and never with which password. */
 export const openPostgresEngine = async (options: PostgresOptions): Promise<Engine> => {
-  const { clock, log, now, patienceMs } = options;
+  const { clock, log, now, patienceMs, silentMs } = options;
   const address = addressOf(options.url);
   const deadlines = createDeadlines();
   const rules = createStatementRules(options.limits, options.onSlow);
   const session = (): string => writerSession(rules.limitsOf(KERNEL).statementMs);
-  const { applied, first } = await openFirst(address, session());
-  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, session });
-  const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, deadlines, rules });
+  const { applied, first } = await openFirst(address, session(), log, silentMs);
+  const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, silentMs, session, onOlder: () => noteOlder() });
+  const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, silentMs, deadlines, rules });
   const counters = newCounters();
   const deps = {
     deadlines,
@@ -64,6 +61,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const queue = createWriteQueue({ counters, runBatch: (batch) => runBatch(deps, batch) });
   const kept = await postgresTableCopies({ writer, queue, applied, clock }, first);
   const identity = await identityOf(options.file, address, writer);
+  const noteOlder = (): void => void identity.foundOlder(log, queue.exclusive);
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
@@ -94,19 +92,26 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   };
 };
 
-const openFirst = async (address: PostgresAddress, session: string): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
+const openFirst = async (address: PostgresAddress, session: string, log: Logger, silentMs?: number): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
   let first: PostgresConnection | undefined;
   try {
-    first = await openPostgres(address.url, session);
+    first = await openPostgres(address.url, session, silentMs);
     await checkServer(first, address.place);
+    await checkMove(first, address.place, log);
     await first.query(SET_UP);
     return { first, applied: await readApplied(first) };
   } catch (error) {
     await first?.close();
-    const mapped = first ? await mapStatementError(error, async () => []) : undefined;
-    if (mapped?.code === 'storage_server_unavailable') throw mapped;
+    if (isSvcError(error)) throw error;
     throw storageErrors.server_unavailable(address.place, reasonOf(error)).with({ cause: error });
   }
+};
+
+const checkMove = async (connection: PostgresConnection, place: string, log: Logger): Promise<void> => {
+  const [found] = await connection.query(`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = '${MOVE_TABLE}'`);
+  if (found?.rowCount !== 1) return;
+  const [mark] = await connection.query(READ_MARK);
+  await checkMark(markIn(mark?.rows ?? []), place, log, () => connection.query(`BEGIN;${TAKE_LOCK};${FORGET_MARK};COMMIT`));
 };
 
 /** The file beside the data folder's own database says the same of this one: an older or another database is told apart. */

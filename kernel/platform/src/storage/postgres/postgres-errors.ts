@@ -56,6 +56,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '53300': 'it has no connection left (max_connections)',
   '57P03': 'it is starting or stopping',
   '57P01': 'it was stopped',
+  '55P03': 'another program kept it locked for too long, such as "svc storage migrate"',
   ECONNREFUSED: 'nothing answers at this address',
   ENOENT: 'the socket does not exist',
   ENOTFOUND: 'the name of the host is not known',

@@ -6,6 +6,8 @@
  * W2  Each transaction notes its number in `kernel_batches`. Whether one took effect whose COMMIT was not answered is
  *     therefore known as soon as the database answers again: whoever has the lock and reads another number knows that
  *     it did not.
+ * W3  The number is read when a connection was lost and opened again. One that is smaller than what was committed tells
+ *     that the server came back with an older copy of the database.
  */
 import type { Logger } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
@@ -15,11 +17,12 @@ import { isPassing, reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
 
 /** Any number that nobody else is likely to lock in this database: `svc` and a version. */
-const COMMIT_LOCK = 0x73766301;
+export const COMMIT_LOCK = 0x73766301;
 export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${COMMIT_LOCK})`;
 const TRY_EVERY_MS = 250;
 /** How long a restart of the server may take before commits are refused. */
 const PATIENCE_MS = 30_000;
+const ROW_STAYS_MS = 12 * 3_600_000;
 
 export interface PostgresWriter {
   /** The live connection, or a new one. Rejects with `storage_unreachable` when there is none in time. */
@@ -30,6 +33,8 @@ export interface PostgresWriter {
   begin(): string;
   /** What the statements of `begin` come to, at the head of the results. */
   readonly beginStatements: number;
+  /** The transaction that was begun last was committed. */
+  committed(): void;
   /** Whether the transaction that was begun last took effect. Rejects when the database does not say so. */
   hasCommitted(): Promise<boolean>;
   close(): Promise<void>;
@@ -42,12 +47,19 @@ export interface WriterOptions {
   readonly first: PostgresConnection;
   readonly log: Logger;
   readonly patienceMs?: number | undefined;
+  readonly silentMs?: number | undefined;
   /** SQL that sets up a session. */
   session(): string;
+  /** The database lacks what this process has committed (W3). */
+  onOlder(): void;
 }
 
-export const createWriter = ({ address, first, log, patienceMs = PATIENCE_MS, session, writerId }: WriterOptions): PostgresWriter => {
+export const createWriter = (options: WriterOptions): PostgresWriter => {
+  const { first, writerId } = options;
   const id = literal(writerId);
+  /** The number of the newest transaction that is known to be committed, and when it was. */
+  let isOlder = false;
+  let known = { batch: 0, atMs: 0 };
   let current: PostgresConnection | undefined = first;
   let batch = 0;
   const closing = new AbortController();
@@ -57,8 +69,22 @@ export const createWriter = ({ address, first, log, patienceMs = PATIENCE_MS, se
   };
   const connection = async (): Promise<PostgresConnection> => {
     if (current && !current.isAlive()) await drop(current);
-    current ??= await reopen({ address, log, patienceMs, session }, closing.signal);
+    current ??= await reopen(options, closing.signal, findOlder);
+    if (isOlder) options.onOlder();
+    isOlder = false;
     return current;
+  };
+  const findOlder = async (opened: PostgresConnection): Promise<void> => {
+    if (known.batch === 0) return;
+    const [result] = await opened.query(`SELECT batch FROM kernel_batches WHERE writer=${id}`);
+    // Whoever stops removes rows of writers that were idle for a day.
+    const stored = batchIn(result) ?? (performance.now() - known.atMs < ROW_STAYS_MS ? 0 : known.batch);
+    if (stored >= known.batch) return;
+    known = { batch: stored, atMs: performance.now() };
+    isOlder = true;
+  };
+  const committed = (): void => {
+    known = { batch, atMs: performance.now() };
   };
   return {
     connection,
@@ -71,8 +97,11 @@ export const createWriter = ({ address, first, log, patienceMs = PATIENCE_MS, se
     hasCommitted: async () => {
       const asked = await connection();
       const results = await asked.query(`BEGIN;${TAKE_LOCK};SELECT batch FROM kernel_batches WHERE writer=${id};COMMIT;`);
-      return batchIn(results[2]) === batch;
+      if (batchIn(results[2]) !== batch) return false;
+      committed();
+      return true;
     },
+    committed,
     close: async () => {
       closing.abort();
       const open = current;
@@ -89,11 +118,19 @@ const batchIn = (result: StatementResult | undefined): number | undefined => {
   return typeof row === 'object' && row !== null && 'batch' in row && typeof row.batch === 'number' ? row.batch : undefined;
 };
 
-const reopen = async ({ address, log, patienceMs = PATIENCE_MS, session }: Pick<WriterOptions, 'address' | 'log' | 'patienceMs' | 'session'>, closing: AbortSignal): Promise<PostgresConnection> => {
+const reopen = async (
+  { address, log, patienceMs = PATIENCE_MS, session, silentMs }: WriterOptions,
+  closing: AbortSignal,
+  check: (opened: PostgresConnection) => Promise<void>,
+): Promise<PostgresConnection> => {
   const deadline = performance.now() + patienceMs;
   for (let reported = false; ; reported = true) {
     try {
-      const connection = await openPostgres(address.url, session());
+      const connection = await openPostgres(address.url, session(), silentMs);
+      await check(connection).catch(async (error: unknown) => {
+        await connection.close();
+        throw error;
+      });
       log.info('The database answers again.', { database: address.place });
       return connection;
     } catch (error) {

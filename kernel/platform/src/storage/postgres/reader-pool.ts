@@ -9,11 +9,12 @@ import { createReadTurns } from '../contract/read-turns.js';
 import { createTemplates, fill } from '../contract/sql-template.js';
 import { secondsOf, type StatementOwner, type StatementRules } from '../contract/statement-limits.js';
 import { createCanceller } from './canceller.js';
-import { clientConfig, readerSession } from './postgres-connection.js';
+import { beginSession, clientConfig, readerSession } from './postgres-connection.js';
 import { literal } from './postgres-dialect.js';
 import { isLost, isPassing, mapStatementError, reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
 import { createRowReader, type RowReader } from './row-reader.js';
+import type { WatchSilence } from './silent-connection.js';
 
 const TRY_EVERY_MS = 250;
 const PATIENCE_MS = 30_000;
@@ -32,15 +33,16 @@ export interface ReadersOptions {
   /** Of the kernel and of what is shipped. */
   readonly size: number;
   readonly patienceMs?: number | undefined;
+  readonly silentMs?: number | undefined;
   readonly deadlines: Deadlines;
   readonly rules: StatementRules;
 }
 
 export const createReaders = (options: ReadersOptions): PostgresReaders => {
-  const { address, rules, size, patienceMs = PATIENCE_MS } = options;
+  const { address, rules, silentMs, size, patienceMs = PATIENCE_MS } = options;
   const template = createTemplates();
   const read = createRowReader();
-  const pools = { own: poolOf(address, rules, size, false), thirdParty: poolOf(address, rules, THIRD_PARTY_READERS, true) };
+  const pools = { own: poolOf(address, rules, size, false, silentMs), thirdParty: poolOf(address, rules, THIRD_PARTY_READERS, true, silentMs) };
   const turns = createReadTurns(Array<pg.Pool>(size).fill(pools.own), Array<pg.Pool>(THIRD_PARTY_READERS).fill(pools.thirdParty));
   let closed = false;
   return {
@@ -70,8 +72,11 @@ export const createReaders = (options: ReadersOptions): PostgresReaders => {
   };
 };
 
+/** Of each connection of a pool. */
+const watches = new WeakMap<pg.ClientBase, WatchSilence>();
+
 /** Its connections, lent or at rest, may be lost at any time: whoever asks next is told by the rejection. */
-export const poolOf = ({ url }: Pick<PostgresAddress, 'url'>, rules: Pick<StatementRules, 'limitsOf'>, max: number, isThirdParty: boolean): pg.Pool => {
+export const poolOf = ({ url }: Pick<PostgresAddress, 'url'>, rules: Pick<StatementRules, 'limitsOf'>, max: number, isThirdParty: boolean, silentMs?: number): pg.Pool => {
   const pool = new pg.Pool({
     ...clientConfig(url),
     max,
@@ -79,7 +84,7 @@ export const poolOf = ({ url }: Pick<PostgresAddress, 'url'>, rules: Pick<Statem
     onConnect: async (client) => {
       // The pool listens to those that rest alone: one that is lost while it is lent and asks nothing would end the daemon.
       client.on('error', () => undefined);
-      await client.query(readerSession(rules.limitsOf({ isThirdParty }).statementMs, isThirdParty));
+      watches.set(client, await beginSession(client, url, readerSession(rules.limitsOf({ isThirdParty }).statementMs, isThirdParty), silentMs));
     },
   });
   // One that rests was lost: the pool has dropped it.
@@ -97,7 +102,8 @@ const readOn = async ({ address, deadlines, rules }: ReadersOptions, pool: pg.Po
   try {
     const rows = await deadlines.within(statementMs, canceller.cancel, async (deadline) => {
       try {
-        return await read(client, text, readBytes);
+        const rows = read(client, text, readBytes);
+        return await (watches.get(client)?.(rows) ?? rows);
       } catch (error) {
         if (isLost(error)) unfit = error instanceof Error ? error : new Error(String(error));
         if (!deadline.isOver) throw error;

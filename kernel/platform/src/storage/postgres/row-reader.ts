@@ -5,6 +5,7 @@
 import pg from 'pg';
 import type { DriverRow } from '../contract/engine.js';
 import { bytesOf } from '../contract/row-bytes.js';
+import { streamOf } from './silent-connection.js';
 
 /** What is beyond is large. */
 const SMALL_BYTES = 4 * 1_048_576;
@@ -63,11 +64,3 @@ export const createRowReader = (): RowReader => {
       client.query(query);
     });
 };
-
-/** Where the driver reads from; it can be paused in versions that show it. */
-const streamOf = (client: pg.PoolClient): { pause(): void; resume(): void } | undefined => {
-  const connection: unknown = 'connection' in client ? client.connection : undefined;
-  return typeof connection === 'object' && connection !== null && 'stream' in connection && isStream(connection.stream) ? connection.stream : undefined;
-};
-
-const isStream = (value: unknown): value is { pause(): void; resume(): void } => typeof value === 'object' && value !== null && 'pause' in value && 'resume' in value;

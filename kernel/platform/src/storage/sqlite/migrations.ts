@@ -22,6 +22,7 @@ import { sqliteWords } from './word-index.js';
 
 const COPIES_KEPT = 3;
 const BOOKKEEPING_COLUMNS = '(name text PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
+export const bookkeepingSql = (name: string): string => `CREATE TABLE IF NOT EXISTS ${identifier(name)} ${BOOKKEEPING_COLUMNS}`;
 
 export interface MigrationDeps {
   file: string;
@@ -95,7 +96,7 @@ const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingM
   const book = identifier(names.bookkeeping);
   const row = [migration.name, migration.sha256, deps.clock.iso()].map(literal).join();
   const statements = [
-    `CREATE TABLE IF NOT EXISTS ${book} ${BOOKKEEPING_COLUMNS}`,
+    bookkeepingSql(names.bookkeeping),
     ...steps,
     // Fails on the name when another process was faster, and undoes the whole of it.
     `INSERT INTO ${book} VALUES(${row})`,

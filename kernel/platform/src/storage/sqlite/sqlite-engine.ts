@@ -1,4 +1,5 @@
 /** One SQLite file: one writer connection with a group-commit queue, and a few read-only ones. */
+import { isSvcError, type Logger } from '@svc/api';
 import { identityFileOf } from '../../config/home.js';
 import { createDeadlines } from '../contract/deadlines.js';
 import { createCommit } from '../contract/commit-ops.js';
@@ -9,9 +10,11 @@ import { createStatementRules, KERNEL } from '../contract/statement-limits.js';
 import type { StorageOptions } from '../contract/storage-contract.js';
 import { createTending } from '../contract/tending.js';
 import { createCompiler } from '../contract/write-compiler.js';
+import { checkMark, FORGET_MARK, markIn, MOVE_TABLE, READ_MARK } from '../move/marks.js';
 import { sqliteTableCopies } from './table-copies.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
+import { countTableRows, saveCopy } from './saved-copy.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
 import { openFailure } from './sqlite-errors.js';
@@ -24,7 +27,7 @@ const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** Rejects with `storage_unavailable`, naming the file and the reason, when it cannot be opened for writing. */
 export const openSqliteEngine = async (options: StorageOptions): Promise<Engine> => {
-  const { connection, applied, identity } = await openWriter(options.file);
+  const { connection, applied, identity } = await openWriter(options.file, options.log);
   const { file, clock, log, now } = options;
   const deadlines = createDeadlines();
   const rules = createStatementRules(options.limits, options.onSlow);
@@ -48,6 +51,12 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     migrate: (names, pending) => migrate(migrations, names, pending),
     drop: (names) => dropTables(migrations, names),
     kept,
+    saveTo: async (copy) => {
+      await saveCopy(file, copy);
+      // While the copy was read, the WAL could only grow.
+      await queue.exclusive(() => checkpoint(connection));
+      return countTableRows(copy);
+    },
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,
@@ -61,6 +70,7 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
   };
 };
 
+export const CREATE_EVENTS = createEvents('integer PRIMARY KEY AUTOINCREMENT', 'text', 'integer');
 /** `synchronous=FULL` in WAL: a commit survives a power cut. The temp table carries counts out of a batch. */
 const SET_UP = [
   'PRAGMA busy_timeout=5000',
@@ -73,20 +83,27 @@ const SET_UP = [
   // The WAL file shrinks back to this after a checkpoint.
   'PRAGMA journal_size_limit=67108864',
   `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,
-  createEvents('integer PRIMARY KEY AUTOINCREMENT', 'text', 'integer'),
+  CREATE_EVENTS,
   CREATE_IDENTITY,
 ].join(';');
 
-const openWriter = async (file: string): Promise<{ connection: SqliteConnection; applied: AppliedMigrations; identity: DatabaseIdentity }> => {
+const openWriter = async (file: string, log: Logger): Promise<{ connection: SqliteConnection; applied: AppliedMigrations; identity: DatabaseIdentity }> => {
   let connection: SqliteConnection | undefined;
   try {
     connection = await openSqlite({ file, readOnly: false, maxStatements: WRITER_STATEMENTS });
     await connection.exec(SET_UP);
+    await checkMove(connection, file, log);
     return { connection, applied: await readApplied(connection), identity: await openIdentity({ file: identityFileOf(file), place: file, row: identityRow(connection) }) };
   } catch (error) {
     await connection?.close();
-    throw openFailure(file, error);
+    throw isSvcError(error) ? error : openFailure(file, error);
   }
+};
+
+const checkMove = async (connection: SqliteConnection, file: string, log: Logger): Promise<void> => {
+  const there = await connection.all("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", [MOVE_TABLE]);
+  if (there.length === 0) return;
+  await checkMark(markIn(await connection.all(READ_MARK, [])), file, log, () => connection.exec(FORGET_MARK));
 };
 
 /** Waits for nobody. False when a reader still needs what stood before. */

@@ -7,7 +7,7 @@
  */
 import { errnoOf } from '../../../config/errno.js';
 import { readFile } from 'node:fs/promises';
-import { isTable } from '@svc/api';
+import { isTable, type Logger } from '@svc/api';
 import { atomicWrite } from '../../../adapters/files/atomic-write.js';
 import type { DriverRow } from '../engine.js';
 
@@ -30,6 +30,8 @@ export interface DatabaseIdentity {
   isSettled(): Promise<boolean>;
   /** Notes that the database has come further. */
   advance(): Promise<void>;
+  /** The server came back with an older copy while the daemon ran. Never rejects: `log` hears what could not be noted in its turn. */
+  foundOlder(log: Logger, inTurn: (work: () => Promise<void>) => Promise<void>): Promise<void>;
 }
 
 /** The row, in whichever engine. */
@@ -59,10 +61,30 @@ export const openIdentity = async ({ file, place, row }: OpenIdentity): Promise<
     },
     advance: async () => {
       await row.advance();
-      await atomicWrite(file, `${JSON.stringify(await row.read())}\n`, { modeWhenNew: 0o600 });
+      await write(file, await row.read());
+    },
+    foundOlder: async (log, inTurn) => {
+      problem ??= `${place} is an older copy of itself: the server came back without messages that were accepted, and actions since then may be repeated.`;
+      log.error('The database server came back with an older copy of the database.', { database: place, problem });
+      try {
+        await inTurn(async () => {
+          const [inRow, inFile] = await Promise.all([row.read(), readNoted(file)]);
+          const mark = Math.max(inRow?.mark ?? 0, typeof inFile === 'object' ? inFile.mark : 0);
+          // Further than the copy is: the next start says it, too (I2).
+          if (inRow) await write(file, { id: inRow.id, mark: mark + 1 });
+        });
+      } catch (error) {
+        log.warn('That the database is older could not be noted for the next start.', { file, error });
+      }
     },
   };
 };
+
+const write = (file: string, identity: Identity | undefined): Promise<void> => atomicWrite(file, `${JSON.stringify(identity)}\n`, { modeWhenNew: 0o600 });
+
+/** What does not fit, of a database that is only looked at. `query` answers a SELECT. */
+export const identityProblemOf = async (file: string, place: string, query: (sql: string) => Promise<readonly DriverRow[]>): Promise<string | undefined> =>
+  compare({ file, place }, identityIn(await query(`SELECT id, mark FROM ${IDENTITY_TABLE}`)), await readNoted(file));
 
 /** Undefined when the file does not exist: a new home, or a person has accepted what is there. */
 const readNoted = async (file: string): Promise<Identity | 'unreadable' | undefined> => {

@@ -1,6 +1,7 @@
 /** Which migrations of an owner are to be applied, and whether those that were are still what they were. */
 import type { Migration } from '@svc/api';
 import { storageErrors } from '../errors.js';
+import type { TableNames } from '../table-names.js';
 import { hashSteps, recordMigration, type MigrationStep } from './migration-builder.js';
 
 export interface PendingMigration {
@@ -23,4 +24,14 @@ export const pendingOf = (owner: string, done: ReadonlyMap<string, string>, migr
     pending.push({ name: migration.name, sha256, steps });
   }
   return pending;
+};
+
+/**
+ * Throws `storage_migration_newer`. What third parties ship is not held to it: `svc ext rollback` brings back their code and not
+ * their tables (decision 0053).
+ */
+export const refuseNewer = ({ id, isThirdParty }: Pick<TableNames, 'id' | 'isThirdParty'>, done: ReadonlyMap<string, string> | undefined, migrations: readonly Migration[], place: string): void => {
+  const known = new Set(migrations.map(({ name }) => name));
+  const newer = isThirdParty ? undefined : [...(done?.keys() ?? [])].sort().find((name) => !known.has(name));
+  if (newer !== undefined) throw storageErrors.migration_newer(id, newer, place);
 };

@@ -1,0 +1,22 @@
+/** Tokens as a provider counts them. What is no count (text, a negative number, a fraction, one that no model reaches) is not believed: the gateway estimates instead. */
+const MAX_TOKENS = 100_000_000;
+
+export const tokensIn = (value: unknown): number | undefined => (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : undefined);
+
+/** The sum of parts; unknown where the first is, or where one that was sent is no count. Parts that were not sent are none. */
+export const tokensOfParts = (first: unknown, ...others: readonly unknown[]): number | undefined => {
+  let sum = tokensIn(first);
+  for (const other of others) {
+    if (other === undefined || other === null) continue;
+    const count = tokensIn(other);
+    sum = sum === undefined || count === undefined ? undefined : sum + count;
+  }
+  return sum;
+};
+
+/** Members of a usage event: only what is known stands in it. */
+export const usageEvent = (inputTokens: number | undefined, outputTokens: number | undefined): { type: 'usage'; inputTokens?: number; outputTokens?: number } => ({
+  type: 'usage',
+  ...(inputTokens === undefined ? {} : { inputTokens }),
+  ...(outputTokens === undefined ? {} : { outputTokens }),
+});

@@ -1,0 +1,47 @@
+/**
+ * The guard on idle spending: what an agent may spend in turns that no person began, since a person last wrote to it.
+ *
+ * I1  A turn is a person's, or that of another agent's message. A call of any other kind (a summary, a review) is neither.
+ * I2  A person's call resets the sum when it has ended. What counts after it are rows: what others' turns used, and what their
+ *     calls on their way may use, in any process.
+ * I3  The row of a call is there before its sum is read. Of calls that are too much together, perhaps all step back, never none.
+ */
+import type { ConfigHandle, Db } from '@svc/api';
+import { BudgetSection } from '../config.js';
+import type { CallContext } from '../contract.js';
+import { quotaErrors } from '../errors.js';
+
+export interface IdleGuard {
+  /** Whether a call has to be asked about here. */
+  applies(context: CallContext): boolean;
+  /**
+   * Of a call whose row is committed. False where only calls on their way are too much: one of them may leave something over.
+   * Throws `budget_idle_exceeded` where nothing will.
+   */
+  fits(context: CallContext, costMicros: number, isLastTry: boolean): Promise<boolean>;
+}
+
+type Sum = number | string | null;
+
+export const createIdleGuard = ({ db, config }: { readonly db: Db; readonly config: Pick<ConfigHandle, 'get'> }): IdleGuard => {
+  const usage = db.table('usage');
+  const sums = `SELECT
+    (SELECT SUM(cost_micros) FROM ${usage} WHERE agent_id = ? AND begun_by = 'agent' AND at >= COALESCE((SELECT MAX(at) FROM ${usage} WHERE agent_id = ? AND begun_by = 'person'), '')) AS spent,
+    (SELECT SUM(cost_micros) FROM ${db.table('reservations')} WHERE agent_id = ? AND begun_by = 'agent') AS going`;
+  const limitMicros = (): number => Math.floor(config.get(BudgetSection).idle_limit * 1_000_000);
+  return {
+    applies: ({ begunBy }) => begunBy === 'agent' && limitMicros() > 0,
+    fits: async ({ agentId, begunBy }, costMicros, isLastTry) => {
+      const limit = limitMicros();
+      // What costs nothing is stopped by no limit of cost.
+      if (begunBy !== 'agent' || limit === 0 || costMicros === 0) return true;
+      const row = await db.system('budgets').readOne<{ spent: Sum; going: Sum }>(sums, [agentId, agentId, agentId]);
+      // PostgreSQL gives sums as text.
+      const spent = Number(row?.spent ?? 0);
+      if (spent < limit && spent + Number(row?.going ?? 0) <= limit) return true;
+      if (spent < limit && spent + costMicros <= limit && !isLastTry) return false;
+      const [limitUsd, usedUsd, callUsd] = [limit / 1_000_000, spent / 1_000_000, costMicros / 1_000_000];
+      throw quotaErrors.budget_idle_exceeded(limitUsd, usedUsd, callUsd).with({ details: { scope: 'agent', limit_usd: limitUsd, used_usd: usedUsd, call_usd: callUsd } });
+    },
+  };
+};

@@ -1,0 +1,44 @@
+/** `svc tasks` and `svc queue`: all of it is data. */
+import type { CommandDecl, CommandWordDecl } from '@svc/api';
+
+export const commandWords: readonly CommandWordDecl[] = [
+  { word: 'tasks', summary: 'what was asked of agents: list, cancel, retry', usage: 'tasks list|count|cancel|retry', order: 36, synonyms: [{ word: 'jobs', means: 'tasks list' }] },
+  { word: 'queue', summary: 'depth, capacity and throughput of the queue', usage: 'queue status', order: 37 },
+];
+
+const number = (field: string, title: string) => ({ field, title, format: 'number' }) as const;
+
+export const commands: readonly CommandDecl[] = [
+  {
+    command: 'tasks list',
+    summary: 'list tasks, newest first',
+    operation: 'listTasks',
+    output: {
+      kind: 'table',
+      rows: 'tasks',
+      empty: 'There are no tasks.',
+      columns: [{ field: 'id' }, { field: 'status' }, { field: 'agent_name', title: 'AGENT' }, { field: 'created_at', title: 'CREATED', format: 'ago' }, { field: 'title', shrinks: true }],
+    },
+  },
+  { command: 'tasks count', summary: 'count tasks by state', operation: 'getTaskCounts', output: { kind: 'record' } },
+  { command: 'tasks cancel', summary: 'cancel a pending or active task', operation: 'cancelTask', args: ['id'], output: { kind: 'line', text: 'Cancelled {id}.' } },
+  { command: 'tasks retry', summary: 'run an ended task again', operation: 'retryTask', args: ['id'], output: { kind: 'line', text: 'Retried as task {task_id}.' } },
+  {
+    command: 'queue status',
+    summary: 'show active and queued runs by lane',
+    operation: 'getQueueStatus',
+    output: {
+      kind: 'table',
+      rows: 'lanes',
+      empty: 'There are no lanes.',
+      columns: [
+        { field: 'lane' },
+        number('active', 'ACTIVE'),
+        number('waiting', 'WAITING'),
+        number('capacity', 'CAPACITY'),
+        number('depth', 'QUEUED'),
+        number('throughput.completed_last_minute', 'DONE/MIN'),
+      ],
+    },
+  },
+];

@@ -1,0 +1,13 @@
+import { defineExtension } from '@svc/api';
+import { Agents } from '@svc/ext-agents/contract';
+import { Runs } from '@svc/ext-runs/contract';
+import { commands, commandWords } from './commands.js';
+import { queueRoutes } from './routes.js';
+
+export default defineExtension({
+  commands,
+  commandWords,
+  activate(ctx) {
+    ctx.routes.add(...queueRoutes({ agents: ctx.services.require(Agents), runs: ctx.services.require(Runs) }));
+  },
+});

@@ -1,0 +1,92 @@
+/** Tasks and lanes as the routes answer them. */
+import { Nullable, OneOf, type Plain, Type, Uuid } from '@svc/api';
+import type { QueueStanding, Task } from '@svc/ext-runs/contract';
+
+/** Which states of a run each state of a task stands for. */
+export const STATES = { pending: ['queued'], in_progress: ['running', 'waiting'], completed: ['done'], failed: ['failed'], cancelled: ['cancelled'] } as const;
+export type TaskState = keyof typeof STATES;
+
+const MAX_TITLE = 80;
+const Time = Type.String({ format: 'date-time' });
+
+export const TaskStateText = OneOf(['pending', 'in_progress', 'completed', 'failed', 'cancelled'], {
+  description: '`pending`: queued, no daemon works on it. `in_progress`: a daemon works on it, or it waits for somebody, such as for an approval',
+});
+
+export const TaskRecord = Type.Object(
+  {
+    id: Uuid,
+    title: Type.String({ description: 'First line of the message. Empty if the message is not stored: side questions, incognito and stateless requests' }),
+    description: Type.String({ description: 'First 300 characters of the message' }),
+    status: TaskStateText,
+    assigned_to: Uuid,
+    agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }),
+    session_id: Uuid,
+    channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai or cli' }),
+    created_by: Type.String({ description: 'The owner of the agent' }),
+    created_at: Time,
+    claimed_at: Nullable(Time, { description: 'When its first step began' }),
+    completed_at: Nullable(Time, { description: 'When it ended, whichever way' }),
+    waits_for: Nullable(Type.String(), { description: 'What it waits for, such as `approval`' }),
+    result: Nullable(Type.String(), { description: 'The answer' }),
+    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() }), { description: 'Why it failed or was cancelled' }),
+  },
+  { 'x-name': 'Task' },
+);
+
+export const stateOf = ({ status }: Pick<Task, 'status'>): TaskState =>
+  ({ queued: 'pending', running: 'in_progress', waiting: 'in_progress', done: 'completed', failed: 'failed', cancelled: 'cancelled' })[status] as TaskState;
+
+export const taskRecord = (task: Task, agentName: string | null): Plain<typeof TaskRecord> => ({
+  id: task.id,
+  title: (task.words.split('\n', 1)[0] ?? '').slice(0, MAX_TITLE),
+  description: task.words,
+  status: stateOf(task),
+  assigned_to: task.agentId,
+  agent_name: agentName,
+  session_id: task.sessionId,
+  channel: task.channel,
+  created_by: task.ownerId,
+  created_at: task.createdAt,
+  claimed_at: task.startedAt,
+  completed_at: task.endedAt,
+  waits_for: task.waitsFor,
+  result: task.result?.response ?? null,
+  error: task.error && task.endedAt !== null ? { code: task.error.code, message: task.error.message } : null,
+});
+
+const Count = Type.Integer({ minimum: 0 });
+const Throughput = Type.Object({ completed_last_minute: Count, failed_last_minute: Count, cancelled_last_minute: Count });
+
+export const QueueStatus = Type.Object(
+  {
+    lanes: Type.Array(
+      Type.Object({
+        lane: OneOf(['main', 'subagent'], { description: '`main`: tasks. `subagent`: runs that one agent began on another' }),
+        active: Type.Integer({ description: 'Runs that a daemon works on' }),
+        waiting: Type.Integer({ description: 'Runs that wait for somebody, such as for an approval. They take up no capacity' }),
+        capacity: Type.Integer({ description: 'Active runs of each daemon at most ([runs] max_active). The lanes share it' }),
+        depth: Type.Integer({ description: 'Queued runs' }),
+        throughput: Throughput,
+      }),
+    ),
+    depth: Type.Integer({ description: 'Queued runs of all lanes' }),
+    throughput: Throughput,
+    config: Type.Object({ max_depth_per_agent: Count, max_depth_global: Count, task_ttl_secs: Count, max_active: Count }, { description: '0 means no limit. Set them under [queue] and [runs]' }),
+  },
+  { 'x-name': 'QueueStatus' },
+);
+
+type Ended = QueueStanding['lanes'][number]['lastMinute'];
+
+const throughputOf = (lanes: ReadonlyArray<{ readonly lastMinute: Ended }>): Plain<typeof Throughput> => {
+  const sum = (key: keyof Ended): number => lanes.reduce((total, { lastMinute }) => total + lastMinute[key], 0);
+  return { completed_last_minute: sum('done'), failed_last_minute: sum('failed'), cancelled_last_minute: sum('cancelled') };
+};
+
+export const queueStatus = ({ lanes, capacity, limits }: QueueStanding): Plain<typeof QueueStatus> => ({
+  lanes: lanes.map((one) => ({ lane: one.lane, active: one.running, waiting: one.waiting, capacity, depth: one.queued, throughput: throughputOf([one]) })),
+  depth: lanes.reduce((total, { queued }) => total + queued, 0),
+  throughput: throughputOf(lanes),
+  config: { max_depth_per_agent: limits.perAgent, max_depth_global: limits.global, task_ttl_secs: limits.ttlSecs, max_active: capacity },
+});

@@ -1,0 +1,81 @@
+/** `svc storage status` and `reopen`: the database of this home as it is. To look at it is possible beside a daemon that runs. */
+import { access } from 'node:fs/promises';
+import { databaseFileOf, resolveHome } from '@svc/platform/config/home';
+import { databaseUrlOf } from '@svc/platform/config/start-settings';
+import { lockHome } from '@svc/platform/process/home-lock';
+import { FORGET_MARK, markOf, type MoveEnd, moveErrors, openEnd } from '@svc/platform/storage/move';
+import type { LocalInstall } from './local-installer.js';
+import { settingsOf } from './local-storage.js';
+
+export interface StorageReport {
+  readonly engine: 'sqlite' | 'postgres';
+  readonly place: string;
+  readonly version: string;
+  /** Of the file with its free pages; of a server's database as a whole. */
+  readonly bytes: number;
+  readonly tables: ReadonlyArray<{ readonly name: string; readonly rows: number }>;
+  /** By extension, `kernel` and `journal` among them. */
+  readonly schemas: ReadonlyArray<{ readonly owner: string; readonly migrations: number; readonly newest: string }>;
+  /** `left`: it was moved to `other` and opens no more. `arriving`: a move into it is not finished. */
+  readonly move: { readonly state: 'leaving' | 'left' | 'arriving' | 'arrived'; readonly other: string; readonly at: string } | null;
+}
+
+/** Undefined where there is no database yet. */
+export async function lookAtStorage({ env }: Pick<LocalInstall, 'env'>): Promise<StorageReport | undefined> {
+  const end = await openOwn(env, 'read');
+  if (end === undefined) return undefined;
+  try {
+    const tables = await Promise.all(
+      (await end.tables()).filter((name) => name.includes('__')).map(async (name) => ({ name, rows: Number((await end.query(`SELECT count(*) AS n FROM "${name}"`))[0]?.n) })),
+    );
+    const mark = await markOf(end);
+    return {
+      engine: end.dialect,
+      place: end.place,
+      version: await end.version(),
+      bytes: await end.bytes(),
+      tables,
+      schemas: [...(await end.applied())]
+        .map(([book, done]) => ({ owner: ownerOf(book), migrations: done.size, newest: [...done.keys()].sort().at(-1) ?? '' }))
+        .sort((a, b) => (a.owner < b.owner ? -1 : 1)),
+      move: mark ? { state: mark.state, other: mark.other, at: mark.at } : null,
+    };
+  } finally {
+    await end.close();
+  }
+}
+
+/** Lets a database that was moved be used again, as it was then. Resolves with where its data was moved to. Rejects with `storage_move_no_mark`. */
+export async function reopenStorage({ env }: Pick<LocalInstall, 'env'>, agrees: (place: string, other: string) => Promise<boolean>): Promise<{ readonly place: string; readonly isReopened: boolean }> {
+  const home = resolveHome(env);
+  const lock = await lockHome(home.home);
+  const end = await openOwn(env, 'change').catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
+  try {
+    const mark = end && (await markOf(end));
+    if (!end || mark?.state !== 'left') throw moveErrors.move_no_mark(end?.place ?? databaseFileOf(home.dataDir));
+    const isReopened = await agrees(end.place, mark.other);
+    if (isReopened) await end.change([FORGET_MARK, ...end.unfence()]);
+    return { place: end.place, isReopened };
+  } finally {
+    await end?.close();
+    await lock.release();
+  }
+}
+
+const openOwn = async (env: LocalInstall['env'], use: 'read' | 'change'): Promise<MoveEnd | undefined> => {
+  const home = resolveHome(env);
+  const url = databaseUrlOf(await settingsOf(home, env));
+  const file = databaseFileOf(home.dataDir);
+  if (url !== undefined) return openEnd({ file, url, use });
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  return isThere ? openEnd({ file, url, use }) : undefined;
+};
+
+/** `agents_spawn__migrations` → `agents-spawn`. */
+const ownerOf = (book: string): string => book.replace(/__?migrations$/, '').replaceAll('_', '-');
