@@ -6,7 +6,7 @@ import { ProviderChanged, ProviderColumns, Providers } from '@svc/ext-providers/
 import { ConfigChanged, MetricsCollect, defineExtension, cacheRows, whenKnown } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { reservations as reservationRows } from '../migrations/0002_reservations.js';
-import { begunBy } from '../migrations/0003_begun_by.js';
+import { begunBy } from '../migrations/0003_begun.js';
 import { BudgetSection, LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';

@@ -15,7 +15,7 @@ import { createLog } from '@svc/platform/log/log';
 import { openStorage } from '@svc/platform/storage/storage';
 import { init } from '../migrations/0001_init.js';
 import { reservations as reservationRows } from '../migrations/0002_reservations.js';
-import { begunBy } from '../migrations/0003_begun_by.js';
+import { begunBy } from '../migrations/0003_begun.js';
 import { type Budget, BudgetSection, type LlmConfig } from '../src/config.js';
 import type { CallContext, LlmService, ModelAnswer, ModelDriver, ModelRequest, RetryWait } from '../src/contract.js';
 import { createAnthropicDriver } from '../src/drivers/anthropic.js';

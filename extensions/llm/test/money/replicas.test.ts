@@ -13,7 +13,7 @@ import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { init } from '../../migrations/0001_init.js';
 import { reservations as reservationRows } from '../../migrations/0002_reservations.js';
-import { begunBy } from '../../migrations/0003_begun_by.js';
+import { begunBy } from '../../migrations/0003_begun.js';
 import type { CallContext } from '../../src/contract.js';
 import { createIdleGuard } from '../../src/money/idle.js';
 import { createQuota, type Quota } from '../../src/money/quota.js';

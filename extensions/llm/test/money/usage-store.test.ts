@@ -8,7 +8,7 @@ import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { expect } from 'chai';
 import { init } from '../../migrations/0001_init.js';
 import { reservations } from '../../migrations/0002_reservations.js';
-import { begunBy } from '../../migrations/0003_begun_by.js';
+import { begunBy } from '../../migrations/0003_begun.js';
 import type { Attempt, Usage } from '../../src/contract.js';
 import { createUsageStore, type UsageRecord, type UsageStore } from '../../src/store.js';
 import { createReservations } from '../../src/money/reservations.js';

@@ -1,7 +1,7 @@
 import type { Migration } from '@svc/api';
 
 export const begunBy: Migration = {
-  name: '0003_begun_by',
+  name: '0003_begun',
   up: (m) => {
     m.addColumn('usage', 'begun_by', { kind: 'text' });
     m.addColumn('reservations', 'begun_by', { kind: 'text' });
