@@ -122,7 +122,7 @@ describe('an upgrade that is refused', function () {
     const { writeFile } = await import('node:fs/promises');
     const manifest = JSON.parse(await readFile(join(source, 'extension.json'), 'utf8'));
     await writeFile(join(source, 'extension.json'), JSON.stringify({ ...manifest, activation: 'onStartup' }));
-    await withLocalInstaller({ env: { HOME: at, SVC_HOME: at }, releaseFile: releaseFile() }, (installer) => upgradeFrom(installer, ID, { source }, { grants: 'all' }, {}));
+    await withLocalInstaller({ env: { HOME: at, SVC_HOME: at }, releaseFile: releaseFile(), act: undefined }, (installer) => upgradeFrom(installer, ID, { source }, { grants: 'all' }, {}));
 
     const second = await bootTestKernel({ home: at });
     expect(await list(second.http)).to.deep.equal(kept);

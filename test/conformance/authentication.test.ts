@@ -177,9 +177,9 @@ describe('authentication', () => {
   });
 });
 
-/** The roles as the interface means them: viewers read, users also talk and make things of their own, admins also administer. */
+/** The roles as the interface means them: viewers read, users also talk and make things of their own, admins also administer; what the owner alone may do is `own`. */
 const mayDo = (role: Holder, permission: string): boolean => {
   const verb = permission.split('.').at(-1) ?? '';
-  const verbs = { viewer: ['read'], user: ['read', 'send', 'write'], admin: ['read', 'send', 'write', 'admin'], owner: ['read', 'send', 'write', 'admin'] };
+  const verbs = { viewer: ['read'], user: ['read', 'send', 'write'], admin: ['read', 'send', 'write', 'admin'], owner: ['read', 'send', 'write', 'admin', 'own'] };
   return verbs[role].includes(verb);
 };

@@ -53,6 +53,8 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getModel: id': 'a name of the catalog',
   'deleteCustomModel: id': 'a name of the catalog',
   'getSessionByLabel: id': 'an agent id or a name',
+  'getAgentBudget: id': 'an agent id or a name',
+  'updateAgentBudget: id': 'an agent id or a name',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
 };
 

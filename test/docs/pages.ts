@@ -47,6 +47,7 @@ export const NOT_RUN: ReadonlyArray<{ readonly page: string; readonly part: stri
   { page: DEPLOYMENT, part: 'docker build', why: 'there is no container runtime; the page says that it was not tried' },
   { page: DEPLOYMENT, part: 'reverse_proxy 127.0.0.1', why: 'a configuration of Caddy, which this repository does not install' },
   { page: DEPLOYMENT, part: 'proxy_pass http', why: 'a configuration of nginx, which this repository does not install' },
-  { page: DEPLOYMENT, part: 'sqlite3 ~/.svc', why: 'it names the home of whoever reads it, and needs the program sqlite3' },
+  { page: DEPLOYMENT, part: 'npx svc backup create', why: 'no daemon runs beside this page; extensions/backup/test/backup-cli.test.ts types these commands' },
+  { page: DEPLOYMENT, part: 'storage migrate --to', why: 'it needs a PostgreSQL server; test/lifecycle/storage-move.test.ts moves to one' },
   { page: DEPLOYMENT, part: 'git pull', why: 'it changes this very checkout' },
 ];

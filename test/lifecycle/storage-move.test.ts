@@ -29,7 +29,7 @@ interface Ran {
 }
 
 describe('a home whose database moves', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let home: string;
 
   before(() => {

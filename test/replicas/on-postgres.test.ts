@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock, virtualClock } from '@svc/platform/clock/clock';
-import { stopTestKernels, TestHttp } from '@svc/testing';
+import { createRoughBus, stopTestKernels, TestHttp } from '@svc/testing';
 import { sharedCluster } from '@svc/testing/postgres/cluster';
 import { expect } from 'chai';
 import { openChat } from '../clients/chat-socket.js';
@@ -16,7 +16,7 @@ import { bootTwo, count, latch, type Replica, talk, type TwoDaemons } from './tw
 const KEY = 'root-key-0';
 const KEY_HASH = createHash('sha256').update(KEY).digest('hex');
 describe('two daemons on one PostgreSQL', function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let two: TwoDaemons;
   let a: Replica;
   let b: Replica;
@@ -114,13 +114,13 @@ describe('two daemons on one PostgreSQL', function () {
     };
     await set(a, 'api.rate_limit_per_second', 0.5);
     await until(async () => (b.kernel.daemon.parts.config.get('api') as Record<string, unknown>).rate_limit_per_second === 0.5);
-    let isTold = false;
+    let isReported = false;
     const hearing = b.kernel.daemon.parts.bus.subscribe('events', ({ event }) => {
-      isTold ||= event === 'ratelimit.spent';
+      isReported ||= event === 'ratelimit.spent';
     });
     const atFirst = await admitted(a);
     await clock.advance(1_000);
-    await until(() => isTold);
+    await until(() => isReported);
     await hearing.dispose();
     expect([atFirst > 5, (await admitted(b)) < atFirst / 2]).to.deep.equal([true, true]);
     await clock.advance(120_000);
@@ -132,5 +132,28 @@ describe('two daemons on one PostgreSQL', function () {
     await until(() => model.waiting() === 1);
     await b.kernel.http.expect(200, 'POST', `/api/agents/${two.agent.id}/stop`);
     expect((await asked).body.finish).to.equal('cancelled');
+  });
+});
+
+describe('two daemons on one PostgreSQL without a bus', function () {
+  this.timeout(90_000);
+  afterEach(() => stopTestKernels());
+
+  it('find in the rows, within five seconds, what a person changed at the other', async () => {
+    const clock = virtualClock(systemClock().now());
+    const bus = createRoughBus({ random: () => 0, lost: 1, maxDelayMs: 1 });
+    const { a, b, stop } = await bootTwo({ url: await (await sharedCluster()).fresh(), clock, joinBus: (name) => bus.join(name) });
+    try {
+      await a.kernel.http.expect(200, 'POST', '/api/config/set', { path: 'log.level', value: 'debug' });
+      await a.kernel.http.expect(200, 'POST', '/api/config/set', { path: 'journal.keep_days', value: 7 });
+      // Nobody shares what names one daemon.
+      await a.kernel.http.expect(200, 'POST', '/api/config/set', { path: 'api.listen_addr', value: '127.0.0.1:1' });
+      await clock.advance(5_000);
+      const at = (section: string) => b.kernel.daemon.parts.config.get(section) as Record<string, unknown>;
+      await until(() => at('log').level === 'debug' && at('journal').keep_days === 7);
+      expect(at('api').listen_addr).not.to.equal('127.0.0.1:1');
+    } finally {
+      await stop();
+    }
   });
 });

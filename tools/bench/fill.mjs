@@ -52,6 +52,16 @@ export const fillAgents = async (home, agentId, count) => {
   await db.close();
 };
 
+/** Adds a table with rows of 4 KiB that compress to about half, until the database has grown by `bytes`. */
+export const fillBytes = async (home, bytes) => {
+  const db = await openDatabase(home);
+  await db.exec('CREATE TABLE bench__filler (id integer PRIMARY KEY, text text NOT NULL)');
+  await db.exec(
+    `INSERT INTO bench__filler(text) SELECT hex(randomblob(2000)) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.ceil(bytes / 4_096)}) SELECT i FROM n)`,
+  );
+  await db.close();
+};
+
 /**
  * Adds `sessions` sessions of 25 exchanges, each like the newest run of that agent; the newest ten of a session have
  * their runs, steps and usage still. Resolves with how many rows there are of each.

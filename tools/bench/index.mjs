@@ -1,6 +1,6 @@
 /** The measurements by name, in the order of the table. Each is a file with `run({isQuick})` → {rows, raw}. */
 const FOLDERS = {
-  requests: ['messages', 'growing-talks', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded'],
+  requests: ['messages', 'growing-talks', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded', 'backup'],
   kernel: ['journal-steps', 'crossing', 'isolated-call', 'sandboxed-start', 'checkpoints', 'policy', 'strangers', 'group-commit', 'session-search', 'audit', 'reload'],
   starting: ['start-up', 'status'],
   replicas: ['replicas'],

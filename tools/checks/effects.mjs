@@ -26,6 +26,7 @@ const ALLOWED = [
   ['kernel/core/src/', ['timers']], // budgets and drains are about real time
   ['kernel/core/src/installed/code-cache.ts', ['disk', 'process', 'time']], // the age of files is real time
   ['kernel/core/src/installed/module-loader.ts', ['disk', 'process']],
+  ['kernel/platform/src/backup/', ['disk']],
   ['kernel/platform/src/bus/', ['network', 'timers', 'database']],
   ['kernel/platform/src/clock/', ['time', 'chance', 'timers']],
   ['kernel/platform/src/config/', ['disk', 'environment']],

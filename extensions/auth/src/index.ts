@@ -77,7 +77,7 @@ export default defineExtension({
     );
     ctx.hooks.tap(HttpAuthorize, ({ actor, permission }) => {
       if (mayDo(actor.role, permission)) return undefined;
-      return { deny: `The role ${actor.role} may not do this (${permission}). Ask an owner or admin of this daemon.`, code: 'auth_role_refused' };
+      return { deny: `The role ${actor.role} may not do this (${permission}). Ask ${permission.endsWith('.own') ? 'the owner' : 'an owner or admin'} of this daemon.`, code: 'auth_role_refused' };
     });
     ctx.hooks.tap(KernelReady, () => {
       if (keyring.isPlainInFile) ctx.log.warn(PLAIN_KEY, { fix: HASH_COMMAND });

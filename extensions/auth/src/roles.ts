@@ -2,8 +2,8 @@
 import type { Role } from '@svc/api';
 
 const ALLOWED: Readonly<Record<Role, ReadonlySet<string>>> = {
-  owner: new Set(['read', 'send', 'write', 'admin']),
-  system: new Set(['read', 'send', 'write', 'admin']),
+  owner: new Set(['read', 'send', 'write', 'admin', 'own']),
+  system: new Set(['read', 'send', 'write', 'admin', 'own']),
   admin: new Set(['read', 'send', 'write', 'admin']),
   user: new Set(['read', 'send', 'write']),
   viewer: new Set(['read']),

@@ -18,7 +18,7 @@ const route = routeGroup({ area: 'budget' });
 const HOUR_MS = 3_600_000;
 const EVER = new Date(0).toISOString();
 const MAX_DAYS = 366;
-const AgentPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Id or name of the agent' }) });
+const AgentPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Id or name of the agent', examples: ['assistant'] }) });
 
 /** Throws `budget_agent_not_found`. */
 const agentOf = async ({ agents }: Pick<BudgetDeps, 'agents'>, actor: Parameters<AgentsService['find']>[0], idOrName: string): Promise<Agent> => {

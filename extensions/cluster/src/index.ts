@@ -14,7 +14,7 @@ export default defineExtension({
   activate(ctx) {
     const { kernel } = ctx;
     ctx.routes.add(...clusterRoutes(kernel));
-    // Asked often, and by strangers: health looks at what the last look found.
+    // Health is asked often, also without a key: it shows what the last look found.
     let last: ReplicasView | undefined;
     ctx.timers.every('look-around', LOOK_EVERY_MS, async () => {
       if (last?.isShared === false) return;

@@ -49,7 +49,7 @@ export const overviewOf = (view: ReplicasView) => ({
     state: stateOf(daemon),
     seen_secs_ago: Math.floor(daemon.silentMs / MS_PER_SECOND),
     asked: daemon.isSelf,
-    reached: daemon.isHeard,
+    reached: daemon.isReached,
     delivers_events: daemon.isRelaying,
     runs: runsOf(daemon),
     does: doesOf(daemon),
@@ -62,4 +62,4 @@ export const overviewOf = (view: ReplicasView) => ({
 
 /** What a page would show otherwise: times and counts of runs change without a word. */
 export const outlineOf = ({ bus, daemons }: ReplicasView): string =>
-  JSON.stringify([bus.isConnected, daemons.map((daemon) => [daemon.id, daemon.name, daemon.address, stateOf(daemon), daemon.isRelaying, daemon.isHeard])]);
+  JSON.stringify([bus.isConnected, daemons.map((daemon) => [daemon.id, daemon.name, daemon.address, stateOf(daemon), daemon.isRelaying, daemon.isReached])]);

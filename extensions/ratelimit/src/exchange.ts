@@ -53,9 +53,9 @@ export const createExchange = (name: string, gcra: Pick<Gcra, 'charge'>, options
     message: () => {
       const due = [...own].filter(([, { fresh }]) => fresh > 0);
       if (due.length === 0) return undefined;
-      const told = due.sort(([, a], [, b]) => b.fresh - a.fresh).slice(0, MAX_CALLERS);
-      const spent = Object.fromEntries(told.map(([caller, { fresh, total }]) => [caller, { total, fresh }]));
-      for (const [, sum] of told) sum.fresh = 0;
+      const chosen = due.sort(([, a], [, b]) => b.fresh - a.fresh).slice(0, MAX_CALLERS);
+      const spent = Object.fromEntries(chosen.map(([caller, { fresh, total }]) => [caller, { total, fresh }]));
+      for (const [, sum] of chosen) sum.fresh = 0;
       return { by: name, spent };
     },
     received: ({ by, spent }, nowMs) => {

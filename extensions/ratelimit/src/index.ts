@@ -6,7 +6,7 @@ import { createExchange } from './exchange.js';
 import { createGcra, type Gcra, type GcraOptions } from './gcra.js';
 
 const SWEEP_MS = 60_000;
-const TELL_MS = 1_000;
+const SHARE_EVERY_MS = 1_000;
 
 export default defineExtension({
   contract,
@@ -40,7 +40,7 @@ export default defineExtension({
       return why === undefined ? undefined : { deny: why, code: 'rate_limited', status: 429, headers: { 'retry-after': String(window_secs) } };
     });
     ctx.events.on(RateSpent, (message) => exchange.received(message, ctx.clock.mono()));
-    ctx.timers.every('tell-others', TELL_MS, () => {
+    ctx.timers.every('share-what-was-admitted', SHARE_EVERY_MS, () => {
       const message = exchange.message();
       if (message) ctx.events.publish(RateSpent, message);
     });

@@ -19,7 +19,7 @@ const daemonNamed = (name: string) => {
 
 type Daemon = ReturnType<typeof daemonNamed>;
 
-const tell = (from: Daemon, to: Daemon, nowMs: number): void => {
+const share = (from: Daemon, to: Daemon, nowMs: number): void => {
   const message = from.message();
   if (message) to.received(message, nowMs);
 };
@@ -28,11 +28,11 @@ describe('a rate limit of several daemons', () => {
   it('X1 refuses at one what a caller spent at the other, and no other caller', () => {
     const [a, b] = [daemonNamed('a'), daemonNamed('b')];
     a.ask('x', 8, 0);
-    tell(a, b, 0);
+    share(a, b, 0);
     expect(b.ask('x', 3, 0)).to.equal(false);
     expect(b.ask('x', 2, 0)).to.equal(true);
     expect(b.ask('y', 10, 0)).to.equal(true);
-    tell(b, a, 0);
+    share(b, a, 0);
     expect(a.ask('x', 1, 0)).to.equal(false);
     expect(a.ask('x', 1, 100)).to.equal(true);
   });
@@ -40,11 +40,11 @@ describe('a rate limit of several daemons', () => {
   it('X2 makes up with the next message for one that was lost', () => {
     const [a, b] = [daemonNamed('a'), daemonNamed('b')];
     a.ask('x', 1, 0);
-    tell(a, b, 0);
+    share(a, b, 0);
     a.ask('x', 4, 0);
     a.message();
     a.ask('x', 4, 0);
-    tell(a, b, 0);
+    share(a, b, 0);
     expect(b.ask('x', 2, 0)).to.equal(false);
     expect(b.ask('x', 1, 0)).to.equal(true);
   });
@@ -54,12 +54,12 @@ describe('a rate limit of several daemons', () => {
     for (let second = 0; second < 100; second++) a.ask('x', 9, second * 1_000);
     a.message();
     a.ask('x', 1, 100_000);
-    tell(a, b, 100_000);
+    share(a, b, 100_000);
     expect(b.ask('x', 9, 100_000)).to.equal(true);
 
     a.sweep(200_000);
     a.ask('x', 6, 200_000);
-    tell(a, b, 200_000);
+    share(a, b, 200_000);
     expect(b.ask('x', 5, 200_000)).to.equal(false);
     expect(b.ask('x', 4, 200_000)).to.equal(true);
   });

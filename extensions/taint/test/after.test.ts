@@ -41,7 +41,7 @@ describe('what a result brings with it', () => {
     const files = createFileLabels({ db, workspaces, clock });
     const counter = createCounter();
     const after = createAfter({ settings: () => ({ ...SETTINGS, ...settings }), conversations: { corporaOf: async () => [] }, files, counter, clock });
-    const originOf = async (tool: object, needs: object[], content = 'text') =>
+    const originOf = async (tool: object, needs: readonly object[], content = 'text') =>
       (
         await after(
           { content } as ToolOutput,

@@ -126,7 +126,7 @@ describe('the log of a conversation', () => {
     said('look at the page');
     result('page', 'write to ann@lost.example');
     expect(await held('ann@lost.example')).to.equal('page');
-    logs.s = logs.s?.slice(0, 1);
+    logs.s = (logs.s ?? []).slice(0, 1);
     result('page', 'write to eve@real.example');
     result('page', 'a longer log');
     expect([await held('eve@real.example'), await held('ann@lost.example')]).to.deep.equal(['page', undefined]);

@@ -1,5 +1,6 @@
 /** What an extension is, and all it can see. */
 import type { Actors } from './actor.js';
+import type { Backups } from './backups.js';
 import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './adapters/child.js';
 import type { Tcp } from './adapters/tcp.js';
@@ -115,7 +116,7 @@ export interface ReplicasView {
     /** Since its last heartbeat, by the database's clock; there is one in five seconds. */
     readonly silentMs: number;
     /** Whether its messages reach the daemon that is asked. */
-    readonly isHeard: boolean;
+    readonly isReached: boolean;
     /** It numbers and delivers durable events. */
     readonly isRelaying: boolean;
     /** Runs that it holds, by kind. */
@@ -159,6 +160,8 @@ export interface KernelView extends ToolsView, SlashCommandsView {
   replicas(): Promise<ReplicasView>;
   readonly log: LogView;
   readonly installation: Installation;
+  /** Also with the grant `kernel:backups` alone. */
+  readonly backups: Backups;
   shutdown(reason: string): void;
 }
 

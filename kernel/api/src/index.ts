@@ -7,6 +7,9 @@ export type { Disposable } from './disposable.js';
 export type { Logger, Clock, Ids } from './adapters.js';
 export { Actor, type Actors, actorFrom, Role, seesAll } from './actor.js';
 
+// Backups: what the grant `kernel:backup` shows.
+export type { Backups, BackupState, BackupSummary, StagedRestore } from './backups.js';
+
 // Errors: declared once, with status, text and what to do.
 export { defineErrors, isSvcError, SvcError, type ErrorSpec, type ErrorTable } from './errors.js';
 
@@ -138,6 +141,8 @@ export {
   SecretResolve,
   SecretChange,
   StoragePurge,
+  BackupCollect,
+  BackupRestore,
   KernelReady,
   KernelGreet,
   GreetingLine,

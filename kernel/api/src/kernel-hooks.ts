@@ -110,6 +110,10 @@ export const StoragePurge = defineStep('storage.purge', V, {
   remote: true,
   subject: PurgeSubject,
 });
+/** A backup is about to read the folders of areas (`ctx.files`): an area writes to its own what it holds only in memory. The snapshot of the database follows. */
+export const BackupCollect = defineStep('backup.collect', V, { policy: 'closed', budgetMs: 30_000, remote: true, subject: Type.Object({ cause: OneOf(['manual', 'scheduled']) }) });
+/** The daemon has started with the data of a backup, and took up no work yet. Who refuses sends it back to the data of before. */
+export const BackupRestore = defineStep('backup.restore', V, { policy: 'closed', budgetMs: 30_000, remote: true, subject: Type.Object({ filename: Type.String() }) });
 export const KernelReady = defineStep('kernel.ready', V, { policy: 'open', budgetMs: 5_000, remote: true, subject: Nothing });
 
 export const GreetingLine = Type.Object({
@@ -169,6 +173,8 @@ export const kernelHooks = [
   SecretResolve,
   SecretChange,
   StoragePurge,
+  BackupCollect,
+  BackupRestore,
   KernelReady,
   KernelGreet,
   DoctorCheck,

@@ -5,6 +5,7 @@ export type { Cli, Outcome } from './cli.js';
 export type { Action } from './command.js';
 export { type DaemonClient, failureOf } from './daemon/daemon-client.js';
 export { readStatus } from './daemon/daemon-status.js';
+export { restoreHere, verifyHere } from './local-backups.js';
 export { readLocalRows } from './local-rows.js';
 export { EXIT, type ExitCode } from './exit-codes.js';
 export { Failure, usageFailure } from './failure.js';

@@ -15,7 +15,7 @@ describe('svc config', function () {
     mkdirSync(bench.home, { recursive: true, mode: 0o700 });
   });
   afterEach(async () => {
-    await bench.run(['stop']);
+    await bench.stopStarted();
     bench.clean();
   });
 

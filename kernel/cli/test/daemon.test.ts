@@ -14,7 +14,7 @@ describe('svc with the real daemon', function () {
     bench = createBench(await freePort());
   });
   afterEach(async () => {
-    await bench.run(['stop']);
+    await bench.stopStarted();
     bench.clean();
   });
 

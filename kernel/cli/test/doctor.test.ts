@@ -21,13 +21,13 @@ describe('svc doctor', function () {
     mkdirSync(bench.home, { recursive: true, mode: 0o700 });
   });
   afterEach(async () => {
-    await bench.run(['stop']);
+    await bench.stopStarted();
     bench.clean();
   });
 
   const write = (text: string): void => writeFileSync(path.join(bench.home, 'config.toml'), text, { mode: 0o600 });
   const doctor = async (env: Record<string, string> = {}) => {
-    const ran = await bench.run(['doctor', '--json'], { env });
+    const ran = await bench.run(['doctor', '--json'], Object.keys(env).length === 0 ? {} : { env });
     const { all_ok, checks } = JSON.parse(ran.stdout) as { all_ok: boolean; checks: Check[] };
     return { code: ran.code, all_ok, checks, of: (name: string) => checks.find(({ check }) => check === name) };
   };

@@ -1,6 +1,6 @@
 /** Runs the built `svc` as a person or a script does. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { COMMANDS } from '../src/command-table.js';
@@ -30,6 +30,8 @@ export interface Bench {
   start(args: readonly string[]): ChildProcessWithoutNullStreams;
   /** On a pseudo terminal of this many columns; answers with what the terminal saw. */
   onTerminal(args: readonly string[], columns: number): Promise<Ran>;
+  /** Stops the daemon that a claim started and left; a claim without one pays for no `svc stop`. */
+  stopStarted(): Promise<void>;
   clean(): void;
 }
 
@@ -55,15 +57,19 @@ export const createBench = (port: number, { isWarm = true }: { isWarm?: boolean 
   const home = mkdtempSync(path.join(tmpdir(), 'svc-cli-'));
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, TERM: 'xterm', SVC_HOME: path.join(home, 'svc'), SVC_PORT: String(port) };
   const start = (args: readonly string[], more: Record<string, string> = {}): ChildProcessWithoutNullStreams => spawn(process.execPath, [MAIN, ...args], { env: { ...env, ...more }, cwd: home });
+  const run: Bench['run'] = (args, options = {}) => {
+    if (isWarm && isKnown(args) && options.env === undefined) return runWarm({ args, env, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
+    const child = start(args, options.env);
+    child.stdin.end(options.stdin ?? '');
+    return ended(child);
+  };
   return {
     home: path.join(home, 'svc'),
     env,
     start: (args) => start(args),
-    run: (args, options = {}) => {
-      if (isWarm && isKnown(args) && options.env === undefined) return runWarm({ args, env, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
-      const child = start(args, options.env);
-      child.stdin.end(options.stdin ?? '');
-      return ended(child);
+    run,
+    stopStarted: async () => {
+      if (existsSync(path.join(home, 'svc/daemon.json'))) await run(['stop']);
     },
     onTerminal: (args, columns) =>
       new Promise((resolve) => {

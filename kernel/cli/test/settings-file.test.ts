@@ -17,7 +17,7 @@ describe('svc and config.toml', function () {
     mkdirSync(bench.home, { recursive: true, mode: 0o700 });
   });
   afterEach(async () => {
-    await bench.run(['stop']);
+    await bench.stopStarted();
     bench.clean();
   });
 

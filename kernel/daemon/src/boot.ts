@@ -23,6 +23,7 @@ import { openParts } from './boot/parts.js';
 import { createProgress } from './boot/progress.js';
 import { becomeReady } from './boot/ready.js';
 import { STOP_DRAIN_MS, stopDaemon } from './boot/shutdown.js';
+import { acceptRestore, settleRestore } from './boot/restored.js';
 import { daemonErrors } from './errors.js';
 
 export type { BootOptions, Daemon };
@@ -31,6 +32,8 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const clock = options.clock ?? systemClock();
   const home = resolveHome(options.env);
   const lock = await lockHome(home.home);
+  // A restore whose data never started once: what was there before is back.
+  if (!options.isRestored) await settleRestore(home, clock, lock);
   const log = createLog({ dir: home.logDir, level: 'info', clock, terminal: options.foreground && (options.logTerminal ?? true), env: options.env });
   try {
     return await boot({ ...options, clock, ids: options.ids ?? systemIds(), isClockGiven: options.clock !== undefined }, home, log, lock);
@@ -56,6 +59,8 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await startExtensions(kernel.lifecycle, options.asked);
     await attached;
     await refuseFailedEssentials(kernel.lifecycle, stop);
+    if (options.isRestored) await acceptRestore(kernel, stop);
+    if (options.isTrial) return daemonOf(ground, kernel, stop);
     ground.wiring.ready.open();
     await becomeReady(ground, kernel);
     return daemonOf(ground, kernel, stop);

@@ -1,6 +1,7 @@
 /** What happens to the process from outside and by accident: signals, errors nobody caught, a loop that stands still. */
 import { closeSync, openSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Logger } from '@svc/api';
 import type { Daemon } from './boot.js';
 import { exitSurely } from '@svc/platform/process/last-resort';
 import { watchMemory } from '@svc/platform/process/memory-rest';
@@ -33,8 +34,11 @@ export function noteSignals(received: () => void): { readonly asked: () => strin
   };
 }
 
-/** SIGHUP reloads the settings, or ends the daemon when it comes because its terminal was closed; a second SIGINT or SIGTERM ends the process at once. */
-export function guardProcess(daemon: Daemon, stop: StopProcess): void {
+/**
+ * SIGHUP reloads the settings, or ends the daemon when it comes because its terminal was closed; a second SIGINT or SIGTERM
+ * ends the process at once. `daemon` is the one of now: a restore puts another in its place.
+ */
+export function guardProcess(daemon: () => Daemon, stop: StopProcess): void {
   let asked = 0;
   for (const signal of STOP_SIGNALS) {
     process.on(signal, () => {
@@ -46,19 +50,22 @@ export function guardProcess(daemon: Daemon, stop: StopProcess): void {
   const terminal = process.stdin.isTTY === true || process.stdout.isTTY === true;
   process.on('SIGHUP', () => {
     if (terminal && !hasTerminal()) return stop('its terminal was closed', 0);
-    daemon.reloadConfig('SIGHUP').catch((cause: unknown) => daemon.log.logger('kernel').error('the settings could not be reloaded', { cause }));
+    daemon()
+      .reloadConfig('SIGHUP')
+      .catch((cause: unknown) => daemon().log.logger('kernel').error('the settings could not be reloaded', { cause }));
   });
   // A terminal that was closed refuses every write; the daily file has the lines.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const caught = (error: unknown): void => {
-    if (daemon.caught(error)) return;
-    daemon.log.logger('kernel').error('an error that cannot be attributed ends the daemon', { cause: error });
+    if (daemon().caught(error)) return;
+    daemon().log.logger('kernel').error('an error that cannot be attributed ends the daemon', { cause: error });
     stop('internal error', EXIT_BROKEN);
   };
   process.on('uncaughtException', caught);
   process.on('unhandledRejection', caught);
   watchLoop(daemon);
-  watchMemory(daemon.log.logger('kernel'));
+  const log = (): Logger => daemon().log.logger('kernel');
+  watchMemory({ debug: (message, fields) => log().debug(message, fields), warn: (message, fields) => log().warn(message, fields) });
 }
 
 /** Whether the terminal that this process was started at is still there. */
@@ -72,13 +79,13 @@ function hasTerminal(): boolean {
 }
 
 /** A stand-still of the event loop is everybody's wait: it is logged with the extension whose code ran last. */
-function watchLoop(daemon: Daemon): void {
+function watchLoop(daemon: () => Daemon): void {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   const timer = setInterval(() => {
     const worstMs = Math.round(delay.max / NANOS_PER_MS);
     delay.reset();
-    if (worstMs >= STALL_MS) daemon.log.logger('kernel').warn('the event loop was blocked', { ms: worstMs, last_entered: daemon.lastEntered() });
+    if (worstMs >= STALL_MS) daemon().log.logger('kernel').warn('the event loop was blocked', { ms: worstMs, last_entered: daemon().lastEntered() });
   }, POLL_EVERY_MS);
   timer.unref();
 }

@@ -9,6 +9,10 @@ import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
 import { endNow, endWithin, exitSurely } from '@svc/platform/process/last-resort';
 import { guardProcess, noteSignals } from './process-guard.js';
 import { stopStep } from './boot/shutdown.js';
+import type { RestorePlan } from '@svc/platform/backup/restore-swap';
+import type { BackupHome } from './backup/home-backup.js';
+import { restoreDaemon } from './backup/restore-daemon.js';
+import type { TrialReport } from './backup/trial.js';
 import { startElsewhere } from './start-elsewhere.js';
 
 export { startElsewhere };
@@ -22,6 +26,8 @@ const KEEP_CODE_AFTER_MS = 3_000;
 const STOP_DEADLINE_MS = 20_000;
 /** Whoever looks on from outside waits a little longer: from within it can be said what hangs. */
 const LAST_RESORT_MS = 22_000;
+/** A trial that takes longer has failed. */
+const TRIAL_MS = 120_000;
 const EXIT_FAILED = 1;
 
 /** Whoever loaded this program, and from where. */
@@ -47,27 +53,54 @@ async function run(argv: readonly string[], env: BootOptions['env'], { releaseFi
   const foreground = argv.includes('--foreground');
   const state: { daemon?: Daemon } = {};
   const stop = (reason: string, code: number): void => void stopProcess(state.daemon, reason, code);
-  const early = noteSignals(() => endWithin(LAST_RESORT_MS));
-  const daemon = await bootDaemon({
-    env,
-    releaseFile,
-    code,
-    foreground,
-    asked: early.signal,
+  const options: BootOptions = {
+    ...{ env, releaseFile, code, foreground },
     onShutdown: (reason) => stop(reason, 0),
-  }).catch((error: unknown) => {
+    onRestore: (plan, home) => void restore(state, options, plan, home),
+  };
+  if (argv.includes('--trial')) return tryStart({ ...options, isTrial: true, isRestored: argv.includes('--restored') });
+  const early = noteSignals(() => endWithin(LAST_RESORT_MS));
+  const daemon = await bootDaemon({ ...options, asked: early.signal }).catch((error: unknown) => {
     // Somebody asked it to stop: that it did not come up is no failure.
     if (early.asked() !== undefined) exitSurely(0);
     throw error;
   });
   state.daemon = daemon;
-  guardProcess(daemon, stop);
+  guardProcess(() => state.daemon ?? daemon, stop);
   early.forget();
   const asked = early.asked();
   if (asked !== undefined) return stop(asked, 0);
   setTimeout(() => void code?.keep(), KEEP_CODE_AFTER_MS).unref();
   daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now() - begun) });
   if (foreground) process.stdout.write(await bannerOf(daemon, dirname(releaseFile), Math.round(performance.now() - begun)));
+}
+
+/** The process stays; its daemon is another one afterwards. */
+async function restore(state: { daemon?: Daemon }, options: BootOptions, plan: RestorePlan, home: BackupHome): Promise<void> {
+  const before = state.daemon;
+  if (!before) return;
+  try {
+    state.daemon = await restoreDaemon({
+      ...{ plan, home, host: before.host, port: before.port },
+      stop: () => before.stop('a backup is restored'),
+      boot: (isRestored) => bootDaemon({ ...options, isRestored }),
+      failed: (error) => process.stderr.write(`The restore of ${plan.filename} failed: ${explain(error)}\n`),
+    });
+    state.daemon.log.logger('kernel').info('ready', { url: state.daemon.url });
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    exitSurely(EXIT_FAILED);
+  }
+}
+
+/** `--trial`: whether the home starts, as one line of JSON (backup/trial.ts). */
+async function tryStart(options: BootOptions): Promise<void> {
+  endWithin(TRIAL_MS);
+  const daemon = await bootDaemon(options);
+  const extensions = daemon.kernel.extensions().map(({ id, state, reason }) => ({ id, state, reason }));
+  await daemon.stop('the trial is over');
+  process.stdout.write(`${JSON.stringify({ extensions } satisfies TrialReport)}\n`);
+  exitSurely(0);
 }
 
 async function stopProcess(daemon: Daemon | undefined, reason: string, code: number): Promise<void> {

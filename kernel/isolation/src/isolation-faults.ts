@@ -16,6 +16,7 @@ const NOT_ISOLATED = new Set([
   'kernel:settings',
   'kernel:extensions',
   'kernel:panels',
+  'kernel:backups',
   'kernel:audit',
   'exec',
   'survivors',

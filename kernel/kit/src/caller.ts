@@ -20,8 +20,8 @@ export const caller = signal<Caller | undefined>(undefined);
 export const mustLogIn = signal(false);
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  owner: ['read', 'send', 'write', 'admin'],
-  system: ['read', 'send', 'write', 'admin'],
+  owner: ['read', 'send', 'write', 'admin', 'own'],
+  system: ['read', 'send', 'write', 'admin', 'own'],
   admin: ['read', 'send', 'write', 'admin'],
   user: ['read', 'send', 'write'],
   viewer: ['read'],

@@ -132,7 +132,7 @@ function routeClaims(id: string, boot: Boot): void {
   it('declares for every route who may call, what it costs, and what it answers', async () => {
     for (const decl of routesOf(await boot(), id)) {
       const statuses = Object.keys(decl.responses).map(Number);
-      expect(decl.permission, decl.id).to.match(/^[a-z][a-z0-9-]*\.(read|write|send|admin)$/);
+      expect(decl.permission, decl.id).to.match(/^[a-z][a-z0-9-]*\.(read|write|send|admin|own)$/);
       expect(decl.cost, decl.id).to.be.at.least(0);
       expect(decl.summary, decl.id).not.to.equal('');
       expect(

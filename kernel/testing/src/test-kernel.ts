@@ -34,6 +34,8 @@ export interface TestKernelOptions {
   readonly releaseFile?: string;
   readonly stopDrainMs?: number;
   readonly onShutdown?: (reason: string) => void;
+  readonly onRestore?: BootOptions['onRestore'];
+  readonly isRestored?: boolean;
   /** Bearer key that `http` sends. */
   readonly key?: string;
 }
@@ -73,7 +75,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     checkReplies: true,
     code: sharedCode(),
     port: 0,
-    ...pick(options, ['extra', 'thirdParties', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown']),
+    ...pick(options, ['extra', 'thirdParties', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown', 'onRestore', 'isRestored']),
   });
   const kernel: TestKernel = {
     daemon,

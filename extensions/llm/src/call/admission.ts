@@ -1,5 +1,5 @@
 /** Before each attempt: with which key a model is called, or why it is not called yet. */
-import type { Clock } from '@svc/api';
+import type { AtOnce, Clock } from '@svc/api';
 import type { LlmConfig } from '../config.js';
 import type { ModelErrorClass, RetryWait } from '../contract.js';
 import type { Health, Trouble, TroubleKind } from '../health/health.js';
@@ -27,10 +27,22 @@ const NO_KEY: NamedKey = { name: '', ref: null };
 /** A person sees waits from this length. */
 const SHOWN_MS = 500;
 
-/** Waits while that is worth it: not where another model can be asked, and not for a key that needs a person. */
-export const admit = async (deps: { readonly health: Health; readonly clock: Clock }, asking: Asking): Promise<Admission> => {
-  const { provider, model, keys, config, signal } = asking;
+interface AdmissionDeps {
+  readonly health: Health;
+  readonly clock: Clock;
+}
+
+/** Answers at once where nothing stands in the way, as mostly. */
+export const admit = (deps: AdmissionDeps, asking: Asking): AtOnce<Admission> => {
+  const { provider, model, keys } = asking;
   const names = keys.map(({ name }) => name);
+  const chosen = deps.health.choose(provider, model, names);
+  return 'key' in chosen ? { key: keys.find(({ name }) => name === chosen.key) ?? NO_KEY } : admitLater(deps, asking, names);
+};
+
+/** Waits while that is worth it: not where another model can be asked, and not for a key that needs a person. */
+const admitLater = async (deps: AdmissionDeps, asking: Asking, names: readonly string[]): Promise<Admission> => {
+  const { provider, model, keys, config, signal } = asking;
   const mostMs = asking.hasNextModel ? LONG_HINT_MS : config.max_wait_ms;
   for (let waitedMs = 0; ; ) {
     const chosen = deps.health.choose(provider, model, names);

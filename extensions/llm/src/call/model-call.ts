@@ -57,7 +57,8 @@ export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallRe
   const keys = deps.keys.of(resolved.record);
   const billed: Usage[] = [];
   for (let retry = 1, timeouts = 0, rotations = 0; ; ) {
-    const admission = await admit(deps, { ...call, provider: resolved.provider, model: resolved.model, keys });
+    const admitted = admit(deps, { ...call, provider: resolved.provider, model: resolved.model, keys });
+    const admission = admitted instanceof Promise ? await admitted : admitted;
     if (admission.key === undefined) {
       if (admission.failure.errorClass !== 'cancelled') attempts.push({ ...failedAttempt(resolved, admission.failure, 0, 0), skipped: true });
       return { ok: false, failure: admission.failure, billed, spoken: false };

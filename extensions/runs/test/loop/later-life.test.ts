@@ -92,8 +92,18 @@ describe('a call whose check fails', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  const bootGuarded = (check: () => undefined, script: readonly ScriptedAnswer[]): Promise<ModelKernel> => {
-    const guard = fixtureExtension({ id: 'guard', manifest: { hooks: [{ name: 'tool.before' }] }, definition: { activate: (ctx) => void ctx.hooks.tap(ToolBefore, check) } });
+  const bootGuarded = (check: () => void, script: readonly ScriptedAnswer[]): Promise<ModelKernel> => {
+    const guard = fixtureExtension({
+      id: 'guard',
+      manifest: { hooks: [{ name: 'tool.before' }] },
+      definition: {
+        activate: (ctx) =>
+          void ctx.hooks.tap(ToolBefore, () => {
+            check();
+            return undefined;
+          }),
+      },
+    });
     return bootWithModel(script, { home, extra: [guard], config: `${OPEN_RATE}[extensions]\nenable = ["guard"]\n`, stopDrainMs: 500 });
   };
   const call: ScriptedAnswer = { toolCalls: [{ name: 'system_time', args: {} }] };
@@ -104,7 +114,6 @@ describe('a call whose check fails', () => {
     const svc = await bootGuarded(() => {
       checks += 1;
       if (checks === 1) throw new Error('the database was away');
-      return undefined;
     }, [call, { text: 'it is late' }]);
     const { body } = await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'go' });
     expect([body.response, checks]).to.deep.equal(['it is late', 2]);

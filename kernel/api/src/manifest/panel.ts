@@ -30,7 +30,7 @@ export const Panel = Type.Object(
     ),
     collection: Type.Optional(Type.String({ maxLength: 60, description: 'A collection of the extension, by its path: the page draws its table and forms, and the panel needs no code' })),
     order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Among those of its place; default 500' })),
-    permission: Type.String({ pattern: '^[a-z][a-z0-9_]*\\.(read|send|write|admin)$', description: "Callers without it do not see the panel. The panel's own requests are checked separately" }),
+    permission: Type.String({ pattern: '^[a-z][a-z0-9_]*\\.(read|send|write|admin|own)$', description: "Callers without it do not see the panel. The panel's own requests are checked separately" }),
   },
   closed,
 );

@@ -1210,6 +1210,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a backup
+         * @description A snapshot of the database and the files of the home folder, as one .tar.gz in its folder `backups`. The daemon keeps working. Keys are not in it, and secrets only as the vault encrypted them: to use them on another machine, copy the key of the vault too. It answers when the archive is complete. For the owner.
+         */
+        post: operations["createBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backups
+         * @description The backups of this home, what runs now, how the last restore ended, and the schedule. For the owner.
+         */
+        get: operations["listBackups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups/{filename}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a backup
+         * @description Deletes the archive from the folder `backups` of the home. You cannot undo this. For the owner.
+         */
+        delete: operations["deleteBackup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/budget": {
         parameters: {
             query?: never;
@@ -2530,6 +2590,26 @@ export interface paths {
         get: operations["getRegistrySchema"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a backup
+         * @description Validates the whole archive and answers; then the daemon stops, backs up the present data, replaces it, and starts again within the same process. Meanwhile requests get 503. If the restored data does not start, the present data comes back. `last_restore` of GET /api/backups tells how it ended. For the owner.
+         */
+        post: operations["restoreBackup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4612,6 +4692,69 @@ export interface components {
             trimmed: number;
             took_ms: number;
         };
+        CreatedBackup: {
+            /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+            filename: string;
+            /** @description On the machine of the daemon */
+            path: string;
+            size_bytes: number;
+            /** @description What is in it: database, config, workspaces, … */
+            components: string[];
+            /** @description When the snapshot of the database began (ISO 8601, UTC) */
+            created_at: string;
+        };
+        Backup: {
+            /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+            filename: string;
+            /** @description On the machine of the daemon */
+            path: string;
+            size_bytes: number;
+            /** @description When the file was written (ISO 8601, UTC) */
+            modified_at: string;
+            /** @description What is in it: database, config, workspaces, … */
+            components: string[];
+            /** @description null: the file cannot be read */
+            svc_version: string | null;
+            /** @description When the snapshot of the database began (ISO 8601, UTC) */
+            created_at: string;
+            /** @description Why it cannot be restored */
+            problem: string | null;
+        };
+        BackupList: {
+            /** @description Newest first */
+            backups: components["schemas"]["Backup"][];
+            total: number;
+            /** @description What runs now */
+            running: {
+                /** @enum {string} */
+                kind: "backup" | "restore";
+                /** @enum {string} */
+                step: "database" | "files" | "writing" | "validating";
+                /** @description Start (ISO 8601, UTC) */
+                started_at: string;
+            } | null;
+            last_restore: {
+                /** @description Such as `svc_backup_20260131_120000.tar.gz` */
+                filename: string;
+                /**
+                 * @description `reverted`: the restored data did not start, and the data of before is back
+                 * @enum {string}
+                 */
+                status: "restored" | "reverted";
+                /** @description End (ISO 8601, UTC) */
+                at: string;
+                reason: string | null;
+                /** @description The backup of what was there before */
+                safety_backup: string | null;
+            } | null;
+            schedule: {
+                /** @description 0: no schedule */
+                every_hours: number;
+                keep: number;
+                keep_days: number;
+                next_at: string | null;
+            };
+        };
         Budget: {
             /** @description In 60 minutes; 0: no limit */
             hourly_limit_usd: number;
@@ -4810,7 +4953,7 @@ export interface components {
             /** @description false: changes of other daemons are found in the database within seconds */
             connected: boolean;
             /** @enum {string} */
-            carrier: "process" | "postgres" | "nats" | "none";
+            carrier: "process" | "postgres" | "none";
             /** @description Oldest first */
             daemons: components["schemas"]["ClusterDaemon"][];
             /** @description Runs that could go on and that no daemon has taken */
@@ -5514,6 +5657,21 @@ export interface components {
                 /** @description `ok`, `warn` or `error` */
                 status: string;
             }[];
+        };
+        RestoreStarted: {
+            /** @description Files that were unpacked and validated */
+            restored_files: number;
+            /** @description Always empty: an archive is used whole or not at all */
+            errors: string[];
+            manifest: {
+                version: number;
+                created_at: string;
+                hostname: string;
+                svc_version: string;
+                /** @description What is in it: database, config, workspaces, … */
+                components: string[];
+            };
+            message: string;
         };
         ListedRun: {
             /**
@@ -6534,6 +6692,9 @@ export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditEntryList = components['schemas']['AuditEntryList'];
 export type BrokenAuditEntry = components['schemas']['BrokenAuditEntry'];
 export type AuditVerification = components['schemas']['AuditVerification'];
+export type CreatedBackup = components['schemas']['CreatedBackup'];
+export type Backup = components['schemas']['Backup'];
+export type BackupList = components['schemas']['BackupList'];
 export type Budget = components['schemas']['Budget'];
 export type AgentSpending = components['schemas']['AgentSpending'];
 export type AgentBudget = components['schemas']['AgentBudget'];
@@ -6580,6 +6741,7 @@ export type LocalModelServer = components['schemas']['LocalModelServer'];
 export type ProviderTest = components['schemas']['ProviderTest'];
 export type QueueStatus = components['schemas']['QueueStatus'];
 export type Readiness = components['schemas']['Readiness'];
+export type RestoreStarted = components['schemas']['RestoreStarted'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type OneRun = components['schemas']['OneRun'];
 export type SecurityReport = components['schemas']['SecurityReport'];
@@ -9767,6 +9929,107 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedBackup"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Refused */
+            507: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listBackups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example svc_backup_20260131_120000.tar.gz */
+                filename: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "deleted";
+                        filename: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getBudget: {
         parameters: {
             query?: never;
@@ -9883,7 +10146,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or name of the agent */
+                /**
+                 * @description Id or name of the agent
+                 * @example assistant
+                 */
                 id: string;
             };
             cookie?: never;
@@ -9915,7 +10181,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id or name of the agent */
+                /**
+                 * @description Id or name of the agent
+                 * @example assistant
+                 */
                 id: string;
             };
             cookie?: never;
@@ -12799,6 +13068,56 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name of a backup of this home, without a path */
+                    filename: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreStarted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            /** @description Refused */
+            507: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
         };
     };
     listRuns: {

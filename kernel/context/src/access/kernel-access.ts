@@ -11,8 +11,9 @@ const MEMBERS = {
   'kernel:settings': ['settings'],
   'kernel:extensions': ['extensions'],
   'kernel:panels': ['panels', 'panelFiles'],
+  'kernel:backups': ['backups'],
 } as const satisfies Partial<Record<GrantName, ReadonlyArray<keyof KernelView>>>;
-const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:extensions', 'kernel:panels'] as const;
+const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:extensions', 'kernel:panels', 'kernel:backups'] as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
   if (grants.has('kernel')) return Object.freeze(view());

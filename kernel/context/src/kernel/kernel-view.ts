@@ -1,7 +1,7 @@
 /** What the admin area and `system` may ask and order of the kernel. */
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { hostname } from 'node:os';
-import type { AnyTool, KernelView, SettingsView, SlashCommand } from '@svc/api';
+import type { AnyTool, Backups, KernelView, SettingsView, SlashCommand } from '@svc/api';
 import type { Installation, KernelFacts } from '@svc/api/internal';
 import { type ContributionRegistry, type InstalledStore, type Lifecycle, providerOf } from '@svc/core';
 import type { KernelAudit } from '@svc/platform/audit/audit-notes';
@@ -27,6 +27,7 @@ export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' |
   isReady(): boolean;
   readonly settings: SettingsView;
   readonly installation: Installation;
+  readonly backups: Backups;
   shutdown(reason: string): void;
 }
 
@@ -67,6 +68,7 @@ export const createKernelView = (parts: KernelViewParts): KernelView => ({
   log: { recent: (count) => parts.log.recent(count), follow: (fn) => parts.log.follow(fn) },
   settings: parts.settings,
   installation: parts.installation,
+  backups: parts.backups,
   shutdown: parts.shutdown,
 });
 

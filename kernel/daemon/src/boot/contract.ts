@@ -6,6 +6,8 @@ import type { Home } from '@svc/platform/config/home';
 import type { Log } from '@svc/platform/log/log';
 import type { ContextParts } from '@svc/context';
 import type { PartFactories } from './part-factories.js';
+import type { RestorePlan } from '@svc/platform/backup/restore-swap';
+import type { BackupHome } from '../backup/home-backup.js';
 import type { ThirdParty } from '@svc/third-party';
 
 export interface BootOptions {
@@ -32,6 +34,12 @@ export interface BootOptions {
   readonly stopDrainMs?: number;
   /** Aborted when somebody asks it to stop while it starts: what is starting is given up. */
   readonly asked?: AbortSignal;
+  /** The data of the home was replaced by a backup: the start confirms that, or fails. */
+  readonly isRestored?: boolean;
+  /** Only shows whether the home starts: work that was interrupted stays so, requests are answered with 503, and nothing is sent. */
+  readonly isTrial?: boolean;
+  /** Called when a backup was unpacked: stops this daemon, and starts it with that (backup/restore-daemon.ts). */
+  readonly onRestore?: (plan: RestorePlan, home: BackupHome) => void;
   /** Called once when somebody asked the daemon to stop. */
   readonly onShutdown?: (reason: string) => void;
 }

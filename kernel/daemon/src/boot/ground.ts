@@ -16,6 +16,7 @@ import type { Log } from '@svc/platform/log/log';
 import { makeDataFolder } from '@svc/platform/process/home-lock';
 import { createDurableRelay, type DurableEvents, type DurableRelay, durableEventsOf } from '@svc/platform/relay/durable-relay';
 import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
+import { trialFactories } from '../backup/trial.js';
 import { type Preset, type Release, readRelease } from '../release.js';
 import type { BootOptions } from './contract.js';
 import { type PartFactories, standardFactories } from './part-factories.js';
@@ -80,7 +81,7 @@ export async function layGround(options: Booting, home: Home, log: Log, progress
   const databaseUrl = takeUrl(config, log);
   const keys = watchKeys(env, claims, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
-  const factories = { ...standardFactories, ...options.factories };
+  const factories = { ...standardFactories, ...(options.isTrial ? trialFactories : {}), ...options.factories };
   const bus = factories.joinBus(options.ids.uuid(), { databaseUrl, log: log.logger('bus') });
   const durable = durableEventsOf(installed);
   const checksReplies = options.checkReplies ?? false;

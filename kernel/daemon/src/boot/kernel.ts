@@ -10,6 +10,7 @@ import { createSharedSettings, type SharedSettings } from '@svc/platform/config/
 import { kernelTables } from '@svc/platform/storage/kernel-tables';
 import { applierOf, type Settings } from '@svc/platform/config/apply-settings';
 import type { InstallationParts } from '@svc/third-party';
+import { createLiveBackups } from '../backup/live-backups.js';
 import { releaseWatcher } from '../release.js';
 import type { Address } from './address.js';
 import type { Ground } from './ground.js';
@@ -17,6 +18,8 @@ import type { OpenParts } from './parts.js';
 import { tapSecurity } from './security-probes.js';
 import { extensionSettings, requiredSecurity } from './start-rules.js';
 import { createLifecycle } from './wiring.js';
+
+const RESTORE_DELAY_MS = 100;
 
 /** All of it, up. */
 export interface Kernel {
@@ -55,6 +58,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     started: { listen: ground.listen, databaseUrl: ground.databaseUrl, port: options.port },
   });
   const shared = sharedSettings(ground, parts, settings);
+  const own = kernelContributor();
   const view: api.KernelView = createKernelView({
     ...parts,
     version: ground.release.version,
@@ -68,6 +72,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     isReady: () => progress.phase() === 'ready',
     shutdown: onceOnly((reason: string) => options.onShutdown?.(reason)),
     installation,
+    backups: backupsOf(ground, parts, own),
     settings: createSettingsView({
       ...parts,
       file: parts.home.configFile,
@@ -76,7 +81,6 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
       failed: (error) => log.logger('config').error('the settings were saved and could not be brought into force', { error }),
     }),
   });
-  const own = kernelContributor();
   leaveOffCutOff(ground, lifecycle, storedChoices);
   const switched = storedChoices.watch(lifecycle);
   own.lifetime.add('watch of the file of switched-off extensions', () => switched.dispose());
@@ -97,6 +101,22 @@ const sharedSettings = ({ bus, config, log, options }: Ground, { home, storage }
   storage.dialect === 'sqlite'
     ? undefined
     : createSharedSettings({ db: storage.dbFor(kernelTables), bus, config, settings, clock: options.clock, log: log.logger('config'), markFile: join(home.dataDir, 'shared-settings') });
+
+const backupsOf = (ground: Ground, { clock, home, hooks, ids, storage }: ContextParts, own: Contributor): api.Backups => {
+  const backed = { home, version: ground.release.version, claims: ground.claims, clock, ids };
+  const ending = new AbortController();
+  own.lifetime.add('backups', () => ending.abort());
+  const { onRestore } = ground.options;
+  return createLiveBackups({
+    ...backed,
+    storage,
+    hooks,
+    signal: ending.signal,
+    onRestore: onRestore && ((plan) => onRestore(plan, backed)),
+    // The answer leaves first.
+    later: (work) => void clock.schedule(RESTORE_DELAY_MS, work),
+  });
+};
 
 const lifecycleOf = (
   { config, installed, log, options, preset, relay, wiring }: Ground,

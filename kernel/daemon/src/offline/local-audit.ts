@@ -51,11 +51,11 @@ export const localFact = (
   if (listeners.length === 0) return [];
   const facts = { command, ...(name === undefined ? {} : { name }), ...details };
   const fact = auditFact({ ids: systemIds(), clock }, { type, actor: systemActor('command line'), outcome, details: facts, personal: { user: userInfo().username } });
-  return [storage.event('kernel', AuditRecorded.name, fact), ...listeners.map(({ id }) => heardFromHere(storage.dbFor(kernelTables), id))];
+  return [storage.event('kernel', AuditRecorded.name, fact), ...listeners.map(({ id }) => beginsHere(storage.dbFor(kernelTables), id))];
 };
 
 /** A listener begins with what comes after the first start. Where there was none yet, it hears what was done before it. */
-const heardFromHere = (db: Db, listener: string): Write =>
+const beginsHere = (db: Db, listener: string): Write =>
   db.sql(`INSERT INTO ${db.table('offsets')}(listener, seq) SELECT ?, 0 WHERE NOT EXISTS (SELECT 1 FROM ${db.table('leases')} WHERE name = 'relay') ON CONFLICT (listener) DO NOTHING`, [listener]);
 
 /** Rejects with `daemon_audit_unavailable` (O1). `detailsOf` says more of what was done. */

@@ -126,8 +126,8 @@ const subscribe = <C extends keyof BusMessages>({ listeners }: State, channel: C
 /** The text is made at once: what was published does not change afterwards. */
 function publish(state: State, channel: string, message: unknown): void {
   if (state.closing.signal.aborted) return;
-  const isHeard = state.connection !== undefined && (state.peers.size > 0 || performance.now() - state.connectedAt < state.helloMs);
-  if (!isHeard) {
+  const hasReader = state.connection !== undefined && (state.peers.size > 0 || performance.now() - state.connectedAt < state.helloMs);
+  if (!hasReader) {
     state.packer?.skip();
     return;
   }
@@ -173,22 +173,22 @@ async function flush(state: State): Promise<void> {
 async function stayConnected(state: State): Promise<void> {
   const { closing, options } = state;
   let waitMs = FIRST_WAIT_MS;
-  let isTold = false;
+  let isReported = false;
   while (!closing.signal.aborted) {
     try {
       state.carrier ??= await options.carrier();
       state.packer ??= createPacker(options.name, state.carrier.maxBytes);
       await stay(state, state.carrier, () => {
-        if (isTold) options.log.info('The connection to the other daemons is back.', { carrier: state.carrier?.kind });
-        isTold = false;
+        if (isReported) options.log.info('The connection to the other daemons is back.', { carrier: state.carrier?.kind });
+        isReported = false;
         waitMs = FIRST_WAIT_MS;
       });
     } catch (cause) {
       state.problem = state.carrier?.reasonOf(cause) ?? String(cause);
     }
     if (closing.signal.aborted) return;
-    if (!isTold) options.log.warn('The connection to the other daemons is lost; svc reads the database until it is back.', { carrier: state.carrier?.kind, reason: state.problem });
-    isTold = true;
+    if (!isReported) options.log.warn('The connection to the other daemons is lost; svc reads the database until it is back.', { carrier: state.carrier?.kind, reason: state.problem });
+    isReported = true;
     await pause(waitMs, closing.signal);
     waitMs = Math.min(waitMs * 2, LAST_WAIT_MS);
   }
@@ -214,7 +214,7 @@ async function stay(state: State, carrier: Carrier, connected: () => void): Prom
   state.isEchoed = true;
   connected();
   tick(state);
-  tellGap(state);
+  reportGap(state);
   const timer = setInterval(() => tick(state), state.helloMs);
   await new Promise((resolve) => (over.signal.aborted ? resolve(undefined) : over.signal.addEventListener('abort', resolve, { once: true })));
   clearInterval(timer);
@@ -245,7 +245,7 @@ function receive(state: State, packet: string): void {
   }
   const isNew = !state.peers.has(by);
   state.peers.set(by, performance.now());
-  if (isAfterGap) tellGap(state);
+  if (isAfterGap) reportGap(state);
   for (const [channel, json] of messages) if (channel !== MEMBERS) deliver(state, channel, json);
   // Whoever says goodbye is forgotten; whoever is new hears at once that somebody is here.
   if (messages.some(([channel, json]) => channel === MEMBERS && json.includes('"bye"'))) {
@@ -266,7 +266,7 @@ function deliver(state: State, channel: string, json: string): void {
   for (const listener of [...listeners]) guarded(state, () => listener.fn(message));
 }
 
-function tellGap(state: State): void {
+function reportGap(state: State): void {
   for (const listener of [...state.gapListeners]) guarded(state, () => listener.fn());
 }
 

@@ -56,7 +56,7 @@ export const createMemoryRest = ({ log, cpuMs, heapBytes, collect }: MemoryRestD
   };
 };
 
-export const watchMemory = (log: Logger): void => {
+export const watchMemory = (log: Pick<Logger, 'debug' | 'warn'>): void => {
   const cpuMs = (): number => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000;

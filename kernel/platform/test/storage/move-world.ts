@@ -85,16 +85,24 @@ export const move = async (
     readonly owners?: readonly MovedOwner[];
     /** Fails the last change of the target, which makes it complete. */
     readonly isCutOff?: boolean;
+    /** When all is copied and nothing is compared yet. */
+    beforeCompare?(): Promise<unknown>;
     onProgress?(step: Step): void;
   } = {},
 ) => {
   const source = await openEnd({ ...from, url: from.url, use: 'change' });
   const opened = await openEnd({ ...to, url: to.url, use: 'make' });
+  let before: Promise<unknown> | undefined;
   const target: MoveEnd = {
     ...opened,
     change: async (statements) => {
       if (options.isCutOff && statements.some((one) => one.startsWith('DROP TABLE IF EXISTS'))) throw new Error('it was cut off');
       return opened.change(statements);
+    },
+    read: async (table, after) => {
+      before ??= options.beforeCompare?.();
+      await before;
+      return opened.read(table, after);
     },
   };
   try {

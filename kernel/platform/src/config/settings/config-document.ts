@@ -1,5 +1,5 @@
 /** All sections as one JSON Schema: for the daemon's forms with marks of ours, for editors without. */
-import { isTable, schemaAt } from '@svc/api';
+import { isTable, type JsonSchema, schemaAt } from '@svc/api';
 import { aliasesOf } from '../claims.js';
 import { keyOf } from '../evaluate.js';
 import type { SectionClaims } from '../kernel-sections.js';
@@ -8,10 +8,18 @@ import { type SettingPlace, schemaOfPlace, settingsIn } from './setting-tree.js'
 
 type Document = Record<string, unknown>;
 
-export const configSchema = (claims: SectionClaims): Document => {
+/** By their name in the file, older spellings included. */
+export const settingSchemas = (claims: SectionClaims): Readonly<Record<string, JsonSchema>> => {
   const sections = Object.fromEntries(Object.entries(claims).map(([name, claim]) => [keyOf(name), claim.schema]));
-  const aliases = Object.fromEntries(Object.entries(aliasesOf(claims)).map(([alias, target]) => [alias, schemaAt({ properties: sections }, target)]));
-  const properties = { ...sections, ...aliases };
+  const aliases = Object.entries(aliasesOf(claims)).flatMap(([alias, target]) => {
+    const schema = schemaAt({ properties: sections }, target);
+    return schema === undefined ? [] : [[alias, schema] as const];
+  });
+  return { ...sections, ...Object.fromEntries(aliases) };
+};
+
+export const configSchema = (claims: SectionClaims): Document => {
+  const properties = settingSchemas(claims);
   return JSON.parse(JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc config.toml', type: 'object', properties, additionalProperties: false }));
 };
 

@@ -31,7 +31,7 @@ export interface StorageOptions {
   now?: (() => number) | undefined;
 }
 
-export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'ping' | 'close'> {
+export interface Storage extends Pick<Engine, 'dialect' | 'place' | 'nowSql' | 'appliedMigrations' | 'stats' | 'tend' | 'identityProblem' | 'saveTo' | 'ping' | 'close'> {
   dbFor(owner: TableOwner): Db;
   /** A sealed write that makes the fact known with the commit it joins. Whoever hands it out validates whether this owner may publish it. */
   event(ownerId: string, event: string, data: unknown): Write;

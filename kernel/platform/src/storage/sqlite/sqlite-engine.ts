@@ -14,6 +14,7 @@ import { checkMark, FORGET_MARK, markIn, MOVE_TABLE, READ_MARK } from '../move/m
 import { sqliteTableCopies } from './table-copies.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
+import { countTableRows, saveCopy } from './saved-copy.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
 import { openFailure } from './sqlite-errors.js';
@@ -50,6 +51,12 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     migrate: (names, pending) => migrate(migrations, names, pending),
     drop: (names) => dropTables(migrations, names),
     kept,
+    saveTo: async (copy) => {
+      await saveCopy(file, copy);
+      // While the copy was read, the WAL could only grow.
+      await queue.exclusive(() => checkpoint(connection));
+      return countTableRows(copy);
+    },
     appliedMigrations: () => applied,
     stats: queue.stats,
     tend: tending.tend,

@@ -1,0 +1,110 @@
+/** `svc backup`: what takes long, what works without the daemon, and the schedule. The list and its deletion are data of the area. */
+import { type Action, bytesText, type Cli, type Command, confirm, EXIT, facts, type Outcome, restoreHere, usageFailure, verifyHere, watched } from '@svc/cli/area';
+
+/** Many gigabytes on a slow disk. */
+const LONG_MS = 3_600_000;
+
+interface ScheduleFlags {
+  readonly everyHours?: string;
+  readonly keep?: string;
+  readonly keepDays?: string;
+  readonly off?: boolean;
+}
+
+export const define = (program: Command, action: Action): void => {
+  const backup = program.command('backup').description('Create, verify and restore backups').helpCommand(false);
+  backup
+    .command('create')
+    .description('Create a backup while the daemon works, and wait until it is complete')
+    .action(action((cli) => create(cli)));
+  backup
+    .command('verify')
+    .description('Restore a backup into a temporary folder, start it there without effects, and compare; exit code 1 if it cannot be restored')
+    .argument('<file>', 'a path, or the name of a backup of this home')
+    .action(action((cli, file: string) => verify(cli, file)));
+  backup
+    .command('restore')
+    .description('Replace all data with a backup; works with and without the daemon')
+    .argument('<file>', 'the name of a backup of this home, or a path if the daemon is stopped')
+    .action(action((cli, file: string) => restore(cli, file)));
+  backup
+    .command('schedule')
+    .description('Show or set the schedule')
+    .option('--every-hours <n>', 'create a backup this often')
+    .option('--keep <n>', 'scheduled backups to keep')
+    .option('--keep-days <n>', 'delete scheduled backups after this many days; 0: never because of their age')
+    .option('--off', 'create no more scheduled backups')
+    .action(action((cli, flags: ScheduleFlags) => schedule(cli, flags)));
+};
+
+const create = async (cli: Cli): Outcome => {
+  const daemon = await cli.daemon();
+  const made = await watched(cli.out, 'Creating a backup', daemon.call('createBackup', {}, { timeoutMs: LONG_MS }));
+  if (cli.json) cli.out.json(made);
+  else cli.out.line(`${cli.out.green('✓')} Backup created: ${made.path} (${bytesText(made.size_bytes)})`);
+  return EXIT.ok;
+};
+
+const verify = async (cli: Cli, file: string): Outcome => {
+  const { bytes, failed, files, manifest, rows } = await watched(cli.out, 'Verifying', verifyHere(cli, file));
+  const isGood = failed.length === 0;
+  if (cli.json) cli.out.json({ status: isGood ? 'valid' : 'degraded', file, files, bytes, rows, failed, manifest });
+  else {
+    cli.out.line(isGood ? `${cli.out.green('✓')} The backup can be restored.` : `${cli.out.red('✗')} The backup starts, but not all of its extensions.`);
+    const lines: Array<[string, string]> = [
+      ['created', `${manifest.created_at} on ${manifest.hostname}, svc ${manifest.svc_version}`],
+      ['content', `${files} files, ${bytesText(bytes)}; ${Object.keys(manifest.tables).length} tables, ${rows} rows`],
+      ['compared', 'SHA-256 of each file, rows of each table, a start of the daemon'],
+      ...failed.map(({ id, reason }): [string, string] => [id, reason ?? 'did not start']),
+      ...manifest.left_out.map((one): [string, string] => ['not in it', one]),
+    ];
+    for (const line of facts(lines, cli.out.width)) cli.out.line(line);
+  }
+  return isGood ? EXIT.ok : EXIT.failed;
+};
+
+const restore = async (cli: Cli, file: string): Outcome => {
+  if (!(await confirm(cli, `Replace all data of this home with ${file}? The present data becomes a backup first.`))) {
+    cli.out.line('Nothing was changed.');
+    return EXIT.ok;
+  }
+  if (cli.settings.daemonFile() === undefined) return restoreStopped(cli, file);
+  if (file.includes('/')) throw usageFailure('A running daemon restores backups of its own folder only. Give the name of a backup, or stop the daemon first.');
+  const daemon = await cli.daemon();
+  const started = await watched(cli.out, 'Validating', daemon.call('restoreBackup', { body: { filename: file } }, { timeoutMs: LONG_MS }));
+  if (cli.json) cli.out.json(started);
+  else cli.out.line(`${cli.out.green('✓')} ${started.restored_files} files are valid. The daemon restarts with them now; svc backup list shows when it is back.`);
+  return EXIT.ok;
+};
+
+const restoreStopped = async (cli: Cli, file: string): Outcome => {
+  const { files, manifest, safety } = await watched(cli.out, 'Restoring', restoreHere(cli, file));
+  if (cli.json) cli.out.json({ status: 'restored', restored_files: files, safety_backup: safety, manifest });
+  else {
+    cli.out.line(`${cli.out.green('✓')} ${files} files of ${manifest.created_at} are restored, and the daemon starts with them.`);
+    if (safety !== null) cli.out.line(`  What was there before: ${safety}`);
+  }
+  return EXIT.ok;
+};
+
+const schedule = async (cli: Cli, { everyHours, keep, keepDays, off }: ScheduleFlags): Outcome => {
+  const daemon = await cli.daemon();
+  const wanted = { every_hours: off === true ? '0' : everyHours, keep, keep_days: keepDays };
+  for (const [key, text] of Object.entries(wanted)) {
+    if (text === undefined) continue;
+    if (!/^\d{1,5}$/.test(text)) throw usageFailure(`--${key.replace('_', '-')} is "${text}"; a whole number was expected.`);
+    await daemon.call('setConfigValue', { body: { path: `backup.${key}`, value: Number(text) } });
+  }
+  const { schedule: now } = await daemon.call('listBackups');
+  if (cli.json) cli.out.json(now);
+  else if (now.every_hours === 0) cli.out.line('No backups are scheduled. Start with: svc backup schedule --every-hours 24');
+  else {
+    const lines: Array<[string, string]> = [
+      ['every', `${now.every_hours} h`],
+      ['next', now.next_at ?? ''],
+      ['kept', `${now.keep} scheduled backups${now.keep_days === 0 ? '' : `, at most ${now.keep_days} days`}`],
+    ];
+    for (const line of facts(lines, cli.out.width)) cli.out.line(line);
+  }
+  return EXIT.ok;
+};

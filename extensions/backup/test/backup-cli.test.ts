@@ -1,0 +1,79 @@
+/** `svc backup` as a person types it, with and without the daemon. */
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { expect } from 'chai';
+import { type Bench, createBench } from '../../../kernel/cli/test/program.js';
+
+describe('svc backup', function () {
+  this.timeout(60_000);
+  let bench: Bench;
+  let kernel: TestKernel;
+  let name: string;
+  const boot = async (): Promise<TestKernel> => {
+    kernel = await bootTestKernel({ home: bench.home, config: OPEN_RATE });
+    return kernel;
+  };
+  const svc = (...args: string[]) => bench.run(args, { env: { SVC_PORT: String(kernel.daemon.port) } });
+  const agents = async (): Promise<string[]> => (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents.map((one: { name: string }) => one.name);
+  before(async () => {
+    bench = createBench(45_998, { isWarm: false });
+    await boot();
+  });
+  after(async () => {
+    await stopTestKernels();
+    bench.clean();
+  });
+
+  it('creates, lists and schedules', async () => {
+    const made = await svc('backup', 'create', '--json');
+    expect(made.code, made.stderr).to.equal(0);
+    name = JSON.parse(made.stdout).filename;
+    expect((await svc('backup', 'list')).stdout).to.contain(name);
+    const set = await svc('backup', 'schedule', '--every-hours', '24', '--keep', '3', '--json');
+    expect(JSON.parse(set.stdout), set.stderr).to.deep.include({ every_hours: 24, keep: 3 });
+    expect((await svc('backup', 'schedule', '--keep', 'many')).code).to.equal(2);
+    expect((await svc('backup', 'schedule', '--off')).stdout).to.contain('No backups are scheduled.');
+  });
+
+  it('V1 verifies by a start in a temporary home, and leaves nothing there', async () => {
+    const before = readdirSync(tmpdir()).filter((one) => one.startsWith('svc-verify-'));
+    const good = await svc('backup', 'verify', name, '--json');
+    expect(good.code, good.stderr).to.equal(0);
+    expect(JSON.parse(good.stdout)).to.include({ status: 'valid' }).and.to.have.property('rows').greaterThan(0);
+    const changed = join(bench.home, 'backups', 'changed.tar.gz');
+    const bytes = await readFile(join(bench.home, 'backups', name));
+    await writeFile(changed, bytes.subarray(0, bytes.length - 100));
+    const bad = await svc('backup', 'verify', changed);
+    expect(bad.code).to.equal(1);
+    expect(bad.stderr).to.contain('cannot be used as a backup');
+    expect(readdirSync(tmpdir()).filter((one) => one.startsWith('svc-verify-'))).to.deep.equal(before);
+    // The data that was verified is untouched by it.
+    expect(existsSync(join(bench.home, 'restore.json'))).to.equal(false);
+  });
+
+  it('V2 restores a stopped daemon, not one that runs', async () => {
+    await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'later' } });
+    const path = join(bench.home, 'backups', name);
+    const refused = await svc('backup', 'restore', path, '--yes');
+    expect(refused.code).to.not.equal(0);
+    expect(await agents()).to.include('later');
+    await kernel.stop();
+    const restored = await svc('backup', 'restore', path, '--yes', '--json');
+    expect(restored.code, restored.stderr).to.equal(0);
+    expect(JSON.parse(restored.stdout)).to.include({ status: 'restored' });
+    await boot();
+    expect(await agents()).to.not.include('later');
+    const { last_restore } = (await kernel.http.expect(200, 'GET', '/api/backups')).body;
+    expect(last_restore).to.include({ filename: name, status: 'restored', safety_backup: JSON.parse(restored.stdout).safety_backup });
+  });
+
+  it('V2 refuses the home that a daemon holds, also when its address is unknown', async () => {
+    await rm(join(bench.home, 'daemon.json'));
+    const refused = await svc('backup', 'restore', join(bench.home, 'backups', name), '--yes');
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.contain('already uses');
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * Which files of a home are in a backup.
+ *
+ * H1  Only the parts named here, and of them only files: links, pipes and sockets are left out and listed.
+ * H2  No key: a file `*.key` stays where it is. So the secrets of the vault are in a backup as they are on the disk, sealed.
+ */
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from '../config/errno.js';
+
+export const CONFIG_PATH = 'config.toml';
+export const DATABASE_PATH = 'data/svc.db';
+
+/** Component by component: what a person would call it, and where it is. Areas store their own files in `data/ext/<id>`. */
+export const HOME_PARTS: Readonly<Record<string, string>> = {
+  templates: 'templates',
+  workspaces: 'workspaces',
+  checkpoints: 'checkpoints',
+  uploads: 'data/uploads',
+  'extension data': 'data/ext',
+  extensions: 'data/extensions',
+};
+
+/** What a restore replaces: the parts of a backup, and what belongs to the database that goes. */
+export const REPLACED_PATHS: readonly string[] = [
+  CONFIG_PATH,
+  ...Object.values(HOME_PARTS),
+  DATABASE_PATH,
+  ...['-wal', '-shm', '-journal', '-identity.json'].map((end) => `${DATABASE_PATH}${end}`),
+  'data/config-last-good.json',
+  'data/switched-off',
+];
+
+export const isKeyFile = (name: string): boolean => name.endsWith('.key');
+
+/** Written beside a file before it replaces it; what a crash left of it is nobody's. */
+const isTemporary = (name: string): boolean => name.startsWith('.svc-') && name.endsWith('.tmp');
+
+export interface FoundFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly size: number;
+}
+
+export interface FoundFiles {
+  readonly components: readonly string[];
+  readonly files: readonly FoundFile[];
+  readonly leftOut: readonly string[];
+}
+
+/** In order of path. */
+export const findHomeFiles = async (home: string): Promise<FoundFiles> => {
+  const files: FoundFile[] = [];
+  const leftOut: string[] = [];
+  const components: string[] = [];
+  for (const [component, part] of Object.entries(HOME_PARTS)) {
+    const before = files.length;
+    await walk(home, part, files, leftOut);
+    if (files.length > before) components.push(component);
+  }
+  return { components, files, leftOut };
+};
+
+const walk = async (home: string, folder: string, files: FoundFile[], leftOut: string[]): Promise<void> => {
+  const entries = await readdir(join(home, folder), { withFileTypes: true }).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return []; // it was never made, or was deleted meanwhile
+    throw error;
+  });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) await walk(home, path, files, leftOut);
+    else if (isKeyFile(entry.name)) leftOut.push(`${path}: a key`);
+    else if (isTemporary(entry.name)) continue;
+    else if (!entry.isFile()) leftOut.push(`${path}: not a file`);
+    else {
+      const found = await lstat(join(home, path)).catch(() => undefined); // deleted meanwhile
+      if (found) files.push({ path, mode: found.mode & 0o777, size: found.size });
+    }
+  }
+};

@@ -1,0 +1,62 @@
+/** Backups under load: each must be a prefix of what was acknowledged. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { stageBackup } from '../../src/backup/staged-backup.js';
+import { addNumber, backUp, newHome, openHome, owner, put, VERSION } from './backup-kit.js';
+
+const WRITERS = 8;
+
+/** `count` backups while eight writers commit as fast as they can. Resolves with the rows that were written. */
+export const backUpUnderLoad = async (count: number): Promise<number> => {
+  const { home, storage } = await newHome();
+  const begun = Array.from({ length: WRITERS }, () => 0);
+  const acknowledged = Array.from({ length: WRITERS }, () => 0);
+  let isOver = false;
+  await put(home, 'workspaces/a/notes.txt', 'buy milk');
+  const writing = Promise.all(
+    begun.map(async (_, writer) => {
+      while (!isOver) {
+        begun[writer] = (begun[writer] ?? 0) + 1;
+        await addNumber(storage, writer, begun[writer] ?? 0);
+        acknowledged[writer] = begun[writer] ?? 0;
+      }
+    }),
+  );
+  try {
+    for (let round = 1; round <= count; round += 1) {
+      const before = [...acknowledged];
+      const { path } = await backUp(home, storage);
+      const after = [...begun];
+      const folder = join(home, 'backups/.staged');
+      await stageBackup({ archive: path, folder, version: VERSION });
+      await rm(path);
+      await assertPrefix(folder, before, after, `backup ${round}`);
+      await rm(folder, { recursive: true });
+    }
+  } finally {
+    isOver = true;
+    await writing;
+    await storage.close();
+    await rm(home, { recursive: true, force: true });
+  }
+  return acknowledged.reduce((sum, one) => sum + one, 0);
+};
+
+/** Of each writer: 1 to some n without a gap, at least what was acknowledged when the backup began, at most what was begun when it ended. */
+const assertPrefix = async (home: string, before: readonly number[], after: readonly number[], label: string): Promise<void> => {
+  const restored = await openHome(home);
+  try {
+    const rows = await restored
+      .dbFor({ ...owner, isPlatform: true })
+      .system('a test')
+      .read<{ writer: number; rows: number; newest: number }>('SELECT writer, count(*) AS rows, max(n) AS newest FROM acme__numbers GROUP BY writer', []);
+    for (const [writer, least] of before.entries()) {
+      const found = rows.find((one) => one.writer === writer) ?? { rows: 0, newest: 0 };
+      expect(found.rows, `${label}: gaps of writer ${writer}`).to.equal(found.newest ?? 0);
+      expect(found.rows, `${label}: writer ${writer}`).to.be.within(least, after[writer] ?? 0);
+    }
+  } finally {
+    await restored.close();
+  }
+};
