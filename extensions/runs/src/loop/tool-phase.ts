@@ -49,7 +49,7 @@ export interface Planned {
 export type Suspension = NonNullable<CallDecision['suspend']>;
 
 const FIRST_CHECK_RETRY_MS = 100;
-const LAST_CHECK_RETRY_MS = 800;
+const LAST_CHECK_RETRY_MS = 6_400;
 
 /** Refusals that say more than no. */
 const STATUS_OF_REFUSAL: Readonly<Record<string, ToolStatus>> = { approval_expired: 'expired', approval_skipped: 'skipped' };
