@@ -62,7 +62,7 @@ const CredentialPools = Type.Array(
           },
           closed,
         ),
-        { minItems: 1, maxItems: 20 },
+        { minItems: 1, maxItems: 20, description: 'The keys, each with a label' },
       ),
     },
     closed,
