@@ -4,7 +4,7 @@
  * D1  What no installed area declares is granted to nobody and refused to everybody, by its name.
  * D2  A grant that has another form than the declaration covers nothing.
  */
-import { type CapabilityDecl, type Capabilities, coversGrant, grantOf, type ListCapability, targetOf } from '@svc/api';
+import { type CapabilityDecl, type Capabilities, coversGrant, grantOf, type ListCapability, targetOf, parsedUrl } from '@svc/api';
 import { listed } from './shell-command.js';
 
 const MAX_SHOWN = 200;
@@ -32,8 +32,9 @@ export const uncoveredTarget = (capability: CapabilityDecl, target: string | und
 
 /** Of an address its host and port. What is no host is covered by nothing. */
 const inForm = ({ grant }: ListCapability, target: string): string => {
-  if (grant !== 'hosts' || !target.includes('://') || !URL.canParse(target)) return target;
-  const { host, port } = targetOf(new URL(target));
+  const url = grant === 'hosts' && target.includes('://') ? parsedUrl(target) : undefined;
+  if (!url) return target;
+  const { host, port } = targetOf(url);
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 };
 

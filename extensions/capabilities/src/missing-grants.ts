@@ -1,5 +1,5 @@
 /** What a person could grant so that a refused call would be allowed, as `[capabilities]` of a manifest has it. */
-import { matchesAny, type Need } from '@svc/api';
+import { matchesAny, type Need, parsedUrl } from '@svc/api';
 import { type CallToCheck, type NamedNeed, refusalOf } from './policy.js';
 
 /** Empty where no grant would help: a tool that the manifest denies, a target that nobody can name. */
@@ -13,6 +13,9 @@ export const missingGrants = (call: CallToCheck): Need[] => {
 /** The narrowest grant that covers the need. */
 const grantFor = ({ capability, target, names }: NamedNeed): Need[] => {
   if (target === undefined) return [{ capability }];
-  if (capability === 'network') return URL.canParse(target) ? [{ capability, target: new URL(target).host }] : [];
+  if (capability === 'network') {
+    const host = parsedUrl(target)?.host;
+    return host === undefined ? [] : [{ capability, target: host }];
+  }
   return [{ capability, target: names?.[0] ?? target }];
 };

@@ -8,7 +8,7 @@
  * C4  What is listed to a model is never more than what would be allowed.
  * C5  A need without a target is one of everything: only a grant of everything covers it. One that nobody knows is refused.
  */
-import { type Capabilities, type CapabilityDecl, isHostGranted, matchesAny, mayUseShell, type Need, targetOf, type ToolFacts } from '@svc/api';
+import { type Capabilities, type CapabilityDecl, isHostGranted, matchesAny, mayUseShell, type Need, targetOf, type ToolFacts, parsedUrl } from '@svc/api';
 import { capabilityNamed, isGrantedAtAll, missingGrant, uncoveredTarget } from './declared.js';
 import { commandRefusal, listed } from './shell-command.js';
 
@@ -105,8 +105,8 @@ const anyHostRefusal = (hosts: readonly string[]): string | undefined =>
   hosts.includes('*') ? undefined : `This call does not say which host it reaches, and this agent may not reach any: [capabilities] network allows ${listed(hosts)}.`;
 
 const hostRefusal = (address: string, hosts: readonly string[]): string | undefined => {
-  if (!URL.canParse(address)) return `"${address.slice(0, 200)}" is not an address: https://host/path was expected.`;
-  const url = new URL(address);
+  const url = parsedUrl(address);
+  if (!url) return `"${address.slice(0, 200)}" is not an address: https://host/path was expected.`;
   const { host, port } = targetOf(url);
   return isHostGranted(hosts, host, port) ? undefined : `This agent may not reach ${url.host}: [capabilities] network allows ${listed(hosts)}.`;
 };

@@ -5,7 +5,7 @@
  * A2  A result that gives orders is shown with a warning before it, and never withheld.
  */
 import type { Clock, Origin, TaintLabel, ToolOutput, ToolRequest } from '@svc/api';
-import { matchesAny } from '@svc/api';
+import { matchesAny, parsedUrl } from '@svc/api';
 import type { Taint } from './config.js';
 import type { Conversations } from './conversations.js';
 import type { Counter } from './counter.js';
@@ -67,7 +67,7 @@ const originOf = async (deps: AfterDeps, { origin }: ToolOutput, request: ToolRe
   return { labels: [...new Set([...OUTSIDE, ...(origin?.labels ?? [])])], source: name, ...(origin?.sessionId === undefined ? {} : { sessionId: origin.sessionId }) };
 };
 
-const hostOf = (url: string | undefined): string | undefined => (url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined);
+const hostOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : parsedUrl(url)?.hostname);
 
 const ofCommand = async (deps: AfterDeps, { tool, call, needs }: ToolRequest): Promise<Origin | undefined> => {
   const line = needs.find(({ capability }) => capability === 'shell')?.target ?? '';

@@ -247,6 +247,7 @@ export { KEY_BEGINNING } from './text/known-keys.js';
 export { matchesPattern, matchesAny } from './text/pattern.js';
 export { scanToml, lineOfPath } from './text/toml-lines.js';
 export { UNSEEN } from './text/unseen.js';
+export { parsedUrl } from './text/url.js';
 export { isUuid } from './text/uuid.js';
 export { wordsOf, wordsAsked, wordList, foldedText } from './text/words.js';
 export { coversHost, isHostGranted, isPrivatePattern, targetOf } from './manifest/host-pattern.js';

@@ -99,7 +99,7 @@ describe('svc and config.toml', function () {
     it('check ends with 0 without a file and with a good one, with 1 and the lines with a bad one', async () => {
       expect((await bench.run(['config', 'check'])).code).to.equal(0);
       write('[log]\nlevel = "info"\n');
-      expect((await bench.run(['config', 'check'])).stdout).to.contain('holds');
+      expect((await bench.run(['config', 'check'])).stdout).to.contain('is valid');
       write('[log]\nlevel = "lound"\n[api]\nrate_limit = 5\n');
       const bad = await bench.run(['config', 'check']);
       expect(bad.code).to.equal(1);

@@ -152,9 +152,18 @@ export const createClient = (options: ClientOptions = {}): Client => {
   };
 };
 
+/** `URL.canParse` of Node 20 says no to letters such as ü once V8 has compiled its caller. */
+const protocolOf = (text: string): string | undefined => {
+  try {
+    return new URL(text).protocol;
+  } catch {
+    return undefined; // no URL
+  }
+};
+
 const checkedUrl = (given: string): string => {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new TypeError(`baseUrl is "${given}"; it must be the http address of the daemon, such as ${DEFAULT_URL}.`);
+  const protocol = protocolOf(given);
+  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`baseUrl is "${given}"; it must be the http address of the daemon, such as ${DEFAULT_URL}.`);
   return given.replace(/\/+$/, '');
 };
 

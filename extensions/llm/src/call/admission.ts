@@ -40,7 +40,7 @@ export const admit = (deps: AdmissionDeps, asking: Asking): AtOnce<Admission> =>
   return 'key' in chosen ? { key: keys.find(({ name }) => name === chosen.key) ?? NO_KEY } : admitLater(deps, asking, names);
 };
 
-/** Waits while that is worth it: not where another model can be asked, and not for a key that needs a person. */
+/** Waits while that is worth it: not where another model can be asked. A key that needs a person is tried where no other model is left. */
 const admitLater = async (deps: AdmissionDeps, asking: Asking, names: readonly string[]): Promise<Admission> => {
   const { provider, model, keys, config, signal } = asking;
   const mostMs = asking.hasNextModel ? LONG_HINT_MS : config.max_wait_ms;
@@ -49,6 +49,8 @@ const admitLater = async (deps: AdmissionDeps, asking: Asking, names: readonly s
     if ('key' in chosen) return { key: keys.find(({ name }) => name === chosen.key) ?? NO_KEY };
     const { inMs, trouble } = chosen;
     const needsPerson = trouble.kind === 'refused' || trouble.kind === 'out_of_credit';
+    // People repair it at the provider, too, and whoever writes again wants it tried.
+    if (needsPerson && !asking.hasNextModel) return { key: keys.find(({ name }) => name === trouble.key) ?? NO_KEY };
     if (needsPerson || waitedMs + inMs > mostMs || inMs >= asking.endsAt - deps.clock.mono()) return { failure: known(trouble, inMs) };
     if (inMs >= SHOWN_MS) asking.onWait?.({ retry: 0, of: config.max_retries, ms: Math.round(inMs), why: CLASSES[trouble.kind], provider });
     const cancelled = await sleep(deps.clock, Math.ceil(inMs), signal);

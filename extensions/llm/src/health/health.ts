@@ -5,7 +5,8 @@
  *     a rate limit or a missing permission (403) a key with a model.
  * H2  A limit, an unpaid bill and a refusal count from the first time; what may have hit one call alone counts from the third time in a row.
  * H3  After its time, one call tries. Others wait for what comes of it: it answers, and all go on, or the time grows.
- * H4  A refused key is used again when it was changed, or when nothing else can answer: then once in 5 s, since keys are also repaired at the provider.
+ * H4  A refused key is used again when it was changed, or after 5 s, since keys are also repaired at the provider. Where no other model is left,
+ *     each call tries it, and one without credit (call/admission.ts).
  * H5  It is cached in memory, by process: another process finds out for itself, and a restart forgets. At most 2,000 troubles are cached.
  */
 import type { Clock, Ids } from '@svc/api';

@@ -1,4 +1,5 @@
 /** What a base URL may look like, and the one way it is written down. */
+import { parsedUrl } from '@svc/api';
 import type { ProviderRecord } from '../contract.js';
 import { providerErrors } from '../errors.js';
 
@@ -21,9 +22,10 @@ export const normalizeBaseUrl = (text: string, wire: ProviderRecord['wire']): st
 };
 
 /** Loopback by name or number: a server on this machine. */
-export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(text).hostname);
+export const isLoopbackUrl = (text: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsedUrl(text)?.hostname ?? '');
 
 const parse = (text: string): URL => {
-  if (!URL.canParse(text)) throw providerErrors.bad_url('it is not an absolute URL');
-  return new URL(text);
+  const url = parsedUrl(text);
+  if (!url) throw providerErrors.bad_url('it is not an absolute URL');
+  return url;
 };

@@ -1,6 +1,6 @@
 /** What a person sees of a call that they have to approve: made from its arguments and the files as they are. */
 import { createHash } from 'node:crypto';
-import { type Dir, type FileChange, isSvcError, parseCommandLine, type ToolPreview } from '@svc/api';
+import { type Dir, type FileChange, isSvcError, parseCommandLine, type ToolPreview, parsedUrl } from '@svc/api';
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff';
 import { toolErrors } from '../errors.js';
 import type { Change } from './patch-plan.js';
@@ -21,9 +21,10 @@ export const commandPreview = (command: string): ToolPreview => {
 
 /** Throws `tools_bad_arguments` for what is no address. */
 export const requestPreview = (url: string): ToolPreview => {
-  if (!URL.canParse(url)) throw toolErrors.bad_arguments('web_fetch', `url is not an address: ${url.slice(0, 200)}`);
+  const { host } = parsedUrl(url) ?? {};
+  if (host === undefined) throw toolErrors.bad_arguments('web_fetch', `url is not an address: ${url.slice(0, 200)}`);
   // As the adapter reads it: what stands before an @ is no host.
-  return { kind: 'request', method: 'GET', host: new URL(url).host, url };
+  return { kind: 'request', method: 'GET', host, url };
 };
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');

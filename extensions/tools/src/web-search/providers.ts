@@ -1,5 +1,5 @@
 /** How each search provider is asked, and what its answers look like. They are read with care: what is missing is left out, and what is no list of results is an error. */
-import { isTable } from '@svc/api';
+import { isTable, parsedUrl } from '@svc/api';
 import type { ProviderSettings, SearchProviderName } from '../settings/web-config.js';
 
 export interface SearchRequest {
@@ -102,7 +102,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const hitsOf = (list: unknown, [title, url, snippet]: readonly [string, string, string]): SearchAnswer | undefined =>
   Array.isArray(list) ? { hits: list.flatMap((one: unknown) => (isTable(one) ? [{ title: textOf(one[title]), url: textOf(one[url]), snippet: textOf(one[snippet]) }] : [])).filter(isHit) } : undefined;
 
-const isHit = ({ url }: SearchHit): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
+const isHit = ({ url }: SearchHit): boolean => /^https?:\/\//i.test(url) && parsedUrl(url) !== undefined;
 
 /** `Name - what it is`, as that API writes it. */
 const topicHit = (text: string, url: string): SearchHit => ({ title: text.split(' - ', 1)[0] ?? text, url, snippet: text });

@@ -20,11 +20,19 @@ const pageText = ({ html, url, maxChars }: PageInput): string => {
     selectors: [
       ...SKIPPED.map((selector) => ({ selector, format: 'skip' })),
       { selector: 'img', format: 'skip' },
-      { selector: 'a', options: { pathRewrite: (href: string) => (URL.canParse(href, url) ? new URL(href, url).href : href), linkBrackets: ['(', ')'], hideLinkHrefIfSameAsText: true } },
+      { selector: 'a', options: { pathRewrite: (href: string) => absolute(href, url), linkBrackets: ['(', ')'], hideLinkHrefIfSameAsText: true } },
       ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false, leadingLineBreaks: 2, trailingLineBreaks: 1 } })),
       ...tables(cells > MAX_CELLS || isStretched),
     ],
   });
+};
+
+const absolute = (href: string, page: string): string => {
+  try {
+    return new URL(href, page).href;
+  } catch {
+    return href; // no address
+  }
 };
 
 const cell: FormatCallback = (element, walk, builder) => {

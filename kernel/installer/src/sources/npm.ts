@@ -1,6 +1,6 @@
 /// <reference path="./npm-pick-manifest.d.ts" />
 /** Packages of an npm registry: which version a range means, and its archive, checked against what the registry announces. */
-import { isTable } from '@svc/api';
+import { isTable, parsedUrl } from '@svc/api';
 import { installErrors } from '../errors.js';
 import { downloadArchive, downloadJson } from './download.js';
 import type { FetchContext } from './fetching.js';
@@ -46,9 +46,10 @@ const pick = async (packument: object, what: string, range: string, registry: st
 /** The archive needs the login of the registry where it lies on the same host. */
 const archiveAddress = (tarball: unknown, registry: string): string => {
   // What a registry answers has whatever types it likes.
-  if (typeof tarball !== 'string' || !URL.canParse(tarball)) throw installErrors.source('the registry names no address of the archive');
-  const [archive, home] = [new URL(tarball), new URL(registry)];
-  if (archive.protocol !== 'https:' && archive.host !== home.host) throw installErrors.source(`the registry names the archive ${withoutSecrets(tarball)}`);
+  const archive = typeof tarball === 'string' ? parsedUrl(tarball) : undefined;
+  if (!archive) throw installErrors.source('the registry names no address of the archive');
+  const home = new URL(registry);
+  if (archive.protocol !== 'https:' && archive.host !== home.host) throw installErrors.source(`the registry names the archive ${withoutSecrets(archive.href)}`);
   if (archive.host === home.host && archive.protocol === home.protocol) {
     archive.username = home.username;
     archive.password = home.password;

@@ -1,5 +1,22 @@
 /** The members of a context that ask the daemon: rows, files, secrets, the network. What each may reach is validated there. */
-import type { Actor, Db, Dir, Egress, ExtensionContext, FetchInit, FetchResponse, Files, Reader, Row, Scalar, Secrets, Select, Where, Write } from '@svc/api';
+import {
+  type Actor,
+  type Db,
+  type Dir,
+  type Egress,
+  type ExtensionContext,
+  type FetchInit,
+  type FetchResponse,
+  type Files,
+  type Reader,
+  type Row,
+  type Scalar,
+  type Secrets,
+  type Select,
+  type Where,
+  type Write,
+  parsedUrl,
+} from '@svc/api';
 import type { TextSearch } from '@svc/api/internal';
 import type { Peer } from '../channel/peer.js';
 import { isolationErrors } from '../errors.js';
@@ -82,7 +99,7 @@ export const childEgress = (peer: Peer): Egress => {
   let next = 1;
   return {
     allow: (baseUrl) => {
-      if (!URL.canParse(baseUrl)) throw isolationErrors.not_plain(`"${baseUrl}", which is not a URL`);
+      if (!parsedUrl(baseUrl)) throw isolationErrors.not_plain(`"${baseUrl}", which is not a URL`);
       const entry = next++;
       // Messages keep their order: a request that follows finds it allowed.
       peer.notify('egress.allow', [entry, baseUrl]);

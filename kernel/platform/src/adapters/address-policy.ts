@@ -7,6 +7,7 @@
  * A5  The port of this daemon is reached by nobody through it, whatever is granted or allowed: what asks there is taken for a caller.
  * A4  A grant that names a private address or block literally opens just that; a grant of names or of `*` opens nothing private.
  */
+import { parsedUrl } from '@svc/api';
 import { networkInterfaces } from 'node:os';
 import type { IPv4, IPv6 } from 'ipaddr.js';
 
@@ -48,7 +49,7 @@ export const readHost = (text: string): string | undefined => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused.
   if (/[\u0000-\u0020\u007f/\\?#@%]/.test(text) || (text.startsWith('[') && !text.endsWith(']'))) return undefined;
   const url = `http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}`;
-  const host = URL.canParse(url) ? canonicalHost(new URL(url).hostname) : '';
+  const host = canonicalHost(parsedUrl(url)?.hostname ?? '');
   return host === '' || host.length > MAX_HOST_LENGTH ? undefined : host;
 };
 

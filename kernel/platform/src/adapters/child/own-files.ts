@@ -5,6 +5,7 @@
  * by itself (in a folder above, through a file that lists others) what no word of the
  * command names. What stops that is a user of its own or a container.
  */
+import { parsedUrl } from '@svc/api';
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +36,7 @@ const pathsIn = (word: string): string[] => {
   const letters = /^-([A-Za-z0-9]*)/.exec(word)?.[1]?.length ?? 0;
   const tails = Array.from({ length: Math.min(letters, MAX_BUNDLE) }, (_, at) => word.slice(at + 2));
   const found = new Set([word, value, ...tails, ...[word, value].filter((text) => text.startsWith('@')).map((text) => text.slice(1))]);
-  for (const text of [word, value]) if (text.startsWith('file:') && URL.canParse(text)) found.add(fileOf(text));
+  for (const text of [word, value]) if (text.startsWith('file:') && parsedUrl(text)) found.add(fileOf(text));
   return [...found].filter((path) => path !== '' && path.length <= MAX_PATH_LENGTH);
 };
 

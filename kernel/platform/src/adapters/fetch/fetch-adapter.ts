@@ -7,7 +7,7 @@
  * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
  */
 import { Readable } from 'node:stream';
-import { type FetchInit, type FetchResponse, isHostGranted, isSvcError, type SecretRef, targetOf } from '@svc/api';
+import { type FetchInit, type FetchResponse, isHostGranted, isSvcError, type SecretRef, targetOf, parsedUrl } from '@svc/api';
 import type { Agent, Dispatcher } from 'undici';
 import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
@@ -176,8 +176,8 @@ const pinnedLookup =
 const isStreamed = (body: FetchInit['body']): boolean => body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
 
 const parseUrl = (text: string): URL => {
-  if (!URL.canParse(text)) throw fetchErrors.bad_url('it is not a URL');
-  const url = new URL(text);
+  const url = parsedUrl(text);
+  if (!url) throw fetchErrors.bad_url('it is not a URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
   if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it contains a user name or password');
   if (readHost(url.hostname) === undefined) throw fetchErrors.bad_url('its host is not a host name or address');
@@ -264,8 +264,9 @@ const refusal = async ({ deps }: AdapterState, text: string, resolveHost: Resolv
 const redirectOf = ({ status, headers }: Head, from: URL): URL | undefined => {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
-  if (!URL.canParse(location, from.href)) throw fetchErrors.bad_url(`${from.host} redirects to something that is not a URL`);
-  return parseUrl(new URL(location, from).href);
+  const next = parsedUrl(location, from);
+  if (!next) throw fetchErrors.bad_url(`${from.host} redirects to something that is not a URL`);
+  return parseUrl(next.href);
 };
 
 interface Hop {

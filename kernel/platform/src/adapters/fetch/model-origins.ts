@@ -4,7 +4,7 @@
  * O1  A URL is allowed when its origin is that of a base URL and its path is that path or lies below it.
  * O2  An entry stands until it is taken back, or the generation that made it stops.
  */
-import type { Disposable } from '@svc/api';
+import { type Disposable, parsedUrl } from '@svc/api';
 import { fetchErrors } from '../errors.js';
 
 /** More base URLs than a daemon has providers. */
@@ -43,8 +43,8 @@ export const createModelOrigins = (): ModelOrigins => {
 
 /** The path without slashes at its end: `` covers everything of its origin. */
 const parse = (baseUrl: string): { origin: string; path: string } => {
-  if (!URL.canParse(baseUrl)) throw fetchErrors.bad_url('it is not a URL');
-  const url = new URL(baseUrl);
+  const url = parsedUrl(baseUrl);
+  if (!url) throw fetchErrors.bad_url('it is not a URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
   if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it contains a user name or password');
   return { origin: url.origin, path: url.pathname.replace(/(?<!\/)\/+$/, '') };

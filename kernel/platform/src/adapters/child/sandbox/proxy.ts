@@ -10,7 +10,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isHostGranted, isSvcError } from '@svc/api';
+import { isHostGranted, isSvcError, parsedUrl } from '@svc/api';
 import { canonicalHost } from '../../address-policy.js';
 import { publicAddresses, type ResolvedAddress, type ResolveHost } from '../../resolved-address.js';
 
@@ -94,7 +94,7 @@ const whyNot = ({ terms }: Lines, host: string, error: unknown): string => {
 };
 
 const tunnel = async (lines: Lines, where: string, socket: Socket, head: Buffer): Promise<void> => {
-  const url = /^[^/?#@\s]+:\d{1,5}$/.test(where) && URL.canParse(`http://${where}`) ? new URL(`http://${where}`) : undefined;
+  const url = /^[^/?#@\s]+:\d{1,5}$/.test(where) ? parsedUrl(`http://${where}`) : undefined;
   try {
     if (!url) throw new Error(`"${where.slice(0, 200)}" is not a host with a port`);
     const port = url.port || '80';
@@ -118,7 +118,7 @@ const tunnel = async (lines: Lines, where: string, socket: Socket, head: Buffer)
 };
 
 const pass = async (lines: Lines, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const url = URL.canParse(incoming.url ?? '') ? new URL(incoming.url ?? '') : undefined;
+  const url = parsedUrl(incoming.url ?? '');
   try {
     if (url?.protocol !== 'http:' || url.username !== '') throw new Error('only plain http addresses are supported here; use CONNECT for others');
     const port = url.port || '80';
