@@ -1,8 +1,10 @@
 /** `svc backup`: what takes long, what works without the daemon, and the schedule. The list and its deletion are data of the area. */
 import { type Action, bytesText, type Cli, type Command, confirm, EXIT, facts, type Outcome, restoreHere, usageFailure, verifyHere, watched } from '@svc/cli/area';
+import type { OutputOf } from '@svc/client';
 
 /** Many gigabytes on a slow disk. */
 const LONG_MS = 3_600_000;
+const POLL_MS = 250;
 
 interface ScheduleFlags {
   readonly everyHours?: string;
@@ -71,10 +73,32 @@ const restore = async (cli: Cli, file: string): Outcome => {
   if (cli.settings.daemonFile() === undefined) return restoreStopped(cli, file);
   if (file.includes('/')) throw usageFailure('A running daemon restores backups of its own folder only. Give the name of a backup, or stop the daemon first.');
   const daemon = await cli.daemon();
+  const before = (await daemon.call('listBackups')).last_restore?.at;
   const started = await watched(cli.out, 'Validating', daemon.call('restoreBackup', { body: { filename: file } }, { timeoutMs: LONG_MS }));
-  if (cli.json) cli.out.json(started);
-  else cli.out.line(`${cli.out.green('✓')} ${started.restored_files} files are valid. The daemon restarts with them now; svc backup list shows when it is back.`);
-  return EXIT.ok;
+  const ended = await watched(cli.out, 'Restoring', endOf(daemon, before));
+  const isRestored = ended.status === 'restored';
+  if (cli.json) cli.out.json({ ...started, ...ended });
+  else {
+    const said = isRestored
+      ? `${started.restored_files} files of ${started.manifest.created_at} are restored, and the daemon runs with them.`
+      : `The restored data did not start: ${ended.reason ?? 'the reason is in the log'}. The data of before is back.`;
+    cli.out.line(`${isRestored ? cli.out.green('✓') : cli.out.red('✗')} ${said}`);
+    if (isRestored && ended.safety_backup !== null) cli.out.line(`  What was there before: ${ended.safety_backup}`);
+  }
+  return isRestored ? EXIT.ok : EXIT.failed;
+};
+
+/** The daemon answers 503 while it restores, and for a moment nothing. */
+const endOf = async (daemon: Awaited<ReturnType<Cli['daemon']>>, before: string | undefined): Promise<NonNullable<OutputOf<'listBackups'>['last_restore']>> => {
+  for (const deadline = Date.now() + LONG_MS; ; ) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const found = await daemon.call('listBackups').catch((error: unknown) => {
+      if (Date.now() > deadline) throw error;
+    });
+    const last = found?.last_restore;
+    if (last && last.at !== before) return last;
+    if (Date.now() > deadline) throw new Error('The restore did not end within an hour. See svc backup list.');
+  }
 };
 
 const restoreStopped = async (cli: Cli, file: string): Outcome => {

@@ -1,10 +1,14 @@
 /** `svc backup` as a person types it, with and without the daemon. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { dirname, join } from 'node:path';
+import { until } from '@svc/test/clients/model-kernel';
+import { bootTestKernel, OPEN_RATE, releaseFile, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
+import { freePort } from '../../../kernel/cli/test/free-port.js';
 import { type Bench, createBench } from '../../../kernel/cli/test/program.js';
 
 describe('svc backup', function () {
@@ -75,5 +79,29 @@ describe('svc backup', function () {
     const refused = await svc('backup', 'restore', join(bench.home, 'backups', name), '--yes');
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.contain('already uses');
+  });
+
+  it('V2 restores beside a daemon that runs, and waits until it is back', async () => {
+    await stopTestKernels();
+    const port = await freePort();
+    const env = { SVC_PORT: String(port) };
+    const daemon = spawn(process.execPath, [join(dirname(releaseFile()), 'daemon/main.js')], { env: { PATH: process.env.PATH, HOME: bench.home, SVC_HOME: bench.home, ...env }, stdio: 'ignore' });
+    try {
+      await until(() =>
+        fetch(`http://127.0.0.1:${port}/api/ready`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ); // nobody listens yet
+      await fetch(`http://127.0.0.1:${port}/api/agents`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"later"}' });
+      const restored = await bench.run(['backup', 'restore', name, '--yes'], { env });
+      expect([restored.code, restored.stdout], restored.stderr).to.deep.include(0);
+      expect(restored.stdout).to.match(/files of \S+ are restored, and the daemon runs with them\.\n +What was there before: svc_backup_\d+_\d+_safety\.tar\.gz/);
+      const { agents: left } = (await (await fetch(`http://127.0.0.1:${port}/api/agents`)).json()) as { agents: Array<{ name: string }> };
+      expect(left.map((one) => one.name)).to.not.include('later');
+    } finally {
+      daemon.kill();
+      await once(daemon, 'exit');
+    }
   });
 });
