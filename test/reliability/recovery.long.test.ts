@@ -1,10 +1,10 @@
-/** 250 interrupted runs, and everything that comes in the way of their recovery. Prints the table of README.md. */
+/** Interrupted runs, and everything that comes in the way of their recovery. With RECOVERY_RUNS=250 it prints the table of README.md. */
 import { type PostgresCluster, startCluster } from '@svc/testing/postgres/cluster';
 import { expect } from 'chai';
 import { type PlannedModel, startPlannedModel } from '../crash/planned-model.js';
 import { recoverFrom, recoveryTable, type Trial, WAYS_TO_RECOVER } from './recovery.js';
 
-const RUNS = Number(process.env.RECOVERY_RUNS ?? 250);
+const RUNS = Number(process.env.RECOVERY_RUNS ?? 100);
 
 describe(`${RUNS} interrupted runs`, function () {
   this.timeout(900_000);

@@ -8,8 +8,8 @@ import { OPEN_RATE, releaseFile, TestHttp } from '@svc/testing';
 import { until } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 
-const KILLS = 16;
-const STEP_MS = 120;
+const KILLS = 8;
+const STEP_MS = 240;
 
 describe('a restore that is killed', function () {
   this.timeout(300_000);

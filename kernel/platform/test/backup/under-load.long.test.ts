@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { backUpUnderLoad } from './under-load.js';
 
-describe('a hundred backups under load', function () {
+const BACKUPS = Number(process.env.BACKUPS ?? 40);
+
+describe(`${BACKUPS} backups under load`, function () {
   this.timeout(600_000);
   it('C1 are each an exact prefix of what was acknowledged', async () => {
-    expect(await backUpUnderLoad(100)).to.be.greaterThan(1_000);
+    expect(await backUpUnderLoad(BACKUPS)).to.be.greaterThan(BACKUPS * 10);
   });
 });
