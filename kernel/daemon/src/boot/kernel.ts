@@ -16,7 +16,7 @@ import type { Address } from './address.js';
 import type { Ground } from './ground.js';
 import type { OpenParts } from './parts.js';
 import { tapSecurity } from './security-probes.js';
-import { extensionSettings, requiredSecurity } from './start-rules.js';
+import { intentSources, requiredSecurity } from './start-rules.js';
 import { createLifecycle } from './wiring.js';
 
 const RESTORE_DELAY_MS = 100;
@@ -138,7 +138,7 @@ const lifecycleOf = (
     forgiven: thirdParties.forgive,
     // A new build may bring settings of its own.
     adopted: async () => void (await config.reload()),
-    intents: () => ({ choices: choices.all(), ...extensionSettings(config), preset: { name: preset.name, ...preset.preset } }),
+    intents: () => intentSources(choices.all(), config, preset),
   });
 };
 

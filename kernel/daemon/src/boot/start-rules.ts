@@ -1,6 +1,6 @@
 /** What the composition root reads from settings, environment and release. */
 import type { JsonSchema } from '@svc/api';
-import { derivedFrom, type Installed, type InstalledStore, type Lifecycle } from '@svc/core';
+import { derivedFrom, type Installed, type InstalledStore, type IntentSources, type Lifecycle } from '@svc/core';
 import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import type { Admission } from '@svc/platform/http/callers/admission';
 import type { Preset, Release } from '../release.js';
@@ -45,7 +45,14 @@ export function presetOf(release: Release, config: { get(section: string): unkno
   return { name, preset: release.presets[name] ?? EMPTY_PRESET };
 }
 
-export function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
+/** What decides whether an extension should run. */
+export const intentSources = (choices: ReadonlyMap<string, boolean>, config: { get(section: string): unknown }, { name, preset }: { name: string; preset: Preset }): IntentSources => ({
+  choices,
+  ...extensionSettings(config),
+  preset: { name, ...preset },
+});
+
+function extensionSettings(config: { get(section: string): unknown }): { configEnable: readonly string[]; configDisable: readonly string[] } {
   const { enable, disable } = settingsOf(config, 'extensions');
   return { configEnable: enable, configDisable: disable };
 }

@@ -15,7 +15,7 @@ import type { Home } from '@svc/platform/config/home';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
 import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
 import type { Storage } from '@svc/platform/storage/storage';
-import { extensionSettings, presetOf } from '../boot/start-rules.js';
+import { intentSources, presetOf } from '../boot/start-rules.js';
 import { daemonErrors } from '../errors.js';
 import type { Release } from '../release.js';
 import { type LocalSettings, withStorage } from './local-storage.js';
@@ -82,8 +82,7 @@ export const storeFact = ({ home, release, settings }: LocalPlace, url: string |
   withStorage(home, url, async (storage, clock) => {
     await storage.migrate(kernelTables, kernelMigrations);
     const db = storage.dbFor(kernelTables);
-    const { name, preset } = presetOf(release, settings);
-    const sources = { choices: (await openChoices(db, clock)).all, ...extensionSettings(settings), preset: { name, ...preset } };
+    const sources = intentSources((await openChoices(db, clock)).all, settings, presetOf(release, settings));
     await db.commit(localFact({ storage, clock }, release, sources, act, outcome));
   });
 

@@ -14,7 +14,7 @@ import { databaseUrlOf } from '@svc/platform/config/start-settings';
 import { type HomeLock, lockHome } from '@svc/platform/process/home-lock';
 import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
 import type { Storage } from '@svc/platform/storage/storage';
-import { extensionSettings, presetOf, requiredSecurity } from '../boot/start-rules.js';
+import { intentSources, presetOf, requiredSecurity } from '../boot/start-rules.js';
 import { daemonErrors } from '../errors.js';
 import { type Release, readRelease } from '../release.js';
 import { localFact } from './local-audit.js';
@@ -68,10 +68,10 @@ async function lockUnlessBeside(home: Home, isBeside: boolean): Promise<HomeLock
 }
 
 async function decide({ action, agrees, id }: LocalChange, config: LocalSettings, release: Release, place: { storage: Storage; clock: Clock }): Promise<LocalOutcome> {
-  const { name, preset } = presetOf(release, config);
+  const preset = presetOf(release, config);
   const choices = await openChoices(place.storage.dbFor(kernelTables), place.clock);
-  const sources: IntentSources = { choices: choices.all, ...extensionSettings(config), preset: { name, ...preset } };
-  const plan = withConsequences(planOf(action, id, release, sources), { installed: release.extensions, required: requiredSecurity(preset, config) });
+  const sources = intentSources(choices.all, config, preset);
+  const plan = withConsequences(planOf(action, id, release, sources), { installed: release.extensions, required: requiredSecurity(preset.preset, config) });
   const isWanted = wanted(action, id, sources);
   if (!(await agrees(plan))) return { plan, isWritten: false, isWanted };
   const act = { type: `extension_${DONE[action]}`, command: `svc ext ${action}`, name: id };

@@ -4,7 +4,6 @@
  */
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import * as api from '@svc/api';
-import { atomicWrite } from '@svc/platform/adapters/files/atomic-write';
 import { declaredMigrations } from '@svc/isolation/broker/declared';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
@@ -13,7 +12,7 @@ import { databaseUrlOf } from '@svc/platform/config/start-settings';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { lockHome } from '@svc/platform/process/home-lock';
 import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
-import { type Identity, identityProblemOf, markOf, type MovedOwner, type MoveEnd, moveErrors, type MoveProgress, moveStorage, openEnd, previewMove } from '@svc/platform/storage/move';
+import { identityProblemOf, noteIdentity, markOf, type MovedOwner, type MoveEnd, moveErrors, type MoveProgress, moveStorage, openEnd, previewMove } from '@svc/platform/storage/move';
 import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { type Release, readRelease } from '../release.js';
 import { storeFact } from './local-audit.js';
@@ -115,7 +114,7 @@ const carryOut = async (move: LocalMove, home: Home, { owners, source, url }: Ca
         return target;
       },
     });
-    if (identity) await noteIdentity(file, identity);
+    if (identity) await noteIdentity(identityFileOf(file), identity);
     return { from: source.place, to: target.place, url, tables, isResumed, setAside };
   } finally {
     await target.close();
@@ -136,9 +135,6 @@ const putAside = async (file: string): Promise<string> => {
   }
   return aside;
 };
-
-/** What the next start compares the database with. */
-const noteIdentity = (file: string, identity: Identity): Promise<void> => atomicWrite(identityFileOf(file), `${JSON.stringify(identity)}\n`, { modeWhenNew: 0o600 });
 
 const targetUrl = (text: string): string | undefined => {
   if (text === 'sqlite') return undefined;

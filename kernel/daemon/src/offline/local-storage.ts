@@ -1,7 +1,6 @@
 /** The database and the settings of a home, for whoever works on it without a daemon. */
 import { mkdir, readFile } from 'node:fs/promises';
-import type { Clock } from '@svc/api';
-import { AuditRecorded } from '@svc/api';
+import { AuditRecorded, type Clock } from '@svc/api';
 import { systemClock } from '@svc/platform/clock/clock';
 import { aliasesOf, allClaims } from '@svc/platform/config/claims';
 import { readEnvLayer } from '@svc/platform/config/environment/env-layer';

@@ -1,5 +1,5 @@
 /** Moving all data of a database into another one, and looking at a database from outside. */
-export { type Identity, identityProblemOf } from '../contract/migrations/identity.js';
+export { identityProblemOf, noteIdentity } from '../contract/migrations/identity.js';
 export type { MoveProgress } from './copy-tables.js';
 export { moveErrors } from './errors.js';
 export { FORGET_MARK } from './marks.js';

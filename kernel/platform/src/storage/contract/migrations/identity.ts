@@ -61,7 +61,7 @@ export const openIdentity = async ({ file, place, row }: OpenIdentity): Promise<
     },
     advance: async () => {
       await row.advance();
-      await write(file, await row.read());
+      await noteIdentity(file, await row.read());
     },
     foundOlder: async (log, inTurn) => {
       problem ??= `${place} is an older copy of itself: the server came back without messages that were accepted, and actions since then may be repeated.`;
@@ -71,7 +71,7 @@ export const openIdentity = async ({ file, place, row }: OpenIdentity): Promise<
           const [inRow, inFile] = await Promise.all([row.read(), readNoted(file)]);
           const mark = Math.max(inRow?.mark ?? 0, typeof inFile === 'object' ? inFile.mark : 0);
           // Further than the copy is: the next start says it, too (I2).
-          if (inRow) await write(file, { id: inRow.id, mark: mark + 1 });
+          if (inRow) await noteIdentity(file, { id: inRow.id, mark: mark + 1 });
         });
       } catch (error) {
         log.warn('That the database is older could not be noted for the next start.', { file, error });
@@ -80,7 +80,8 @@ export const openIdentity = async ({ file, place, row }: OpenIdentity): Promise<
   };
 };
 
-const write = (file: string, identity: Identity | undefined): Promise<void> => atomicWrite(file, `${JSON.stringify(identity)}\n`, { modeWhenNew: 0o600 });
+/** What the next start compares the database with. */
+export const noteIdentity = (file: string, identity: Identity | undefined): Promise<void> => atomicWrite(file, `${JSON.stringify(identity)}\n`, { modeWhenNew: 0o600 });
 
 /** What does not fit, of a database that is only looked at. `query` answers a SELECT. */
 export const identityProblemOf = async (file: string, place: string, query: (sql: string) => Promise<readonly DriverRow[]>): Promise<string | undefined> =>
