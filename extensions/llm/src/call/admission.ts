@@ -24,6 +24,8 @@ export interface Asking {
 export type Admission = { readonly key: NamedKey } | { readonly key?: undefined; readonly failure: ModelFailure };
 
 const NO_KEY: NamedKey = { name: '', ref: null };
+const keyNamed = (keys: readonly NamedKey[], name: string | undefined): NamedKey => keys.find((key) => key.name === name) ?? NO_KEY;
+
 /** A person sees waits from this length. */
 const SHOWN_MS = 500;
 
@@ -37,7 +39,7 @@ export const admit = (deps: AdmissionDeps, asking: Asking): AtOnce<Admission> =>
   const { provider, model, keys } = asking;
   const names = keys.map(({ name }) => name);
   const chosen = deps.health.choose(provider, model, names);
-  return 'key' in chosen ? { key: keys.find(({ name }) => name === chosen.key) ?? NO_KEY } : admitLater(deps, asking, names);
+  return 'key' in chosen ? { key: keyNamed(keys, chosen.key) } : admitLater(deps, asking, names);
 };
 
 /** Waits while that is worth it: not where another model can be asked. A key that needs a person is tried where no other model is left. */
@@ -46,11 +48,11 @@ const admitLater = async (deps: AdmissionDeps, asking: Asking, names: readonly s
   const mostMs = asking.hasNextModel ? LONG_HINT_MS : config.max_wait_ms;
   for (let waitedMs = 0; ; ) {
     const chosen = deps.health.choose(provider, model, names);
-    if ('key' in chosen) return { key: keys.find(({ name }) => name === chosen.key) ?? NO_KEY };
+    if ('key' in chosen) return { key: keyNamed(keys, chosen.key) };
     const { inMs, trouble } = chosen;
     const needsPerson = trouble.kind === 'refused' || trouble.kind === 'out_of_credit';
     // People repair it at the provider, too, and whoever writes again wants it tried.
-    if (needsPerson && !asking.hasNextModel) return { key: keys.find(({ name }) => name === trouble.key) ?? NO_KEY };
+    if (needsPerson && !asking.hasNextModel) return { key: keyNamed(keys, trouble.key) };
     if (needsPerson || waitedMs + inMs > mostMs || inMs >= asking.endsAt - deps.clock.mono()) return { failure: known(trouble, inMs) };
     if (inMs >= SHOWN_MS) asking.onWait?.({ retry: 0, of: config.max_retries, ms: Math.round(inMs), why: CLASSES[trouble.kind], provider });
     const cancelled = await sleep(deps.clock, Math.ceil(inMs), signal);
