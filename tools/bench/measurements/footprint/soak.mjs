@@ -10,10 +10,9 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
-import sqlite3 from 'sqlite3';
 import { inRoot } from '../../../build/paths.mjs';
 import { makeAgents, makeHome, startDaemon, startServer } from '../../daemon.mjs';
+import { openReader } from '../../databases.mjs';
 import { median, megabytes, milliseconds, percentile, round, slopeWithInterval } from '../../figures.mjs';
 import { startNode } from '../../processes.mjs';
 import { watchLag } from '../../programs/preloaded/probe.mjs';
@@ -45,14 +44,13 @@ const fileBytes = (file) =>
     () => 0,
   );
 
-/** The tables that grew most, by the rows that each has more. */
-const rowsOf = async (file) => {
-  const db = new sqlite3.Database(file, sqlite3.OPEN_READONLY);
-  const all = promisify(db.all.bind(db));
-  const tables = await all("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
+/** Rows by table. */
+const rowsOf = async (home) => {
+  const { ask, close } = await openReader(home);
+  const tables = await ask("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
   const counts = {};
-  for (const { name } of tables) counts[name] = (await all(`SELECT count(*) AS n FROM "${name}"`))[0].n;
-  await promisify(db.close.bind(db))();
+  for (const { name } of tables) counts[name] = (await ask(`SELECT count(*) AS n FROM "${name}"`))[0].n;
+  await close();
   return counts;
 };
 
@@ -149,12 +147,12 @@ export const run = async ({ isQuick }) => {
   try {
     const agents = await makeAgents(daemon.url, QUICK_AGENTS + SLOW_AGENTS, (index) => (index < QUICK_AGENTS ? {} : { model: { provider: 'groq', model: 'llama-3.3-70b-versatile' } }));
     const data = path.join(home.home, 'data');
-    const before = await rowsOf(path.join(data, 'svc.db'));
+    const before = await rowsOf(home.home);
     const client = startNode([inRoot('tools/bench/programs/clients/soak-client.mjs'), JSON.stringify({ origin: daemon.url, quick: agents.slice(0, QUICK_AGENTS), slow: agents.slice(QUICK_AGENTS), rates: RATES })]);
     const samples = await sampleUntil(probe, data, plan, process.env.SOAK_SNAPSHOTS);
     process.kill(client.pid, 'SIGTERM');
     const load = JSON.parse(await client.line());
-    const after = await rowsOf(path.join(data, 'svc.db'));
+    const after = await rowsOf(home.home);
     const grown = Object.fromEntries(Object.entries(after).flatMap(([table, count]) => (count > (before[table] ?? 0) ? [[table, count - (before[table] ?? 0)]] : [])));
     return { rows: tableOf({ samples, load, grown, minutes: plan.minutes, isQuick: plan.minutes < FULL.minutes }), raw: { samples, load: { ...load, latencies: undefined }, after } };
   } finally {
