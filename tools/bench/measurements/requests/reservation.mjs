@@ -7,7 +7,7 @@ import { DIST, inRoot } from '../../../build/paths.mjs';
 import { readManifest, runtimeTargets } from '../../../build/targets.mjs';
 import { median, milliseconds, round } from '../../figures.mjs';
 import { figureOf } from '../../load.mjs';
-import { against } from '../../ratios.mjs';
+import { besides } from '../../ratios.mjs';
 import { compareVariants } from '../../variants.mjs';
 
 const CLIENTS = 32;
@@ -50,13 +50,13 @@ const releaseWithout = async () => {
 };
 
 export const run = async ({ isQuick }) => {
-  const plan = isQuick ? { clients: CLIENTS, windows: 5, seconds: 2, warmUpSeconds: 5 } : { clients: CLIENTS, windows: 11, seconds: 4, warmUpSeconds: 12 };
+  const plan = isQuick ? { clients: CLIENTS, windows: 4, seconds: 2, warmUpSeconds: 4 } : { clients: CLIENTS, windows: 9, seconds: 3, warmUpSeconds: 10 };
   const release = await releaseWithout();
   try {
     const seen = await compareVariants({ releaseFile: release.releaseFile }, plan);
     const rowOf = (what, field, whole, without, show, method) => {
       const [product, floor] = [figureOf(seen, field)[whole], figureOf(seen, field)[without]];
-      const ratio = against(product, floor, 'lower');
+      const ratio = besides(product, floor, 'lower');
       const share = (1 - 1 / ratio.ratioValue) * 100;
       return {
         what: `reservation and settlement, share of ${what}`,
@@ -67,7 +67,7 @@ export const run = async ({ isQuick }) => {
         method: `${show(median(product))} against ${show(median(floor))} without; ${method}`,
       };
     };
-    const method = `median of ${plan.windows} windows of ${plan.seconds} s in turn, no limit set; without: no ceiling is calculated, no row reserved and none emptied, usage is stored as ever`;
+    const method = `median ratio of ${plan.windows} pairs of windows of ${plan.seconds} s, no limit set; without: no ceiling is calculated, no row reserved and none emptied, usage is stored as ever`;
     return {
       rows: [
         rowOf('CPU of a message', 'cpuMsPerRequest', 'whole', 'without', (ms) => `${round(ms)} ms`, `${CLIENTS} clients, ${method}`),
