@@ -30,6 +30,7 @@ describe('templates', () => {
     expect([total, skipped]).to.deep.equal([32, []]);
     expect(templates.map(({ name }: { name: string }) => name)).to.have.members(EXPECTED);
     const prompts = new Set<string>();
+    expect(templates[0].path).to.equal(null);
     for (const { name, description } of templates) {
       const detail = await named(name);
       expect(detail).to.deep.include({ name, description, source: 'shipped' });
@@ -107,6 +108,7 @@ describe('templates', () => {
     await mkdir(join(kernel.home, 'templates', 'folder.toml'));
     await symlink('/etc/passwd', join(kernel.home, 'templates', 'link.toml'));
     const { templates, skipped } = await list();
+    expect(templates.find(({ source }: { source: string }) => source === 'home').path).to.match(/^templates\/.+\.toml$/);
     expect(templates).to.have.length(33);
     expect(skipped.map((one: { file: string }) => one.file)).to.have.members(['broken', 'wrong', 'binary', 'large', 'no name'].map((name) => `templates/${name}.toml`));
     expect(skipped.find((one: { file: string }) => one.file.includes('wrong')).error).to.contain('descripton');
