@@ -3,7 +3,7 @@
  * Time stands still: nothing is polled, so what one hears of the other came over the bus.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock, virtualClock } from '@svc/platform/clock/clock';
 import { createRoughBus, stopTestKernels, TestHttp } from '@svc/testing';
@@ -50,6 +50,11 @@ for (const carrier of ['LISTEN and NOTIFY', 'NATS'])
       await nats?.close();
     });
 
+    const stored = ({ kernel }: Replica) =>
+      kernel.daemon.parts.storage
+        .dbFor({ id: 'auth', tables: ['revoked_keys'], isPlatform: true })
+        .system('a test')
+        .select({ from: 'revoked_keys', limit: 10 });
     const settingAt = async ({ kernel }: Replica, section: string, key: string): Promise<unknown> => (kernel.daemon.parts.config.get(section) as Record<string, unknown>)[key];
     const fileOf = ({ kernel }: Replica): Promise<string> => readFile(join(kernel.home, 'config.toml'), 'utf8');
     const set = ({ kernel }: Replica, path: string, value: unknown) => kernel.http.expect(200, 'POST', '/api/config/set', { path, value });
@@ -87,6 +92,38 @@ for (const carrier of ['LISTEN and NOTIFY', 'NATS'])
       await at.expect(200, 'POST', '/auth/logout', undefined, headers(at));
       expect(await chat.closed()).to.equal(4401);
       expect((await elsewhere.get('/api/agents', headers(elsewhere))).status).to.equal(401);
+    });
+
+    it('refuse a key in both that was taken out of the file of one, close what it holds open, and take it again when it is put back', async () => {
+      const [key, other] = ['eve-key-0', 'eve-key-1'];
+      const person = (name: string, own: string) => `[[users]]\nname = "${name}"\nrole = "admin"\napi_key_hash = "sha256:${createHash('sha256').update(own).digest('hex')}"\n`;
+      // Files are looked at by the clock.
+      const soon = (holds: () => Promise<boolean>) =>
+        until(async () => {
+          await clock.advance(100);
+          return holds();
+        });
+      const before = await Promise.all([fileOf(a), fileOf(b)]);
+      const write = ({ kernel }: Replica, text: string) => writeFile(join(kernel.home, 'config.toml'), text);
+      const status = async ({ kernel }: Replica, as: string) => (await kernel.as(as).get('/api/agents')).status;
+      await Promise.all([write(a, `${before[0]}\n${person('eve', key)}${person('eve', other)}`), write(b, `${before[1]}\n${person('eve', key)}${person('eve', other)}`)]);
+      await soon(async () => (await status(a, key)) === 200 && (await status(b, key)) === 200);
+      const chat = await openChat(b.kernel.url, two.agent.id, { headers: { authorization: `Bearer ${key}` } });
+
+      await write(a, `${before[0]}\n${person('eve', other)}`);
+      await soon(async () => (await status(a, key)) === 401);
+      await soon(async () => (await status(b, key)) === 401);
+      expect(await chat.closed()).to.equal(4401);
+      expect([await status(a, other), await status(b, other)]).to.deep.equal([200, 200]);
+      const { doctor } = (await b.kernel.http.expect(200, 'GET', '/api/health/detail')).body;
+      expect(doctor.find(({ check }: { check: string }) => check === 'RevokedKeyCheck')?.message).to.contain('(eve)');
+      expect(JSON.stringify(await stored(a))).not.to.contain(key);
+
+      await write(a, `${before[0]}\n${person('eve', key)}`);
+      await soon(async () => (await status(a, key)) === 200 && (await status(b, key)) === 200);
+      expect([await status(a, other), await status(b, other)]).to.deep.equal([401, 401]);
+      await Promise.all([write(a, before[0]), write(b, before[1])]);
+      await soon(async () => (await status(b, key)) === 401);
     });
 
     it('go on with a run of one when the other is told to approve what it waits for', async () => {
