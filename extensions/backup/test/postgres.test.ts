@@ -13,6 +13,7 @@ import { type PostgresCluster, sharedCluster } from '@svc/testing/postgres/clust
 import { until } from '@svc/test/clients/model-kernel';
 import { keyOf, person } from '@svc/test/page/callers';
 import { expect } from 'chai';
+import { scheduleTurns, Turns } from '../src/turns.js';
 
 const CANARY = 'sk-canary-0123456789abcdef';
 
@@ -148,6 +149,16 @@ describe('backups on PostgreSQL', function () {
       // Both at the same time: each makes a backup of its own.
       const make = async (one: TestKernel): Promise<boolean> => existsSync(join(one.home, 'backups', (await one.http.expect(200, 'POST', '/api/backup')).body.filename));
       expect(await Promise.all([make(kernel), make(second)])).to.deep.equal([true, true]);
+      // One of them makes the backup of the schedule.
+      const take = ({ daemon }: TestKernel) => scheduleTurns(daemon.parts.storage.dbFor({ id: 'backup', tables: [Turns.name] })).change;
+      for (const [seen, next] of [
+        [undefined, { done_at: 0, busy_until: 9 }],
+        [
+          { done_at: 0, busy_until: 9 },
+          { done_at: 5, busy_until: 0 },
+        ],
+      ] as const)
+        expect((await Promise.all([kernel, second].map((one) => take(one)(seen, next)))).sort()).to.deep.equal([false, true]);
     } finally {
       await second.stop();
     }
