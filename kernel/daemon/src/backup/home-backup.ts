@@ -3,6 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Ids } from '@svc/api';
+import type { Packing, Pause } from '@svc/platform/backup/archive-writer';
 import { backupPath, backupsFolder, type BackupCause } from '@svc/platform/backup/backups-folder';
 import { type BackedDatabase, type BackupStep, createBackup, type CreateBackup, type CreatedBackup, fileDatabase } from '@svc/platform/backup/create-backup';
 import { backupErrors } from '@svc/platform/backup/errors';
@@ -50,7 +51,7 @@ export interface BackUp {
 
 export const backUpHome = ({ claims, clock, home, ids, server, version }: BackupHome, { cause, live, onStep, signal }: BackUp): Promise<CreatedBackup> => {
   // In real time, whatever the clock says.
-  const packing = { ...(live ? { pause: (ms: number) => sleep(ms) } : {}), ...(signal ? { signal } : {}) };
+  const packing: Packing = { ...(live ? { pause: (ms: number) => sleep(ms) } : {}), ...(signal ? { signal } : {}) };
   return createBackup({
     ...packing,
     ...(onStep ? { onStep } : {}),
@@ -59,12 +60,12 @@ export const backUpHome = ({ claims, clock, home, ids, server, version }: Backup
     cause,
     now: clock.iso(),
     id: ids.hex(6),
-    database: server ? serverDatabase({ ...packing, url: server.url, owners: () => server.owners(home) }) : fileOf(databaseFileOf(home.dataDir), live?.saveTo),
+    database: server ? serverDatabase({ ...packing, url: server.url, owners: () => server.owners(home) }) : fileOf(databaseFileOf(home.dataDir), live?.saveTo, packing.pause),
     configText: () => configWithoutSecrets(home, claims()),
   });
 };
 
-const fileOf = (file: string, saveTo: Storage['saveTo']): BackedDatabase => fileDatabase(file, saveTo ?? ((copy) => saveStopped(file, copy)));
+const fileOf = (file: string, saveTo: Storage['saveTo'], pause: Pause | undefined): BackedDatabase => fileDatabase(file, (copy) => (saveTo ? saveTo(copy, pause) : saveStopped(file, copy)));
 
 const saveStopped = async (file: string, copy: string): Promise<Readonly<Record<string, number>>> => {
   await saveCopy(file, copy);

@@ -29,9 +29,9 @@ export interface CreateBackup {
   /** config.toml without its secrets, and what was left out; undefined where there is none. Without a text, the file stays out. */
   configText(): Promise<{ readonly text: string | undefined; readonly leftOut: readonly string[] } | undefined>;
   /** Beside a daemon that works: lets it work. */
-  readonly pause?: Pause;
+  readonly pause?: Pause | undefined;
   readonly onStep?: (step: BackupStep) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface BackedDatabase {
@@ -101,7 +101,7 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
     left_out: [...(config?.leftOut ?? []), ...leftOut, ...found.leftOut],
   };
   const archive = join(partial, 'archive');
-  await joinArchive(archive, manifest, body, signal);
+  await joinArchive(archive, manifest, body, { pause: options.pause, signal });
   const filename = await publish(options, archive, folder);
   const path = join(folder, filename);
   return { filename, path, sizeBytes: (await stat(path)).size, manifest };

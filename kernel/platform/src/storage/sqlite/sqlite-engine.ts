@@ -51,8 +51,8 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     migrate: (names, pending) => migrate(migrations, names, pending),
     drop: (names) => dropTables(migrations, names),
     kept,
-    saveTo: async (copy) => {
-      await saveCopy(file, copy);
+    saveTo: async (copy, pause) => {
+      await saveCopy(file, copy, pause);
       // While the copy was read, the WAL could only grow.
       await queue.exclusive(() => checkpoint(connection));
       return countTableRows(copy);
