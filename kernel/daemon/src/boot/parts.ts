@@ -116,6 +116,7 @@ const openStorage = ({ config, databaseUrl, durable, factories, home, log, optio
   factories.openStorage({
     file: databaseFileOf(home.dataDir),
     url: databaseUrl,
+    isRestored: options.isRestored,
     clock: options.clock,
     now: options.isClockGiven ? options.clock.now : undefined,
     log: log.logger('storage'),
