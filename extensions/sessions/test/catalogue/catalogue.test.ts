@@ -164,7 +164,9 @@ describeOnEngines('the catalogue', (engine) => {
     const timers = new Map<string, { ms: number; fn: () => Promise<void> }>();
     const both: Catalogue[] = [];
     const daemon = (self: string): Catalogue => {
-      const tell = (): void => both.forEach((other) => other.heardFrom(self));
+      const tell = (): void => {
+        for (const one of both) one.heardFrom(self);
+      };
       const later = (ms: number, fn: () => Promise<void>): void => void timers.set(self, { ms, fn });
       return createCatalogue({ self, tell, mono: () => nowMs, store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries: sessions.entries, later, log: silent });
     };
