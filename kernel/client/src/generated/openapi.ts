@@ -5452,6 +5452,23 @@ export interface components {
             input_cost_per_m: number;
             /** @description The same by its other name */
             output_cost_per_m: number;
+            /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+            cache_read_cost_per_1m?: number;
+            /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+            cache_write_cost_per_1m?: number;
+            /** @description Prices of long requests, in the order of `above_input_tokens` */
+            context_tiers?: {
+                /** @description These prices are for all tokens of a request with more input tokens than this */
+                above_input_tokens: number;
+                /** @description USD per million tokens */
+                input_cost_per_1m: number;
+                /** @description USD per million tokens */
+                output_cost_per_1m: number;
+                /** @description By default, the price of input in this tier */
+                cache_read_cost_per_1m?: number;
+                /** @description By default, the price of input in this tier */
+                cache_write_cost_per_1m?: number;
+            }[];
             /** @description Whether its price is known. If not, budgets use a typical price (1 in, 3 out), or nothing for a provider that needs no key */
             pricing_known: boolean;
             supports_tools: boolean;
@@ -5909,8 +5926,8 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
-            /** @description Sessions have no model. Set the agent's model instead */
-            model_override: null;
+            /** @description Always null: sessions have no model. Set the agent's model instead */
+            model_override: string | null;
             messages: components["schemas"]["RawMessage"][];
         };
         SessionBranch: {
@@ -6438,11 +6455,17 @@ export interface components {
                     /** @constant */
                     role: "assistant";
                     content: string;
-                    refusal: null;
+                    refusal: string | null;
                 };
                 /** @description `stop`, `length` or `content_filter` */
                 finish_reason: string;
-                logprobs: null;
+                /** @description Always null */
+                logprobs: {
+                    content: {
+                        token: string;
+                        logprob: number;
+                    }[];
+                } | null;
             }[];
             usage: components["schemas"]["ChatUsage"];
         };
@@ -12156,6 +12179,23 @@ export interface operations {
                     input_cost_per_1m?: number;
                     /** @description USD per million tokens */
                     output_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+                    cache_read_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+                    cache_write_cost_per_1m?: number;
+                    /** @description Prices of long requests, in the order of `above_input_tokens` */
+                    context_tiers?: {
+                        /** @description These prices are for all tokens of a request with more input tokens than this */
+                        above_input_tokens: number;
+                        /** @description USD per million tokens */
+                        input_cost_per_1m: number;
+                        /** @description USD per million tokens */
+                        output_cost_per_1m: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_read_cost_per_1m?: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_write_cost_per_1m?: number;
+                    }[];
                     /** @description The same by its other name */
                     input_cost_per_m?: number;
                     /** @description The same by its other name */
@@ -14835,7 +14875,7 @@ export interface operations {
                                 message: string;
                                 type: string;
                                 code: string;
-                                param: null;
+                                param: string | null;
                             };
                         } | "[DONE]";
                     }[];

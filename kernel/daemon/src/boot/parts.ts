@@ -57,6 +57,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     nowSql: storage.nowSql,
     soleWriter,
     predecessor,
+    patienceMs: () => settingsOf(config, 'journal').save_patience_secs * 1_000,
   });
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
