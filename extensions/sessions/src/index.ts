@@ -176,10 +176,10 @@ const openCatalogue = (ctx: ExtensionContext, { entries }: Pick<SessionStore, 'e
     later,
     mono: ctx.clock.mono,
     self,
-    tell: () => ctx.events.publish(EntriesRead, { by: self }),
+    notify: () => ctx.events.publish(EntriesRead, { by: self }),
     log: ctx.log,
   });
-  ctx.events.on(EntriesRead, ({ by }) => catalogue.heardFrom(by));
+  ctx.events.on(EntriesRead, ({ by }) => catalogue.receivedFrom(by));
   return catalogue;
 };
 

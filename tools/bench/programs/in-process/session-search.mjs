@@ -42,7 +42,7 @@ const db = storage.dbFor(owner);
 const entries = (sessionId, after, limit) => db.system('bench').select({ from: 'entries', where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
 const catalogue = createCatalogue({
   self: 'bench',
-  tell: () => undefined,
+  notify: () => undefined,
   mono: () => performance.now(),
   store: createCatalogueStore(db),
   commit: (writes) => db.commit(writes),
