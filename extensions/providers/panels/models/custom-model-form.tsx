@@ -31,7 +31,11 @@ const numbered = <K extends string>(name: K, text: string): Partial<Record<K, nu
 const furtherOf = (given: Partial<Model>, draft: Draft): Pick<Model, 'cache_read_cost_per_1m' | 'cache_write_cost_per_1m' | 'context_tiers'> => {
   if (draft.input.trim() === '' || draft.output.trim() === '') return {};
   const { cache_read_cost_per_1m, cache_write_cost_per_1m, context_tiers } = given;
-  return { ...(cache_read_cost_per_1m === undefined ? {} : { cache_read_cost_per_1m }), ...(cache_write_cost_per_1m === undefined ? {} : { cache_write_cost_per_1m }), ...(context_tiers === undefined ? {} : { context_tiers }) };
+  return {
+    ...(cache_read_cost_per_1m === undefined ? {} : { cache_read_cost_per_1m }),
+    ...(cache_write_cost_per_1m === undefined ? {} : { cache_write_cost_per_1m }),
+    ...(context_tiers === undefined ? {} : { context_tiers }),
+  };
 };
 
 const bodyOf = (given: Partial<Model>, draft: Draft, tools: boolean, vision: boolean): InputOf<'createCustomModel'>['body'] => ({
