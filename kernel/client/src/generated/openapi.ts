@@ -5926,8 +5926,8 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
-            /** @description Sessions have no model. Set the agent's model instead */
-            model_override: null;
+            /** @description Always null: sessions have no model. Set the agent's model instead */
+            model_override: string | null;
             messages: components["schemas"]["RawMessage"][];
         };
         SessionBranch: {
@@ -6455,11 +6455,17 @@ export interface components {
                     /** @constant */
                     role: "assistant";
                     content: string;
-                    refusal: null;
+                    refusal: string | null;
                 };
                 /** @description `stop`, `length` or `content_filter` */
                 finish_reason: string;
-                logprobs: null;
+                /** @description Always null */
+                logprobs: {
+                    content: {
+                        token: string;
+                        logprob: number;
+                    }[];
+                } | null;
             }[];
             usage: components["schemas"]["ChatUsage"];
         };
@@ -14869,7 +14875,7 @@ export interface operations {
                                 message: string;
                                 type: string;
                                 code: string;
-                                param: null;
+                                param: string | null;
                             };
                         } | "[DONE]";
                     }[];
