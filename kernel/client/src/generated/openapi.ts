@@ -4954,8 +4954,10 @@ export interface components {
             connection: string;
             /** @description false: changes of other daemons are found in the database within seconds */
             connected: boolean;
+            /** @description For how long it has not been connected; null while it is */
+            disconnected_secs: number | null;
             /** @enum {string} */
-            carrier: "process" | "postgres" | "none";
+            carrier: "process" | "postgres" | "nats" | "none";
             /** @description Oldest first */
             daemons: components["schemas"]["ClusterDaemon"][];
             /** @description Runs that could go on and that no daemon has taken */

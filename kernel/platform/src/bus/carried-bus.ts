@@ -1,5 +1,5 @@
 /**
- * A bus over a carrier between processes, such as PostgreSQL's LISTEN and NOTIFY.
+ * A bus over a carrier between processes: PostgreSQL's LISTEN and NOTIFY, or NATS.
  *
  * C1  What is published within ten milliseconds travels together, and never inside anybody's commit. What each message of
  *     a conversation says (live events, a lane that is free) waits for more: the first after a pause goes at once, then at
@@ -50,12 +50,14 @@ interface State {
   readonly peers: Map<string, number>;
   readonly unpacker: Unpacker;
   readonly closing: AbortController;
-  packer: Packer | undefined;
+  readonly packer: Packer;
   carrier: Carrier | undefined;
   connection: CarrierConnection | undefined;
   /** Ends that connection. */
   end: () => void;
   connectedAt: number;
+  /** When there was none for the first time since there was one. */
+  lostAt: number;
   problem: string | undefined;
   /** Whether the last hello came back. */
   isEchoed: boolean;
@@ -77,11 +79,12 @@ export const createCarriedBus = (options: CarriedBusOptions): Bus => {
     peers: new Map(),
     unpacker: createUnpacker(),
     closing: new AbortController(),
-    packer: undefined,
+    packer: createPacker(options.name),
     carrier: undefined,
     connection: undefined,
     end: () => undefined,
     connectedAt: Number.NEGATIVE_INFINITY,
+    lostAt: performance.now(),
     problem: undefined,
     isEchoed: true,
     waiting: [],
@@ -116,10 +119,11 @@ const added = <T>(to: Set<T>, one: T): Disposable => {
   return { dispose: () => void to.delete(one) };
 };
 
-const stateOf = ({ carrier, connection, peers, problem }: State): BusState => ({
+const stateOf = ({ carrier, connection, lostAt, peers, problem }: State): BusState => ({
   carrier: carrier?.kind ?? 'none',
   isConnected: connection !== undefined,
   peers: [...peers.keys()],
+  ...(connection === undefined ? { lostMs: performance.now() - lostAt } : {}),
   ...(problem === undefined ? {} : { problem }),
 });
 
@@ -134,7 +138,7 @@ function publish(state: State, channel: string, message: unknown): void {
   if (state.closing.signal.aborted) return;
   const hasReader = state.connection !== undefined && (state.peers.size > 0 || performance.now() - state.connectedAt < state.helloMs);
   if (!hasReader) {
-    state.packer?.skip();
+    state.packer.skip();
     return;
   }
   send(state, [channel, JSON.stringify(message)], isPatient(channel, message) ? PATIENT_GATHER_MS : GATHER_MS);
@@ -145,7 +149,7 @@ const isPatient = (channel: string, message: unknown): boolean => channel === 'e
 function send(state: State, said: Said, gatherMs = GATHER_MS): void {
   const bytes = said[1].length;
   if (bytes > MAX_MESSAGE_BYTES || state.waitingBytes + bytes > MAX_WAITING_BYTES) {
-    state.packer?.skip();
+    state.packer.skip();
     return;
   }
   state.waiting.push(said);
@@ -171,9 +175,9 @@ async function flush(state: State): Promise<void> {
   state.waiting = [];
   state.waitingBytes = 0;
   state.gatherMs = Number.POSITIVE_INFINITY;
-  if (waiting.length === 0 || !packer) return;
-  const packets = packer.pack(waiting);
-  if (!connection) return;
+  if (waiting.length === 0) return;
+  if (!connection) return packer.skip();
+  const packets = packer.pack(waiting, connection.maxBytes);
   state.sentAt = performance.now();
   state.sending = connection.send(packets).catch((cause: unknown) => {
     state.problem = state.carrier?.reasonOf(cause);
@@ -191,7 +195,6 @@ async function stayConnected(state: State): Promise<void> {
   while (!closing.signal.aborted) {
     try {
       state.carrier ??= await options.carrier();
-      state.packer ??= createPacker(options.name, state.carrier.maxBytes);
       await stay(state, state.carrier, () => {
         if (isReported) options.log.info('The connection to the other daemons is back.', { carrier: state.carrier?.kind });
         isReported = false;
@@ -234,6 +237,7 @@ async function stay(state: State, carrier: Carrier, connected: () => void): Prom
   clearInterval(timer);
   state.closing.signal.removeEventListener('abort', end);
   state.connection = undefined;
+  state.lostAt = performance.now();
   await connection.close();
 }
 
@@ -241,7 +245,7 @@ function tick(state: State): void {
   const before = performance.now() - MISSED_HELLOS * state.helloMs;
   for (const [peer, at] of state.peers) if (at < before) state.peers.delete(peer);
   if (!state.isEchoed) {
-    state.problem = 'messages do not come back; a connection pooler in transaction mode does not carry LISTEN';
+    state.problem = state.carrier?.deafness;
     state.end();
     return;
   }
