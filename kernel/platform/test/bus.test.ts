@@ -254,6 +254,33 @@ for (const { isSkipped, name: wayName, open } of ways)
       expect(sent.filter((packet) => packet.includes('choices')).length).to.be.lessThan(3);
     });
 
+    it('gathers live events for longer than what somebody waits for, which takes them along', async () => {
+      const [a, b] = [join('a'), join('b')];
+      await meet(a, b);
+      const received: string[] = [];
+      b.subscribe('events', ({ event }) => void received.push(event));
+      b.subscribe('choices', ({ extension }) => void received.push(extension));
+      sent.length = 0;
+      const begun = performance.now();
+      for (let n = 0; n < 60; n++) {
+        a.publish('events', { event: String(n), data: {} });
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await until(() => received.length === 60, 'all events');
+      // At most one packet in 50 ms, however slow the machine is.
+      expect(sent.length).to.be.at.most(2 + (performance.now() - begun) / 50);
+
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      sent.length = 0;
+      a.publish('events', { event: 'first', data: {} });
+      await until(() => received.includes('first'), 'the first after a pause');
+      a.publish('events', { event: 'second', data: {} });
+      a.publish('choices', { extension: 'urgent' });
+      await until(() => received.includes('urgent'), 'the urgent message');
+      expect(received.slice(-2)).to.deep.equal(['second', 'urgent']);
+      expect(sent.length).to.equal(2);
+    });
+
     it('brings a message of a megabyte whole, whatever is in it', async () => {
       const [a, b] = [join('a'), join('b')];
       await meet(a, b);

@@ -1,7 +1,9 @@
 /**
  * A bus over a carrier between processes: PostgreSQL's LISTEN and NOTIFY, or NATS.
  *
- * C1  What is published within ten milliseconds travels together, and never inside anybody's commit.
+ * C1  What is published within ten milliseconds travels together, and never inside anybody's commit. What each message of
+ *     a conversation says (live events, a lane that is free) waits for more: the first after a pause goes at once, then at
+ *     most twenty packets a second go for its sake.
  * C2  Each member says hello when it connects and every few seconds. While none has been heard of, nothing is sent.
  * C3  A lost connection is opened again, for as long as it takes. Meanwhile nothing is delivered, and nobody waits.
  * C4  Whoever was cut off, and whoever sees that a message is missing, tells its users to look at the rows (`onGap`).
@@ -24,6 +26,7 @@ export interface CarriedBusOptions {
 }
 
 const GATHER_MS = 10;
+const PATIENT_GATHER_MS = 50;
 const HELLO_MS = 5_000;
 /** A member that missed so many is gone. */
 const MISSED_HELLOS = 3;
@@ -60,6 +63,8 @@ interface State {
   isEchoed: boolean;
   waiting: Said[];
   waitingBytes: number;
+  /** How long after the last packet the least patient of what waits may go. */
+  gatherMs: number;
   sending: Promise<void> | undefined;
   sentAt: number;
   timer: NodeJS.Timeout | undefined;
@@ -84,6 +89,7 @@ export const createCarriedBus = (options: CarriedBusOptions): Bus => {
     isEchoed: true,
     waiting: [],
     waitingBytes: 0,
+    gatherMs: Number.POSITIVE_INFINITY,
     sending: undefined,
     sentAt: Number.NEGATIVE_INFINITY,
     timer: undefined,
@@ -135,10 +141,12 @@ function publish(state: State, channel: string, message: unknown): void {
     state.packer.skip();
     return;
   }
-  send(state, [channel, JSON.stringify(message)]);
+  send(state, [channel, JSON.stringify(message)], isPatient(channel, message) ? PATIENT_GATHER_MS : GATHER_MS);
 }
 
-function send(state: State, said: Said): void {
+const isPatient = (channel: string, message: unknown): boolean => channel === 'events' || (channel === 'journal' && typeof message === 'object' && message !== null && 'is' in message && message.is === 'left');
+
+function send(state: State, said: Said, gatherMs = GATHER_MS): void {
   const bytes = said[1].length;
   if (bytes > MAX_MESSAGE_BYTES || state.waitingBytes + bytes > MAX_WAITING_BYTES) {
     state.packer.skip();
@@ -146,9 +154,14 @@ function send(state: State, said: Said): void {
   }
   state.waiting.push(said);
   state.waitingBytes += bytes;
-  if (state.timer || state.sending) return;
-  const waitMs = Math.max(0, state.sentAt + GATHER_MS - performance.now());
-  state.timer = setTimeout(() => void flush(state), waitMs);
+  const isSooner = gatherMs < state.gatherMs;
+  state.gatherMs = Math.min(gatherMs, state.gatherMs);
+  if (!state.sending && (isSooner || !state.timer)) arm(state);
+}
+
+function arm(state: State): void {
+  clearTimeout(state.timer);
+  state.timer = setTimeout(() => void flush(state), Math.max(0, state.sentAt + state.gatherMs - performance.now()));
 }
 
 const say = (state: State, message: MemberSays): void => send(state, [MEMBERS, JSON.stringify(message)]);
@@ -161,6 +174,7 @@ async function flush(state: State): Promise<void> {
   const { connection, packer, waiting } = state;
   state.waiting = [];
   state.waitingBytes = 0;
+  state.gatherMs = Number.POSITIVE_INFINITY;
   if (waiting.length === 0) return;
   if (!connection) return packer.skip();
   const packets = packer.pack(waiting, connection.maxBytes);
@@ -171,7 +185,7 @@ async function flush(state: State): Promise<void> {
   });
   await state.sending;
   state.sending = undefined;
-  if (state.waiting.length > 0) state.timer ??= setTimeout(() => void flush(state), GATHER_MS);
+  if (state.waiting.length > 0) arm(state);
 }
 
 async function stayConnected(state: State): Promise<void> {

@@ -131,6 +131,13 @@ const Journal = Type.Object(
       maximum: 3_650,
       description: 'Records of ended runs are deleted after this many days; messages stay in the sessions. Runs of a deleted conversation, agent or person are deleted with it',
     }),
+    save_patience_secs: Type.Integer({
+      default: 60,
+      minimum: 1,
+      maximum: 3_600,
+      description:
+        'How long a run tries to save a step while the database cannot be written (full disk, locked file, server away); after that its client gets an error, and the run continues when the database is back',
+    }),
   },
   closed,
 );
