@@ -353,7 +353,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and wait for the answer
-         * @description Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if you disconnect or the daemon restarts. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id.
+         * @description Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if the daemon restarts, and by default also if you disconnect. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id, and `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect (`[runs] on_disconnect`).
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and stream the answer
-         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again.
+         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again. The header `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect.
          */
         post: operations["streamMessage"];
         delete?: never;
@@ -1509,7 +1509,7 @@ export interface paths {
         };
         /**
          * Get settings by section
-         * @description The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
+         * @description The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. No secret is. `web.search_available` says whether a search provider is set up. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
          */
         get: operations["getConfig"];
         put?: never;
@@ -3991,6 +3991,8 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
+            /** @description 406: the API versions that there are */
+            available?: string[];
         };
         FileWrite: {
             /** @description The whole file */
@@ -6129,6 +6131,8 @@ export interface components {
              * @enum {string}
              */
             source: "shipped" | "home";
+            /** @description The file, from the home folder; null for a template that is part of svc */
+            path: string | null;
         };
         Template: {
             name: string;
@@ -6204,6 +6208,8 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
+            /** @description 406: the API versions that there are */
+            available?: string[];
             /** @description `rest-api`: not called by a model */
             tool_use_id: string;
             tool_name: string;
