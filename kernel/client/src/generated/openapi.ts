@@ -4954,8 +4954,10 @@ export interface components {
             connection: string;
             /** @description false: changes of other daemons are found in the database within seconds */
             connected: boolean;
+            /** @description For how long it has not been connected; null while it is */
+            disconnected_secs: number | null;
             /** @enum {string} */
-            carrier: "process" | "postgres" | "none";
+            carrier: "process" | "postgres" | "nats" | "none";
             /** @description Oldest first */
             daemons: components["schemas"]["ClusterDaemon"][];
             /** @description Runs that could go on and that no daemon has taken */
@@ -5454,6 +5456,23 @@ export interface components {
             input_cost_per_m: number;
             /** @description The same by its other name */
             output_cost_per_m: number;
+            /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+            cache_read_cost_per_1m?: number;
+            /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+            cache_write_cost_per_1m?: number;
+            /** @description Prices of long requests, in the order of `above_input_tokens` */
+            context_tiers?: {
+                /** @description These prices are for all tokens of a request with more input tokens than this */
+                above_input_tokens: number;
+                /** @description USD per million tokens */
+                input_cost_per_1m: number;
+                /** @description USD per million tokens */
+                output_cost_per_1m: number;
+                /** @description By default, the price of input in this tier */
+                cache_read_cost_per_1m?: number;
+                /** @description By default, the price of input in this tier */
+                cache_write_cost_per_1m?: number;
+            }[];
             /** @description Whether its price is known. If not, budgets use a typical price (1 in, 3 out), or nothing for a provider that needs no key */
             pricing_known: boolean;
             supports_tools: boolean;
@@ -12168,6 +12187,23 @@ export interface operations {
                     input_cost_per_1m?: number;
                     /** @description USD per million tokens */
                     output_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+                    cache_read_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+                    cache_write_cost_per_1m?: number;
+                    /** @description Prices of long requests, in the order of `above_input_tokens` */
+                    context_tiers?: {
+                        /** @description These prices are for all tokens of a request with more input tokens than this */
+                        above_input_tokens: number;
+                        /** @description USD per million tokens */
+                        input_cost_per_1m: number;
+                        /** @description USD per million tokens */
+                        output_cost_per_1m: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_read_cost_per_1m?: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_write_cost_per_1m?: number;
+                    }[];
                     /** @description The same by its other name */
                     input_cost_per_m?: number;
                     /** @description The same by its other name */
