@@ -7,7 +7,8 @@ const RunsConfig = Type.Object(
     max_depth: Type.Integer({ minimum: 1, maximum: 50, default: 5, 'x-alias': ['max_agent_call_depth'], description: 'Maximum depth of agents calling agents' }),
     on_disconnect: Type.Optional(
       OneOf(['finish', 'cancel'], {
-        description: "What happens to a run 2 s after its last client disconnects. By default, runs of /v1 are cancelled and all others finish. `unwatched` in an agent's manifest overrides this; the header `x-svc-on-disconnect` of an answer says what applies",
+        description:
+          "What happens to a run 2 s after its last client disconnects. By default, runs of /v1 are cancelled and all others finish. `unwatched` in an agent's manifest overrides this; the header `x-svc-on-disconnect` of an answer says what applies",
       }),
     ),
     max_history_messages: Type.Optional(

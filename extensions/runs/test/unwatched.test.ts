@@ -17,7 +17,8 @@ describe('whether an unwatched run goes on', () => {
   });
 
   it('is what the config says, on each channel', () => {
-    for (const unwatched of ['finish', 'cancel'] as const) for (const door of ['openai', 'rest'] as const) expect(unwatchedPolicy(door, says(), { ...CONFIG, on_disconnect: unwatched })).to.equal(unwatched);
+    for (const unwatched of ['finish', 'cancel'] as const)
+      for (const door of ['openai', 'rest'] as const) expect(unwatchedPolicy(door, says(), { ...CONFIG, on_disconnect: unwatched })).to.equal(unwatched);
   });
 
   it('is what the agent says, above the config', () => {
