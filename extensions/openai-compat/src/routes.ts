@@ -117,7 +117,7 @@ async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest
   });
   const head: AnswerHead = { id: `chatcmpl-${submitted.runId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
   const leftOut = together(notHandedOn(body), submitted.leftOut ?? []);
-  const shownHeaders = { 'x-svc-run': submitted.runId, ...(alone ? {} : { 'x-svc-session': submitted.sessionId }), ...warningOf(leftOut) };
+  const shownHeaders = { 'x-svc-run': submitted.runId, 'x-svc-on-disconnect': submitted.onDisconnect, ...(alone ? {} : { 'x-svc-session': submitted.sessionId }), ...warningOf(leftOut) };
   if (!body.stream) return waitFor(submitted.topic, ChatAnswer, { ...head, leftOut }, { headers: shownHeaders });
   const shown = { head, includeUsage: body.stream_options?.include_usage ?? false, leftOut };
   // The stream begins when the run has something to show; what fails before that is an HTTP status.

@@ -48,7 +48,7 @@ export const runErrors = defineErrors('run', {
     status: 499,
     retry: true,
     message: () => 'The run was cancelled because its last watcher disconnected.',
-    hint: 'Send the message again. To let such runs continue, set unwatched = "finish" under [runs], or under [autonomous] of the agent.',
+    hint: 'Send the message again. To let such runs continue, set on_disconnect = "finish" under [runs], or unwatched = "finish" under [autonomous] of the agent.',
   },
   superseded: { status: 409, retry: false, message: () => 'A new message replaced a queued run.' },
   too_deep: { status: 400, retry: false, message: (depth: number) => `Agents may call each other ${depth} deep at most.` },

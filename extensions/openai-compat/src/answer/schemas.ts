@@ -22,9 +22,9 @@ export const Completion = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: Type.Integer(),
-        message: Type.Object({ role: Type.Literal('assistant'), content: Type.String(), refusal: Type.Null() }),
+        message: Type.Object({ role: Type.Literal('assistant'), content: Type.String(), refusal: Nullable(Type.String()) }),
         finish_reason: FinishReason,
-        logprobs: Type.Null(),
+        logprobs: Nullable(Type.Object({ content: Type.Array(Type.Object({ token: Type.String(), logprob: Type.Number() })) }), { description: 'Always null' }),
       }),
     ),
     usage: Usage,
@@ -48,7 +48,7 @@ const Chunk = Type.Object(
   { 'x-name': 'ChatCompletionChunk' },
 );
 
-const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Type.Null() }) });
+const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Nullable(Type.String()) }) });
 
 export const chunkStream: MediaAnswer = {
   description: 'chunks of one as server-sent events when stream is true, or an error, and [DONE] at the end',

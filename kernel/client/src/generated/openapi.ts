@@ -353,7 +353,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and wait for the answer
-         * @description Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if you disconnect or the daemon restarts. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id.
+         * @description Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if the daemon restarts, and by default also if you disconnect. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id, and `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect (`[runs] on_disconnect`).
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and stream the answer
-         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again.
+         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again. The header `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect.
          */
         post: operations["streamMessage"];
         delete?: never;
@@ -1509,7 +1509,7 @@ export interface paths {
         };
         /**
          * Get settings by section
-         * @description The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
+         * @description The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. No secret is. `web.search_available` says whether a search provider is set up. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
          */
         get: operations["getConfig"];
         put?: never;
@@ -3991,6 +3991,8 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
+            /** @description 406: the API versions that there are */
+            available?: string[];
         };
         FileWrite: {
             /** @description The whole file */
@@ -4952,8 +4954,10 @@ export interface components {
             connection: string;
             /** @description false: changes of other daemons are found in the database within seconds */
             connected: boolean;
+            /** @description For how long it has not been connected; null while it is */
+            disconnected_secs: number | null;
             /** @enum {string} */
-            carrier: "process" | "postgres" | "none";
+            carrier: "process" | "postgres" | "nats" | "none";
             /** @description Oldest first */
             daemons: components["schemas"]["ClusterDaemon"][];
             /** @description Runs that could go on and that no daemon has taken */
@@ -5452,6 +5456,23 @@ export interface components {
             input_cost_per_m: number;
             /** @description The same by its other name */
             output_cost_per_m: number;
+            /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+            cache_read_cost_per_1m?: number;
+            /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+            cache_write_cost_per_1m?: number;
+            /** @description Prices of long requests, in the order of `above_input_tokens` */
+            context_tiers?: {
+                /** @description These prices are for all tokens of a request with more input tokens than this */
+                above_input_tokens: number;
+                /** @description USD per million tokens */
+                input_cost_per_1m: number;
+                /** @description USD per million tokens */
+                output_cost_per_1m: number;
+                /** @description By default, the price of input in this tier */
+                cache_read_cost_per_1m?: number;
+                /** @description By default, the price of input in this tier */
+                cache_write_cost_per_1m?: number;
+            }[];
             /** @description Whether its price is known. If not, budgets use a typical price (1 in, 3 out), or nothing for a provider that needs no key */
             pricing_known: boolean;
             supports_tools: boolean;
@@ -5909,8 +5930,8 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
-            /** @description Sessions have no model. Set the agent's model instead */
-            model_override: null;
+            /** @description Always null: sessions have no model. Set the agent's model instead */
+            model_override: string | null;
             messages: components["schemas"]["RawMessage"][];
         };
         SessionBranch: {
@@ -6129,6 +6150,8 @@ export interface components {
              * @enum {string}
              */
             source: "shipped" | "home";
+            /** @description The file, from the home folder; null for a template that is part of svc */
+            path: string | null;
         };
         Template: {
             name: string;
@@ -6204,6 +6227,8 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
+            /** @description 406: the API versions that there are */
+            available?: string[];
             /** @description `rest-api`: not called by a model */
             tool_use_id: string;
             tool_name: string;
@@ -6438,11 +6463,17 @@ export interface components {
                     /** @constant */
                     role: "assistant";
                     content: string;
-                    refusal: null;
+                    refusal: string | null;
                 };
                 /** @description `stop`, `length` or `content_filter` */
                 finish_reason: string;
-                logprobs: null;
+                /** @description Always null */
+                logprobs: {
+                    content: {
+                        token: string;
+                        logprob: number;
+                    }[];
+                } | null;
             }[];
             usage: components["schemas"]["ChatUsage"];
         };
@@ -12156,6 +12187,23 @@ export interface operations {
                     input_cost_per_1m?: number;
                     /** @description USD per million tokens */
                     output_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+                    cache_read_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+                    cache_write_cost_per_1m?: number;
+                    /** @description Prices of long requests, in the order of `above_input_tokens` */
+                    context_tiers?: {
+                        /** @description These prices are for all tokens of a request with more input tokens than this */
+                        above_input_tokens: number;
+                        /** @description USD per million tokens */
+                        input_cost_per_1m: number;
+                        /** @description USD per million tokens */
+                        output_cost_per_1m: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_read_cost_per_1m?: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_write_cost_per_1m?: number;
+                    }[];
                     /** @description The same by its other name */
                     input_cost_per_m?: number;
                     /** @description The same by its other name */
@@ -14835,7 +14883,7 @@ export interface operations {
                                 message: string;
                                 type: string;
                                 code: string;
-                                param: null;
+                                param: string | null;
                             };
                         } | "[DONE]";
                     }[];
