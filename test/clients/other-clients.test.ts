@@ -44,8 +44,10 @@ describe('clients that send again by themselves', function () {
   };
 
   const userTurns = async (svc: ModelKernel): Promise<number> => {
-    const { body } = await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`);
-    return body.messages.filter((message: { role: string }) => message.role === 'User').length;
+    const { sessions } = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/sessions`)).body;
+    const [{ session_id: id }] = sessions.filter(({ label }: { label: string }) => label === 'API client');
+    const { body } = await svc.http.expect(200, 'GET', `/api/sessions/${id}`);
+    return body.messages.filter((message: { role: string }) => message.role.toLowerCase() === 'user').length;
   };
   /** Requests that came to /v1, from the daemon's own count. */
   const counted = (svc: ModelKernel): { sent: () => number; fetch: typeof fetch } => {

@@ -6,6 +6,13 @@ export const compatErrors = defineErrors('', {
   unsupported_part: { status: 400, retry: false, message: (type: string) => `Content parts of type "${type}" are not taken.`, hint: 'Send text and image_url parts.' },
   invalid_image: { status: 400, retry: false, message: (why: string) => `An image cannot be taken: ${why}.`, hint: 'Send data:image/png;base64,… (png, jpeg, gif or webp).' },
   unsupported_value: { status: 400, retry: false, message: (what: string) => what },
+  bad_tool: {
+    status: 400,
+    retry: false,
+    message: (tool: string, why: string) => `The tool ${tool} cannot be used: ${why}.`,
+    hint: 'Send {"type": "function", "function": {"name": "…", "description": "…", "parameters": {"type": "object", …}}}.',
+  },
+  results_missing: { status: 400, retry: false, message: (ids: string) => `Results are missing for these tool calls: ${ids}.`, hint: 'Send one tool message for each call of the answer.' },
   bad_model: {
     status: 400,
     retry: false,

@@ -7,13 +7,9 @@ import type { ChatRequest } from './chat-request.js';
 const MAX_SCHEMA_CHARS = 65_536;
 
 /** Throws for what no agent can give. */
-export function checkServed(request: ChatRequest): void {
+export function checkServed(request: Pick<ChatRequest, 'n' | 'logprobs'>): void {
   if ((request.n ?? 1) !== 1) throw compatErrors.unsupported_value('n must be 1: an agent gives one answer.');
   if (request.logprobs === true) throw compatErrors.unsupported_value('logprobs must be false: an agent may make several model calls, and has none of its answer.');
-  const { tool_choice: choice } = request;
-  if (choice === 'required' || (isTable(choice) && choice.type !== 'auto' && choice.type !== 'none')) {
-    throw compatErrors.unsupported_value(`tool_choice ${JSON.stringify(choice).slice(0, 80)} is not supported: the agent uses its own tools and never calls the client's.`);
-  }
 }
 
 /** Undefined where nothing was asked. A temperature travels beside these. */
@@ -39,7 +35,7 @@ export function notHandedOn(request: ChatRequest): LeftOut[] {
   const fields: Readonly<Record<string, unknown>> = request;
   return [
     ...NOT_HANDED_ON.filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'it is not handed on to the model' })),
-    ...['tools', 'functions'].filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'the agent uses its own tools' })),
+    ...['functions'].filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'it was replaced by tools' })),
   ];
 }
 

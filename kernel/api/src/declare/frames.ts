@@ -83,7 +83,9 @@ export interface StreamCode<D extends FramesDecl, A extends TSchema> {
   preamble?(args: Plain<A>): string | undefined;
   /** The text of one frame, or undefined to leave it out. */
   encode(frame: FrameOf<D>, args: Plain<A>): string | undefined;
-  /** Sent after the final frame. */
+  /** True when this frame is the last of a response, although its topic goes on. The final one always is. Sockets ignore it. */
+  until?(frame: FrameOf<D>, args: Plain<A>): boolean;
+  /** Sent after the last frame. */
   epilogue?(args: Plain<A>): string | undefined;
 }
 

@@ -3477,16 +3477,20 @@ export interface paths {
          *
          *     | asked by | read | waits for others |
          *     |---|---|---|
-         *     | nothing else | the agent's current session, and the last user message | yes: a session answers one message at a time |
+         *     | nothing else | a session of this client (its key) with the agent, and the last user message | yes: a session answers one message at a time |
          *     | header `X-Svc-Session`, or `svc:<agent>@<session>` (id or label) | that session, and the last user message | yes, in that session |
          *     | `user` | a session of that person's own, the same each time, and the last user message | yes, in that session |
          *     | header `X-Svc-Stateless: 1`, or `svc:<agent>:stateless` | all messages as they were sent, and no session | no |
          *
          *     Choose stateless for UIs that keep the conversation themselves (Open WebUI, LibreChat), so that editing, regenerating and their titles do what they show. Such a request is sent to the model whole, or fails as too long; it is not kept as a conversation. A session that is named wins over `user`; a session and stateless at once are refused. System and developer messages, wherever they stand, follow on the agent's own prompt, for this run only. A slash command works in a session, and is plain words in a stateless request.
          *
-         *     **The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. `tools` of the client are never called, which `tool_choice` `auto` and `none` allow; a choice that demands a call is refused. What such tools were asked and gave earlier, in a stateless request, is told to the model in words.
+         *     **The agent stays an agent:** its tools run inside and are not shown, and its limits and budget hold. The usage is that of all model calls for the answer.
          *
-         *     **Parameters** reach the model with every call. `stop` and `response_format` shape the answer: where the provider's protocol has no place for one, or the model refuses it, the answer is 400 `llm_parameter_unsupported` and names it. `temperature`, `top_p`, `presence_penalty`, `frequency_penalty` and `seed` are left out for a model that does not take that value (GPT-5 takes a temperature of 1 alone). The header `X-Svc-Warning` and a line in the log then name each, with the reason. The header also names fields that ask for another answer and are not handed on: `tools`, `logit_bias`, `reasoning_effort` and the like. Other fields do nothing.
+         *     **Your own tools:** send `tools`. The model sees them beside the agent's own, or alone in a stateless request. When it calls one, the answer ends with `finish_reason: "tool_calls"`. Run the tools and send a `tool` message for each call, all in one request; the `tool_call_id` finds the run. Until then the run waits: for a day ([runs] client_tools_timeout_secs), also while the daemon restarts. Then it fails with `run_calls_expired`. Only the person who sent the message can answer. The same results again give the same answer; other results get 409. If you send a new user message instead, the calls are skipped. In a session, svc reads only the results: edited earlier messages have no effect. In a stateless request nothing waits: send the assistant message with its calls, and the results. Calls of tools that the request does not bring are told to the model in words.
+         *
+         *     `tool_choice` is about your tools: `none` hides them, `required` or a name makes the first model call call one of them. With `parallel_tool_calls: false`, an answer has at most one call. `strict` is sent to providers that know it. A tool with the name of one of the agent's is refused in a session. Tool results are text from outside: policies label them ExternalNetwork.
+         *
+         *     **Parameters** reach the model with every call. `stop` and `response_format` shape the answer: where the provider's protocol has no place for one, or the model refuses it, the answer is 400 `llm_parameter_unsupported` and names it. `temperature`, `top_p`, `presence_penalty`, `frequency_penalty` and `seed` are left out for a model that does not take that value (GPT-5 takes a temperature of 1 alone). The header `X-Svc-Warning` and a line in the log then name each, with the reason. The header also names fields that ask for another answer and are not handed on: `logit_bias`, `reasoning_effort` and the like. Other fields do nothing.
          *
          *     **Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries `x-should-retry: false`. A client that hangs up ends its run 2 s later. `Idempotency-Key` makes a resent request the same run.
          */
@@ -6361,6 +6365,10 @@ export interface components {
             /** @enum {string} */
             role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
             content?: string | null | components["schemas"]["ChatContentPart"][];
+            /** @description assistant: the calls of an earlier answer, `[{id, type: "function", function: {name, arguments}}]` */
+            tool_calls?: unknown;
+            /** @description tool: the call that `content` is the result of */
+            tool_call_id?: unknown;
         } & {
             [key: string]: unknown;
         };
@@ -6411,12 +6419,25 @@ export interface components {
             logprobs?: boolean | null;
             user?: string | null;
             tools?: unknown[] | null;
-            /** @description `auto` or `none`; one that demands a call is refused */
+            /** @description `auto`, `none`, `required`, or `{type: "function", function: {name}}`. About the tools of the request: an agent uses its own at any time. A demand holds for the first model call */
             tool_choice?: unknown;
+            parallel_tool_calls?: boolean | null;
         } & {
             [key: string]: unknown;
         };
-        /** @description Of all model calls of the run */
+        /** @description A call of a tool of the client */
+        ChatToolCall: {
+            /** @description To be sent as tool_call_id with the result */
+            id: string;
+            /** @constant */
+            type: "function";
+            function: {
+                name: string;
+                /** @description JSON */
+                arguments: string;
+            };
+        };
+        /** @description Of all model calls for this answer */
         ChatUsage: {
             prompt_tokens: number;
             completion_tokens: number;
@@ -6437,14 +6458,28 @@ export interface components {
                 message: {
                     /** @constant */
                     role: "assistant";
-                    content: string;
+                    /** @description null only beside tool_calls */
+                    content: string | null;
                     refusal: null;
+                    tool_calls?: components["schemas"]["ChatToolCall"][];
                 };
-                /** @description `stop`, `length` or `content_filter` */
+                /** @description `stop`, `length`, `content_filter`, or `tool_calls`: the client runs its tools and sends the results */
                 finish_reason: string;
                 logprobs: null;
             }[];
             usage: components["schemas"]["ChatUsage"];
+        };
+        ChatToolCallDelta: {
+            /** @description Tells the calls of an answer apart */
+            index: number;
+            id?: string;
+            /** @constant */
+            type?: "function";
+            function: {
+                name?: string;
+                /** @description The next piece */
+                arguments: string;
+            };
         };
         ChatCompletionChunk: {
             /** @description `chatcmpl-` and the id of the run */
@@ -6461,6 +6496,7 @@ export interface components {
                     /** @constant */
                     role?: "assistant";
                     content?: string;
+                    tool_calls?: components["schemas"]["ChatToolCallDelta"][];
                 };
                 finish_reason: string | null;
             }[];
@@ -6775,8 +6811,10 @@ export type ChatContentPart = components['schemas']['ChatContentPart'];
 export type ChatMessage = components['schemas']['ChatMessage'];
 export type ChatResponseFormat = components['schemas']['ChatResponseFormat'];
 export type ChatRequest = components['schemas']['ChatRequest'];
+export type ChatToolCall = components['schemas']['ChatToolCall'];
 export type ChatUsage = components['schemas']['ChatUsage'];
 export type ChatCompletion = components['schemas']['ChatCompletion'];
+export type ChatToolCallDelta = components['schemas']['ChatToolCallDelta'];
 export type ChatCompletionChunk = components['schemas']['ChatCompletionChunk'];
 export type OpenAiModel = components['schemas']['OpenAiModel'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
@@ -7789,13 +7827,32 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model. `waiting` with `client`: the run waits for results of tools that its sender runs
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
+                            client?: {
+                                calls: {
+                                    id: string;
+                                    name: string;
+                                    args: unknown;
+                                }[];
+                                text: string;
+                                /** @description Of the model calls since the last answer of the run */
+                                usage: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
+                                left_out?: {
+                                    /** @description By its name in the chat-completions protocol */
+                                    parameter: string;
+                                    /** @description Goes on a sentence about the model */
+                                    why: string;
+                                }[];
+                            };
                             left_out?: {
                                 /** @description By its name in the chat-completions protocol */
                                 parameter: string;
@@ -7866,8 +7923,11 @@ export interface operations {
                                 iterations: number;
                                 cost_usd: number;
                                 session_id: string;
-                                /** @enum {string} */
-                                finish: "stop" | "length" | "content_filter" | "cancelled";
+                                /**
+                                 * @description `tool_calls`: a stateless request called tools of its sender
+                                 * @enum {string}
+                                 */
+                                finish: "stop" | "length" | "content_filter" | "cancelled" | "tool_calls";
                                 provider: string;
                                 model: string;
                                 /** @description What of the parameters of the request the model was asked without */
@@ -7877,6 +7937,30 @@ export interface operations {
                                     /** @description Goes on a sentence about the model */
                                     why: string;
                                 }[];
+                                client?: {
+                                    calls: {
+                                        id: string;
+                                        name: string;
+                                        args: unknown;
+                                    }[];
+                                    text: string;
+                                    /** @description Of the model calls since the last answer of the run */
+                                    usage: {
+                                        input_tokens: number;
+                                        output_tokens: number;
+                                    };
+                                    left_out?: {
+                                        /** @description By its name in the chat-completions protocol */
+                                        parameter: string;
+                                        /** @description Goes on a sentence about the model */
+                                        why: string;
+                                    }[];
+                                };
+                                /** @description Of the model calls since the sender gave results of its tools. Missing if it never did */
+                                answer_usage?: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
                             };
                         };
                     } | {
@@ -8507,13 +8591,32 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model. `waiting` with `client`: the run waits for results of tools that its sender runs
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
+                            client?: {
+                                calls: {
+                                    id: string;
+                                    name: string;
+                                    args: unknown;
+                                }[];
+                                text: string;
+                                /** @description Of the model calls since the last answer of the run */
+                                usage: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
+                                left_out?: {
+                                    /** @description By its name in the chat-completions protocol */
+                                    parameter: string;
+                                    /** @description Goes on a sentence about the model */
+                                    why: string;
+                                }[];
+                            };
                             left_out?: {
                                 /** @description By its name in the chat-completions protocol */
                                 parameter: string;
@@ -8584,8 +8687,11 @@ export interface operations {
                                 iterations: number;
                                 cost_usd: number;
                                 session_id: string;
-                                /** @enum {string} */
-                                finish: "stop" | "length" | "content_filter" | "cancelled";
+                                /**
+                                 * @description `tool_calls`: a stateless request called tools of its sender
+                                 * @enum {string}
+                                 */
+                                finish: "stop" | "length" | "content_filter" | "cancelled" | "tool_calls";
                                 provider: string;
                                 model: string;
                                 /** @description What of the parameters of the request the model was asked without */
@@ -8595,6 +8701,30 @@ export interface operations {
                                     /** @description Goes on a sentence about the model */
                                     why: string;
                                 }[];
+                                client?: {
+                                    calls: {
+                                        id: string;
+                                        name: string;
+                                        args: unknown;
+                                    }[];
+                                    text: string;
+                                    /** @description Of the model calls since the last answer of the run */
+                                    usage: {
+                                        input_tokens: number;
+                                        output_tokens: number;
+                                    };
+                                    left_out?: {
+                                        /** @description By its name in the chat-completions protocol */
+                                        parameter: string;
+                                        /** @description Goes on a sentence about the model */
+                                        why: string;
+                                    }[];
+                                };
+                                /** @description Of the model calls since the sender gave results of its tools. Missing if it never did */
+                                answer_usage?: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
                             };
                         };
                     } | {
@@ -14806,7 +14936,7 @@ export interface operations {
             header?: {
                 /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
-                /** @description A session of the agent, by id or label, instead of its current one */
+                /** @description A session of the agent, by id or label, instead of the one of this client */
                 "x-svc-session"?: string;
                 /** @description `1`: the messages of the request are the whole conversation, and nothing is stored */
                 "x-svc-stateless"?: string;

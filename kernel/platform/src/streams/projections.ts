@@ -10,6 +10,7 @@ export type Projection = { readonly decl: ProjectionDecl } & ({ readonly stream:
 interface AnyStreamCode {
   preamble?(args: unknown): string | undefined;
   encode(frame: Frame, args: unknown): string | undefined;
+  until?(frame: Frame, args: unknown): boolean;
   epilogue?(args: unknown): string | undefined;
 }
 interface AnyAnswerCode {
@@ -52,6 +53,7 @@ const encoderOf = (code: AnyStreamCode, contentType: string, args: unknown): Fra
   contentType,
   preamble: code.preamble?.(args),
   encode: (frame) => code.encode(frame, args),
+  until: (frame) => code.until?.(frame, args) ?? false,
   epilogue: code.epilogue?.(args),
 });
 
@@ -61,6 +63,8 @@ export interface FrameEncoder {
   readonly preamble?: string | undefined;
   /** The text of one frame, or undefined to leave it out. */
   encode(frame: Frame): string | undefined;
-  /** Sent after the final frame. */
+  /** True when this frame is the last of a response, although its topic goes on. */
+  until?(frame: Frame): boolean;
+  /** Sent after the last frame. */
   readonly epilogue?: string | undefined;
 }
