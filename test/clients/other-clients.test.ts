@@ -15,8 +15,10 @@ const REFUSAL = { status: 400, message: 'this question is refused' };
 const LANGCHAIN_TRIES = 7;
 const AI_SDK_TRIES = 3;
 
+/** The session that the daemon shows by itself. */
+const modelOf = (svc: ModelKernel): string => `svc:assistant@${svc.agent.session_id}`;
 const langchain = (svc: ModelKernel) => new ChatOpenAI({ model: 'svc:assistant', apiKey: 'any', configuration: { baseURL: `${svc.kernel.url}/v1` } });
-const aiSdk = (svc: ModelKernel) => createOpenAICompatible({ name: 'svc', baseURL: `${svc.kernel.url}/v1`, apiKey: 'any' })('svc:assistant');
+const aiSdk = (svc: ModelKernel) => createOpenAICompatible({ name: 'svc', baseURL: `${svc.kernel.url}/v1`, apiKey: 'any' })(modelOf(svc));
 
 const failing = async (work: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(work).then(
@@ -44,10 +46,8 @@ describe('clients that send again by themselves', function () {
   };
 
   const userTurns = async (svc: ModelKernel): Promise<number> => {
-    const { sessions } = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/sessions`)).body;
-    const [{ session_id: id }] = sessions.filter(({ label }: { label: string }) => label === 'API client');
-    const { body } = await svc.http.expect(200, 'GET', `/api/sessions/${id}`);
-    return body.messages.filter((message: { role: string }) => message.role.toLowerCase() === 'user').length;
+    const { body } = await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`);
+    return body.messages.filter((message: { role: string }) => message.role === 'User').length;
   };
   /** Requests that came to /v1, from the daemon's own count. */
   const counted = (svc: ModelKernel): { sent: () => number; fetch: typeof fetch } => {
@@ -64,7 +64,7 @@ describe('clients that send again by themselves', function () {
   it('LangChain asks a refused question once, however often it tries, and reads why', async () => {
     const svc = await boot(REFUSAL);
     const { sent, fetch } = counted(svc);
-    const model = new ChatOpenAI({ model: 'svc:assistant', apiKey: 'any', configuration: { baseURL: `${svc.kernel.url}/v1`, fetch } });
+    const model = new ChatOpenAI({ model: modelOf(svc), apiKey: 'any', configuration: { baseURL: `${svc.kernel.url}/v1`, fetch } });
 
     const error = await failing(model.invoke('may I?'));
 
