@@ -9,7 +9,12 @@ import OpenAI from 'openai';
 import { z } from 'zod';
 import { type ModelKernel, useModelKernel } from './model-kernel.js';
 
-const CALL = { toolCalls: [{ name: 'weather', args: { city: 'Oslo' } }, { name: 'weather', args: { city: 'Bergen' } }] };
+const CALL = {
+  toolCalls: [
+    { name: 'weather', args: { city: 'Oslo' } },
+    { name: 'weather', args: { city: 'Bergen' } },
+  ],
+};
 const ANSWER = { text: 'Rain in Oslo, rain in Bergen.' };
 const QUESTION = 'How is the weather in Oslo and Bergen?';
 const Weather = z.object({ city: z.string() });

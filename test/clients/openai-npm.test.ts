@@ -131,9 +131,9 @@ describe('the openai client', () => {
       .and.not.contain('earlier');
   });
 
-  it('gets a JSON 404 for what agents do not offer: embeddings, responses', async () => {
+  it('gets a JSON 404 for what agents do not offer: moderations, images', async () => {
     const client = clientOf(await bootWithModel());
-    for (const work of [client.embeddings.create({ model: 'x', input: 'y' }), client.responses.create({ model: 'x', input: 'y' })]) {
+    for (const work of [client.moderations.create({ model: 'x', input: 'y' }), client.images.generate({ model: 'x', prompt: 'y' })]) {
       const error = await work.then(
         () => undefined,
         (caught: unknown) => caught,

@@ -13,6 +13,18 @@ export const compatErrors = defineErrors('', {
     hint: 'Send {"type": "function", "function": {"name": "…", "description": "…", "parameters": {"type": "object", …}}}.',
   },
   results_missing: { status: 400, retry: false, message: (ids: string) => `Results are missing for these tool calls: ${ids}.`, hint: 'Send one tool message for each call of the answer.' },
+  response_not_found: {
+    status: 404,
+    retry: false,
+    message: (id: string) => `There is no response ${id.slice(0, 80)}.`,
+    hint: 'Responses to stateless requests and to requests with a history of their own are not stored.',
+  },
+  response_continued: {
+    status: 409,
+    retry: false,
+    message: (id: string) => `The response ${id} was already continued, and only the newest one of a conversation can be.`,
+    hint: 'Send the id of the newest response, or the whole input with store: false.',
+  },
   bad_model: {
     status: 400,
     retry: false,

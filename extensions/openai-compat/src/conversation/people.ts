@@ -1,5 +1,5 @@
 /** Conversations of the people that a client speaks for: one for each, told apart by what the client calls them. */
-import type { Actor, Clock, Db } from '@svc/api';
+import type { Actor, Clock, Db, Ids } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { compatErrors } from '../errors.js';
@@ -14,6 +14,7 @@ export interface PeopleDeps {
   readonly sessions: SessionsService;
   readonly commit: Db['commit'];
   readonly clock: Clock;
+  readonly ids: Ids;
 }
 
 export interface People {
@@ -21,10 +22,12 @@ export interface People {
   sessionOf(actor: Actor, agent: Agent, user: string): Promise<string>;
   /** The session of a client that names nobody: of the person whose key it has, with this agent. Not the one that the page and channels go on with. */
   ownSession(actor: Actor, agent: Agent): Promise<string>;
+  freshSession(actor: Actor, agent: Agent, label: string): Promise<string>;
 }
 
 export const createPeople = (deps: PeopleDeps): People => ({
   sessionOf: (actor, agent, user) => begun(deps, actor, agent, uuidOf(['openai-compat.user', actor.ownerId, agent.id, user]), labelFor(user)),
+  freshSession: (actor, agent, label) => begun(deps, actor, agent, deps.ids.uuid(), label),
   ownSession: (actor, agent) => begun(deps, actor, agent, uuidOf(['openai-compat.client', actor.id, agent.id]), CLIENT_LABEL),
 });
 

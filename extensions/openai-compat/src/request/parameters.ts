@@ -12,8 +12,17 @@ export function checkServed(request: Pick<ChatRequest, 'n' | 'logprobs'>): void 
   if (request.logprobs === true) throw compatErrors.unsupported_value('logprobs must be false: an agent may make several model calls, and has none of its answer.');
 }
 
+type HandedOn = 'top_p' | 'presence_penalty' | 'frequency_penalty' | 'stop' | 'seed' | 'response_format';
+
 /** Undefined where nothing was asked. A temperature travels beside these. */
-export function parametersOf({ top_p: topP, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty, stop, seed, response_format: format }: ChatRequest): Parameters | undefined {
+export function parametersOf({
+  top_p: topP,
+  presence_penalty: presencePenalty,
+  frequency_penalty: frequencyPenalty,
+  stop,
+  seed,
+  response_format: format,
+}: Pick<ChatRequest, HandedOn>): Parameters | undefined {
   const asked: Parameters = {
     // A top_p of 1 and a penalty of 0 change nothing, and some clients always send them: they are the same as none.
     ...(typeof topP === 'number' && topP < 1 ? { topP } : {}),
