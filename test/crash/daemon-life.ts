@@ -61,7 +61,7 @@ const configFor = (providerUrl: string, enabled: readonly string[]): string =>
     `enable = ${JSON.stringify(enabled)}`,
     // After a death nobody watches, on any channel; every message must be answered all the same.
     '[runs]',
-    'unwatched = "finish"',
+    'on_disconnect = "finish"',
     '[default_model]',
     'provider = "openai"',
     'model = "gpt-4o"',

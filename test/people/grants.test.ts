@@ -168,13 +168,25 @@ describe('what people may grant', () => {
     expect(results[0])
       .to.match(/exit code 0[\s\S]*abcd\n/)
       .and.not.match(/defg/);
-    expect(results[1]).to.match(/exec_policy of the manifest allows echo/);
+    expect(results[1]).to.match(/exec_policy allows echo/);
     expect(results[2]).to.match(/outside quotes/);
     const slow = await made(owner, 'slow', '[resources]\nmax_tool_calls_per_minute = 2\n');
     const list = (path: string) => ({ name: 'file_list', args: { path } });
     const rated = (await use(owner, slow, list('.'), { name: 'system_time', args: {} }, list('./'))).results;
     expect(rated.slice(0, 2).join('')).to.not.match(/within a minute/);
     expect(rated[2]).to.match(/2 tool calls within a minute, all that \[resources\] max_tool_calls_per_minute allows/);
+  });
+
+  it('acts on [exec_policy] of config.toml beside the manifest', async () => {
+    const agent = await made(owner, 'commander', '[capabilities]\nshell = ["*"]\n');
+    const usual = await use(owner, agent, shell('id -u | cat'));
+    expect(usual.results[0]).to.match(/exit code 0/);
+    await settings(config(USUAL, '[exec_policy]\nallowed_commands = ["echo"]\nsafe_bins = ["sleep"]\nno_output_timeout_secs = 1\n'));
+    const { results } = await use(owner, agent, shell('echo a'), shell('id -u'), shell('echo a | cat'), shell('sleep 20'));
+    expect(results[0]).to.match(/exit code 0/);
+    expect(results[1]).to.match(/exec_policy allows echo, sleep/);
+    expect(results[2]).to.match(/outside quotes/);
+    expect(results[3]).to.match(/stopped after/);
   });
 
   describe('with a server of their own on this machine', () => {

@@ -219,7 +219,13 @@ export const DriverEvent = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({ type: Type.Literal('thought'), text: Type.String() }),
   Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String(), signature: Type.Optional(Type.String()) }),
-  Type.Object({ type: Type.Literal('usage'), inputTokens: Type.Optional(Type.Number()), outputTokens: Type.Optional(Type.Number()) }),
+  Type.Object({
+    type: Type.Literal('usage'),
+    inputTokens: Type.Optional(Type.Number()),
+    outputTokens: Type.Optional(Type.Number()),
+    cacheReadTokens: Type.Optional(Type.Number({ description: 'Of the input tokens, those that the provider read from its cache' })),
+    cacheWriteTokens: Type.Optional(Type.Number({ description: 'Of the input tokens, those that it wrote to its cache' })),
+  }),
   Type.Object({ type: Type.Literal('stop'), reason: StopReason }),
 ]);
 export type DriverEvent = Plain<typeof DriverEvent>;

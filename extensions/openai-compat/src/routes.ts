@@ -103,7 +103,7 @@ async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest
   const { topic, after, clientCalls } = answering;
   const head: AnswerHead = { id: `chatcmpl-${answering.answerId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
   const leftOut = together(notHandedOn(body), answering.leftOut ?? []);
-  const shownHeaders = { 'x-svc-run': answering.runId, ...(alone ? {} : { 'x-svc-session': answering.sessionId }), ...warningOf(leftOut) };
+  const shownHeaders = { 'x-svc-run': answering.runId, 'x-svc-on-disconnect': answering.onDisconnect, ...(alone ? {} : { 'x-svc-session': answering.sessionId }), ...warningOf(leftOut) };
   const includeUsage = body.stream_options?.include_usage ?? false;
   if (clientCalls && body.stream) return bytes(200, 'text/event-stream', callsStreamOf(head, clientCalls, includeUsage), { 'cache-control': 'no-cache', ...shownHeaders });
   if (clientCalls) return reply(200, callsCompletionOf(head, clientCalls), shownHeaders);

@@ -76,6 +76,7 @@ export const Submitted = Type.Object({
   sessionId: Type.String(),
   replayed: Type.Boolean({ description: 'True when the key named a run that exists' }),
   position: Type.Integer({ description: '0 if it starts immediately' }),
+  onDisconnect: OneOf(['finish', 'cancel'], { description: 'What happens to the run 2 s after its last client disconnects' }),
   leftOut: Type.Optional(Type.Array(LeftOut, { description: 'Parameters that will not be sent to the model, as far as known' })),
   after: Type.Optional(Type.String({ description: 'The frame that came last before this answer; what follows it belongs to it' })),
   /** Set if the run already waits for its sender: there is nothing to follow. */

@@ -48,7 +48,7 @@ export const runErrors = defineErrors('run', {
     status: 499,
     retry: true,
     message: () => 'The run was cancelled because its last watcher disconnected.',
-    hint: 'Send the message again. To let such runs continue, set unwatched = "finish" under [runs], or under [autonomous] of the agent.',
+    hint: 'Send the message again. To let such runs continue, set on_disconnect = "finish" under [runs], or unwatched = "finish" under [autonomous] of the agent.',
   },
   tool_name_taken: {
     status: 400,

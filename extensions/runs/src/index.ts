@@ -4,9 +4,10 @@ import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
-import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, atOnce, defineExtension } from '@svc/api';
+import { ConfigChanged, type LeasedRun, DoctorCheck, MetricsCollect, StoragePurge, type Streams, atOnce, defineExtension } from '@svc/api';
 import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
+import { createCheckCircuit } from './loop/check-circuit.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
 import { QueueSection, RunsSection, ThinkingSection } from './config.js';
@@ -54,7 +55,9 @@ export default defineExtension({
     const context = ctx.hooks.define(RunContext);
 
     const toolCalls = createRollingCount(ctx.clock);
+    const checks = createCheckCircuit(ctx.clock);
     const loop: LoopDeps = {
+      checks,
       toolCalls,
       journal: ctx.journal,
       streams: ctx.streams,
@@ -138,6 +141,7 @@ export default defineExtension({
       const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
+    ctx.hooks.tap(DoctorCheck, checks.findings);
     ctx.hooks.tap(MetricsCollect, () => runMetrics({ runs, actors: ctx.actors, toolCalls, driven: worker.active.size }));
     ctx.timers.every('end-what-waited-too-long', LOOK_FOR_WAITED_MS, () => endWaited(loop, limits()));
     ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));

@@ -232,7 +232,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
   if (input.unwatched === 'cancel') deps.watch.keep(id);
   if (opened.leased) void deps.worker.take(opened.leased);
   else await queued(deps, opened.run, lane, draft.clientResults);
-  return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
+  return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1, onDisconnect: onDisconnectOf(input) };
 }
 
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
@@ -273,11 +273,11 @@ async function supersede(deps: RunsDeps, waiting: JournalRun, results: RunDraft[
  */
 export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal' | 'actors'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
   const clientCalls = openCallsOf(run);
-  if (clientCalls) return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0, clientCalls };
+  if (clientCalls) return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0, onDisconnect: onDisconnectOf(inputOf(run)), clientCalls };
   const known = deps.streams.here(run.id);
   if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
   else await deps.streams.attach(RunFrames, run.id, after);
-  return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0 };
+  return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0, onDisconnect: onDisconnectOf(inputOf(run)) };
 }
 
 /** What follows a frame of a run: its next answer. */
@@ -285,6 +285,8 @@ async function attachAfter(deps: RunsDeps, run: JournalRun, after: string): Prom
   const now = (await deps.journal.get(deps.actors.system('client calls'), run.id)) ?? run;
   return { ...(await attach(deps, now, inputOf(now).sessionId, after)), replayed: false, after };
 }
+
+const onDisconnectOf = ({ unwatched }: RunInput): Submitted['onDisconnect'] => unwatched ?? 'finish';
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
   const opened = await deps.journal.open({
@@ -316,7 +318,7 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   deps.streams.publish(RunFrames, topic, 'phase', { phase: 'command', detail: answer.command });
   deps.streams.publish(RunFrames, topic, 'chunk', { content: answer.message, done: false });
   deps.streams.publish(RunFrames, topic, 'done', { done: true, usage: { input_tokens: 0, output_tokens: 0 }, result, command: { name: answer.command, ...answer.data } });
-  return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0 };
+  return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0, onDisconnect: 'finish' };
 }
 
 async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {

@@ -16,7 +16,7 @@ import { createClosingStore } from './closing/closing-store.js';
 import { createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
 import { contextOf } from './context.js';
-import { SessionActive, SessionChanged, SessionClosing, Sessions, type SessionsService } from './contract.js';
+import { EntriesRead, SessionActive, SessionChanged, SessionClosing, Sessions, type SessionsService } from './contract.js';
 import * as contract from './contract.js';
 import { createListing, infoOf } from './listing.js';
 import { projectEntries } from './projection.js';
@@ -52,7 +52,11 @@ export default defineExtension({
     const goingOn = ctx.hooks.define(SessionActive);
     const later = onceEach(ctx);
     const changeEvents: ChangeEvents = ({ id, agentId, ownerId }, change) => [ctx.events.event(SessionChanged, { ...(id === undefined ? {} : { sessionId: id }), agentId, ownerId, change })];
+    const self = ctx.ids.uuid();
     const catalogue = createCatalogue({
+      self,
+      tell: () => ctx.events.publish(EntriesRead, { by: self }),
+      mono: ctx.clock.mono,
       store: createCatalogueStore(ctx.db),
       commit: (writes) => ctx.db.commit(writes),
       entries: store.entries,
@@ -138,6 +142,7 @@ export default defineExtension({
     );
     ctx.slashCommands.add(...slashCommands({ agents, sessions: service, commit: (writes) => ctx.db.commit(writes), clock: ctx.clock, log: ctx.log }));
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
+    ctx.events.on(EntriesRead, ({ by }) => catalogue.heardFrom(by));
     lookAgain(ctx, catalogue, closing);
     cleanRegularly(ctx, cleaning);
     const deps: SessionRouteDeps = {

@@ -47,11 +47,11 @@ export const Completion = Type.Object(
         message: Type.Object({
           role: Type.Literal('assistant'),
           content: Nullable(Type.String(), { description: 'null only beside tool_calls' }),
-          refusal: Type.Null(),
+          refusal: Nullable(Type.String()),
           tool_calls: Type.Optional(Type.Array(ToolCall)),
         }),
         finish_reason: FinishReason,
-        logprobs: Type.Null(),
+        logprobs: Nullable(Type.Object({ content: Type.Array(Type.Object({ token: Type.String(), logprob: Type.Number() })) }), { description: 'Always null' }),
       }),
     ),
     usage: Usage,
@@ -75,7 +75,7 @@ const Chunk = Type.Object(
   { 'x-name': 'ChatCompletionChunk' },
 );
 
-const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Type.Null() }) });
+const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Nullable(Type.String()) }) });
 
 export const chunkStream: MediaAnswer = {
   description: 'chunks of one as server-sent events when stream is true, or an error, and [DONE] at the end',

@@ -26,7 +26,12 @@ const CompletionRequest = Type.Object(
 );
 
 const Usage = Type.Object({ prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() });
-const Choice = Type.Object({ index: Type.Integer(), text: Type.String(), finish_reason: Nullable(Type.String()), logprobs: Type.Null() });
+const Choice = Type.Object({
+  index: Type.Integer(),
+  text: Type.String(),
+  finish_reason: Nullable(Type.String()),
+  logprobs: Nullable(Type.Object({ tokens: Type.Array(Type.String()) }), { description: 'Always null' }),
+});
 const TextCompletion = Type.Object(
   { id: Type.String(), object: Type.Literal('text_completion'), created: Type.Integer(), model: Type.String(), choices: Type.Array(Choice), usage: Type.Optional(Usage) },
   { 'x-name': 'TextCompletion' },

@@ -51,14 +51,14 @@ const ResponseFormat = Type.Union(
 /** The same in every request that brings tools. */
 export const ToolFields = {
   tools: Maybe(
-    Type.Array(Type.Unknown(), {
+    Type.Array(Type.Object({ type: Type.String() }, { additionalProperties: true }), {
       maxItems: 128,
       description:
         'Tools that the client runs: `{type: "function", function: {name, description, parameters, strict}}`. `parameters` is a JSON Schema of at most 64 KiB; all tools together have at most 512 KiB',
     }),
   ),
-  tool_choice: Type.Optional(
-    Type.Unknown({
+  tool_choice: Maybe(
+    Type.Union([Type.String(), Type.Object({ type: Type.String() }, { additionalProperties: true })], {
       description: '`auto`, `none`, `required`, or `{type: "function", function: {name}}`. About the tools of the request: an agent uses its own at any time. A demand holds for the first model call',
     }),
   ),

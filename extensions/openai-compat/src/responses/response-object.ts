@@ -1,5 +1,5 @@
 /** The response object of /v1/responses, and its items. */
-import { type Plain, Type } from '@svc/api';
+import { Nullable, type Plain, Type } from '@svc/api';
 import type { ClientCalls, RunResult } from '@svc/ext-runs/contract';
 import { argumentsOf, usedFor } from '../answer/completion.js';
 
@@ -8,17 +8,17 @@ export const ResponseHead = Type.Object({
   id: Type.String(),
   created_at: Type.Integer(),
   model: Type.String(),
-  instructions: Type.Union([Type.String(), Type.Null()]),
-  previous_response_id: Type.Union([Type.String(), Type.Null()]),
+  instructions: Nullable(Type.String()),
+  previous_response_id: Nullable(Type.String()),
   store: Type.Boolean(),
-  tools: Type.Array(Type.Unknown()),
-  tool_choice: Type.Unknown(),
+  tools: Type.Array(Type.Object({ type: Type.String() }, { additionalProperties: true })),
+  tool_choice: Type.Union([Type.String(), Type.Object({ type: Type.String() }, { additionalProperties: true })]),
   parallel_tool_calls: Type.Boolean(),
-  text: Type.Unknown(),
-  temperature: Type.Union([Type.Number(), Type.Null()]),
-  top_p: Type.Union([Type.Number(), Type.Null()]),
-  max_output_tokens: Type.Union([Type.Integer(), Type.Null()]),
-  metadata: Type.Unknown(),
+  text: Type.Object({ format: Type.Optional(Nullable(Type.Object({ type: Type.String() }, { additionalProperties: true }))) }, { additionalProperties: true }),
+  temperature: Nullable(Type.Number()),
+  top_p: Nullable(Type.Number()),
+  max_output_tokens: Nullable(Type.Integer()),
+  metadata: Type.Record(Type.String(), Type.String()),
 });
 export type ResponseHead = Plain<typeof ResponseHead>;
 

@@ -15,7 +15,7 @@ export const ResponseObject = Type.Object(
     output: Type.Array(Item),
     error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
     incomplete_details: Nullable(Type.Object({ reason: Type.String() })),
-    reasoning: Type.Object({ effort: Type.Null(), summary: Type.Null() }),
+    reasoning: Type.Object({ effort: Nullable(Type.String()), summary: Nullable(Type.String()) }),
     truncation: Type.String(),
     usage: Nullable(
       Type.Object({

@@ -1,4 +1,4 @@
-/** Takes results of a sender's tools to the run that waits for them (C2 and C3 in client-wait.ts). */
+/** Takes results of a sender's tools to the run that waits for them (W2 and W3 in client-wait.ts). */
 import { createHash } from 'node:crypto';
 import { type Actor, type Actors, AuditRecorded, auditFact, type Clock, type Events, type Ids, type Journal, type JournalRun, isSvcError, toolCallNote } from '@svc/api';
 import type { EntryDraft, SessionsService } from '@svc/ext-sessions/contract';
@@ -18,7 +18,7 @@ export interface AnsweringDeps {
   readonly events: Events;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Follows a run that goes on, or says again how it ended. */
+  /** Follows a run that goes on, or says again how it ended, or for what it waits now. */
   attach(run: JournalRun, after: string): Promise<Submitted>;
 }
 
@@ -32,7 +32,7 @@ export async function answerCalls(deps: AnsweringDeps, actor: Actor, { agentId, 
   for (let races = 0; ; races++) {
     const run = await deps.journal.get(deps.actors.system('client calls'), runId);
     const waited = run && clientWaitOf(run);
-    // C2
+    // W2
     if (!run || !waited || inputOf(run).clientOf !== actor.id || inputOf(run).agentId !== agentId) throw runErrors.call_not_found(results[0]?.callId ?? '');
     const { answered, client } = waited;
     if (answered && isSame(answered.ids, results)) {
@@ -47,10 +47,7 @@ export async function answerCalls(deps: AnsweringDeps, actor: Actor, { agentId, 
 }
 
 /** The same results once more: what was answered then, or is being answered now. */
-const again = async (deps: AnsweringDeps, run: JournalRun, { client, place, turn }: ClientWait): Promise<Submitted> =>
-  run.status === 'waiting' && turn === undefined
-    ? { runId: run.id, topic: run.id, sessionId: inputOf(run).sessionId, replayed: true, position: 0, clientCalls: client }
-    : { ...(await deps.attach(run, place)), replayed: true };
+const again = async (deps: AnsweringDeps, run: JournalRun, { place }: ClientWait): Promise<Submitted> => ({ ...(await deps.attach(run, place)), replayed: true });
 
 function oneRun(results: readonly ClientResult[]): string {
   const runs = new Set(results.map(({ callId }) => runOfCall(callId)));
@@ -63,7 +60,7 @@ function oneRun(results: readonly ClientResult[]): string {
 
 const isSame = (ids: readonly string[], results: readonly ClientResult[]): boolean => ids.length === results.length && results.every(({ callId }) => ids.includes(callId));
 
-/** C3. */
+/** W3. */
 function checkComplete(calls: ReadonlyArray<{ readonly id: string }>, results: readonly ClientResult[]): void {
   const given = new Set(results.map(({ callId }) => callId));
   if (given.size < results.length) throw runErrors.results_twice();

@@ -1,10 +1,10 @@
 /**
  * The row of a run whose sender runs tools.
  *
- * C1  A run that called tools of its sender waits in the journal, like one that waits for a person: it holds nothing, and survives a restart.
- * C2  Only whoever sent the message may answer its calls. An id of anybody else's call is refused like one that never was.
- * C3  All calls of an answer are answered at once, each once. The same results again are the same answer; other ones are refused.
- * C4  A run that nobody answers in time fails. A new message in its session takes its place, and every call has a result.
+ * W1  A run that called tools of its sender waits in the journal, like one that waits for a person: it holds nothing, and survives a restart.
+ * W2  Only whoever sent the message may answer its calls. An id of anybody else's call is refused like one that never was.
+ * W3  All calls of an answer are answered at once, each once. The same results again are the same answer; other ones are refused.
+ * W4  A run that nobody answers in time fails. A new message in its session takes its place, and every call has a result.
  */
 import type { JournalRun, LeasedRun } from '@svc/api';
 import type { ClientCalls, ClientTurn } from './shapes.js';
@@ -42,7 +42,7 @@ export const clientWaitOf = ({ wait }: Pick<JournalRun, 'wait'>): ClientWait | u
 /** What is asked of its sender now. */
 export const openCallsOf = (run: JournalRun): ClientCalls | undefined => (run.status === 'waiting' ? clientWaitOf(run)?.client : undefined);
 
-/** C4. Its time is up, and these are still the calls that it waited for. */
+/** W4. Its time is up, and these are still the calls that it waited for. */
 export const isExpired = (run: LeasedRun, callId: string, now: string): boolean => {
   const waited = clientWaitOf(run);
   return waited?.turn === undefined && run.wait?.until != null && run.wait.until <= now && (waited?.client.calls.some(({ id }) => id === callId) ?? false);

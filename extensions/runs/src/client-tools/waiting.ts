@@ -37,7 +37,7 @@ async function endWith(deps: HandingDeps, progress: Progress, client: ClientCall
   return 'ended';
 }
 
-/** C1. */
+/** W1. */
 async function waitWith(deps: HandingDeps, progress: Progress, client: ClientCalls): Promise<'ended' | 'waiting'> {
   const { run, inputTokens, outputTokens, iterations } = progress;
   deps.streams.flush(run.id);

@@ -3,6 +3,7 @@
  *
  * A1  A run ends in exactly one of done, failed, cancelled; its topic ends with exactly one final frame.
  * A2  A run goes on from its last completed step, in whichever generation or process claims it.
+ *     While the database cannot be written, it ends in none of them: who follows gets an error that says so, and the run goes on later.
  * A3  A generation that is being replaced hands each run on at its next step.
  */
 import { type Actors, type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
@@ -20,6 +21,7 @@ import { runErrors } from '../errors.js';
 import { type ModelCall, type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
 import { inputOf, modelOutcomeOf } from '../run-input.js';
+import { isForRecovery, isUnsaved, sayError } from './recovery.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
@@ -34,6 +36,7 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
 
 const UNWATCHED = runErrors.unwatched().code;
 const END_RETRY_MS = 1_000;
+const RECOVERY_WAIT_MS = 1_000;
 const BEGIN_RETRY_MS = 500;
 const MAX_BEGIN_RETRY_MS = 30_000;
 
@@ -59,6 +62,7 @@ export async function driveRun(deps: LoopDeps, run: LeasedRun, begun?: BegunRun)
   } catch (error) {
     if (isSvcError(error) && error.code === 'journal_lease_lost') return 'lost';
     if (deps.isLeaving() && !interruptedByPerson(run)) return handOn(deps, run);
+    if (isForRecovery(run, error)) return leaveForRecovery(deps, run, error);
     return end(deps, run, progress, error);
   } finally {
     effects.leave();
@@ -235,15 +239,7 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   };
   const notify = (): void => {
     if (result) publishDone(deps, run.id, result);
-    else
-      deps.streams.publish(RunFrames, run.id, 'error', {
-        error: error.message,
-        code: error.code,
-        status: error.status,
-        ...(error.hint ? { hint: error.hint } : {}),
-        ...retryAfterOf(error),
-        ...attemptsOf(error),
-      });
+    else sayError(deps.streams, run.id, error);
   };
   return storeEnd(deps, run, store, notify);
 }
@@ -276,6 +272,14 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
   }
 }
 
+/** Whoever waits is told, and may ask again. The lease goes back as soon as the database takes it, and whoever claims the run continues it. */
+async function leaveForRecovery(deps: LoopDeps, run: LeasedRun, error: SvcError): Promise<LoopEnd> {
+  deps.log.warn('a run waits until the database can be used again', { run: run.id, code: error.code, cause: error.cause ?? error });
+  if (isUnsaved(error)) sayError(deps.streams, run.id, error);
+  else await deps.clock.sleep(RECOVERY_WAIT_MS, deps.closing).catch(() => undefined); // who closes hands it on at once
+  return handOn(deps, run);
+}
+
 async function handOn(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
   await deps.journal.release(run);
   return 'handed-on';
@@ -289,11 +293,6 @@ function publicError(deps: LoopDeps, run: LeasedRun, cause: unknown): SvcError {
   deps.log.error('run failed', { run: run.id, cause });
   return runErrors.internal();
 }
-
-const retryAfterOf = (error: SvcError): object => (error.status === 429 && error.headers?.['retry-after'] ? { retry_after_secs: Number(error.headers['retry-after']) } : {});
-
-/** Every attempt shows in the trace of the error as well. */
-const attemptsOf = (error: SvcError): object => (error.details && typeof error.details === 'object' && 'attempts' in error.details ? { attempts: error.details.attempts } : {});
 
 /** Calls that an earlier life of the run left without a result: begun ones with their step, suspended ones without. */
 async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[] | undefined> {

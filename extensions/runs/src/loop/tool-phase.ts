@@ -14,6 +14,7 @@ import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
+import type { CheckCircuit } from './check-circuit.js';
 import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
 import type { RollingCount } from '../observed/rolling-count.js';
 import { type ToolIntent, type ToolOutcome, toolIntentOf } from '../run-input.js';
@@ -22,6 +23,7 @@ export interface ToolPhaseDeps extends CommitDeps {
   readonly tools: ToolsService;
   readonly streams: Streams;
   readonly endSurvivors: ExtensionContext['endSurvivors'];
+  readonly checks: Pick<CheckCircuit, 'decide'>;
   readonly toolCalls: Pick<RollingCount, 'add'>;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -50,9 +52,6 @@ export interface Planned {
 }
 
 export type Suspension = NonNullable<CallDecision['suspend']>;
-
-const FIRST_CHECK_RETRY_MS = 100;
-const LAST_CHECK_RETRY_MS = 6_400;
 
 /** Refusals that say more than no. */
 const STATUS_OF_REFUSAL: Readonly<Record<string, ToolStatus>> = { approval_expired: 'expired', approval_skipped: 'skipped' };
@@ -91,18 +90,9 @@ function clientDecision({ clock, clientToolsSecs }: ToolPhaseDeps, { run, input 
 
 /** A model may name a tool that it was not told of. */
 async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
-  const decision = await decideAgain(deps, progress, request);
+  const decision = await deps.checks.decide(request.name, () => deps.tools.decide(request), deps.isLeaving, progress.effects);
   const reason = progress.input.beside?.kind === 'ephemeral' ? 'A side question uses no tools.' : isAlone(progress.input) ? `There is no tool ${request.name}.` : undefined;
   return reason === undefined ? decision : { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason };
-}
-
-/** A check that could not be made may be one whose area is stopping, or cannot read the database now: it is asked again before the call is refused for good. */
-async function decideAgain(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
-  for (let waitMs = FIRST_CHECK_RETRY_MS; ; waitMs *= 2) {
-    const decision = await deps.tools.decide(request);
-    if (decision.code !== 'hook_failed' || waitMs > LAST_CHECK_RETRY_MS || deps.isLeaving()) return decision;
-    await deps.clock.sleep(waitMs, progress.effects);
-  }
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */

@@ -11,7 +11,8 @@ async function ask() {
     const delta = chunk.choices[0]?.delta ?? {};
     message.content += delta.content ?? '';
     for (const { index, id, function: called } of delta.tool_calls ?? []) {
-      const call = (message.tool_calls[index] ??= { id, type: 'function', function: { name: '', arguments: '' } });
+      message.tool_calls[index] ??= { id, type: 'function', function: { name: '', arguments: '' } };
+      const call = message.tool_calls[index];
       call.function.name += called?.name ?? '';
       call.function.arguments += called?.arguments ?? '';
     }

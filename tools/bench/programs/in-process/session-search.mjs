@@ -39,7 +39,7 @@ const owner = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelv
 await storage.migrate(owner, [init, thinking, catalogueTables, branches]);
 const db = storage.dbFor(owner);
 const entries = (sessionId, after, limit) => db.system('bench').select({ from: 'entries', where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
-const catalogue = createCatalogue({ store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries, later: () => undefined, log: console });
+const catalogue = createCatalogue({ self: 'bench', tell: () => undefined, mono: () => performance.now(), store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries, later: () => undefined, log: console });
 const store = createSearchStore(db);
 
 let said = 0;
