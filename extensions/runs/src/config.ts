@@ -19,6 +19,12 @@ const RunsConfig = Type.Object(
         description: "Maximum number of session messages sent to a model, unless the agent's manifest sets it. By default, as many as fit",
       }),
     ),
+    client_tools_timeout_secs: Type.Integer({
+      minimum: 1,
+      maximum: 31_536_000,
+      default: 86_400,
+      description: 'How long a run waits for the results of tools that its client runs. Then it fails with run_calls_expired. A waiting run uses no memory',
+    }),
     child_timeout_secs: Type.Integer({ minimum: 1, maximum: 86_400, default: 600, description: 'How long agent_send waits for an answer' }),
   },
   { additionalProperties: false, default: {} },
