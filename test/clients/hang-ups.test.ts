@@ -106,7 +106,7 @@ describe('a client that hangs up', () => {
     const first = svc.http.post(messageOf(svc), { message: 'first' });
     await until(() => svc.model.requests.length === 1);
     const cut = new AbortController();
-    const second = svc.http.raw('POST', '/v1/chat/completions', SAY, {}, cut.signal).catch(() => undefined);
+    const second = svc.http.raw('POST', '/v1/chat/completions', SAY, { 'x-svc-session': svc.agent.session_id }, cut.signal).catch(() => undefined);
     await until(async () => (await followers(svc)) === 2);
     cut.abort();
     await second;
@@ -189,7 +189,7 @@ describe('a client that hangs up', () => {
 
   it('leaves its run going on /v1 with [runs] on_disconnect = "finish"', async () => {
     const svc = await boot({ config: `${OPEN_RATE}[runs]\non_disconnect = "finish"\n` });
-    await hangUp(svc, '/v1/chat/completions', SAY);
+    await hangUp(svc, '/v1/chat/completions', { ...SAY, model: `svc:assistant@${svc.agent.session_id}` });
     await expectFinished(svc);
   });
 

@@ -46,6 +46,10 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'listTools: tools[].input_schema': "a JSON Schema: each tool's own",
   'followSession: [].data.input': "the arguments of a call, by the tool's own schema",
   'streamMessage: [].data.input': "the arguments of a call, by the tool's own schema",
+  'followSession: [].data.client.calls[].args': "the arguments of a call, by the schema of the client's tool",
+  'followSession: [].data.result.client.calls[].args': "the arguments of a call, by the schema of the client's tool",
+  'streamMessage: [].data.client.calls[].args': "the arguments of a call, by the schema of the client's tool",
+  'streamMessage: [].data.result.client.calls[].args': "the arguments of a call, by the schema of the client's tool",
   'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getSession: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
   'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
@@ -61,6 +65,9 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getSessionByLabel: id': 'an agent id or a name',
   'getAgentBudget: id': 'an agent id or a name',
   'updateAgentBudget: id': 'an agent id or a name',
+  'getOpenaiResponse: id': 'resp_ and the run',
+  'deleteOpenaiResponse: id': 'resp_ and the run',
+  'cancelOpenaiResponse: id': 'resp_ and the run',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
 };
 

@@ -7,7 +7,8 @@ const RunsConfig = Type.Object(
     max_depth: Type.Integer({ minimum: 1, maximum: 50, default: 5, 'x-alias': ['max_agent_call_depth'], description: 'Maximum depth of agents calling agents' }),
     on_disconnect: Type.Optional(
       OneOf(['finish', 'cancel'], {
-        description: "What happens to a run 2 s after its last client disconnects. By default, runs of /v1 are cancelled and all others finish. `unwatched` in an agent's manifest overrides this; the header `x-svc-on-disconnect` of an answer says what applies",
+        description:
+          "What happens to a run 2 s after its last client disconnects. By default, runs of /v1 are cancelled and all others finish. `unwatched` in an agent's manifest overrides this; the header `x-svc-on-disconnect` of an answer says what applies",
       }),
     ),
     max_history_messages: Type.Optional(
@@ -18,6 +19,12 @@ const RunsConfig = Type.Object(
         description: "Maximum number of session messages sent to a model, unless the agent's manifest sets it. By default, as many as fit",
       }),
     ),
+    client_tools_timeout_secs: Type.Integer({
+      minimum: 1,
+      maximum: 31_536_000,
+      default: 86_400,
+      description: 'How long a run waits for the results of tools that its client runs. Then it fails with run_calls_expired. A waiting run uses no memory',
+    }),
     child_timeout_secs: Type.Integer({ minimum: 1, maximum: 86_400, default: 600, description: 'How long agent_send waits for an answer' }),
   },
   { additionalProperties: false, default: {} },

@@ -24,6 +24,7 @@ import { runListRoutes } from './observed/run-lists.js';
 import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
+import { clientWaitOf } from './client-tools/client-wait.js';
 import { serveAreasBelow } from './serving.js';
 import { slashCommands } from './slash-commands.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
@@ -71,6 +72,7 @@ export default defineExtension({
       tools,
       uploads,
       endSurvivors: (key) => ctx.endSurvivors(key),
+      clientToolsSecs: () => config().client_tools_timeout_secs,
       get maxIterations() {
         return config().max_iterations;
       },
@@ -99,7 +101,7 @@ export default defineExtension({
       concurrency: () => config().max_active,
       drive: (run) =>
         untilHandedOn(ctx.streams, run, async () => {
-          if (inputOf(run).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
+          if (inputOf(run).unwatched === 'cancel' && (run.wait === null || clientWaitOf(run))) watch.keep(run.id);
           return driveRun(loop, run, firstSteps.take(run));
         }),
       resume: async (run) => {

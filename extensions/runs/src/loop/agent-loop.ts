@@ -12,6 +12,8 @@ import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { factOf, keptResult, leftovers, withoutMessage } from '../beside.js';
+import { CLIENT_REASON } from '../client-tools/client-wait.js';
+import { handToClient } from '../client-tools/waiting.js';
 import { RunChanged, RunEnded, RunFrames, type RunResult } from '../contract.js';
 import { cutCall } from './cut-call.js';
 import { publishDone, toRunError } from './endings.js';
@@ -132,7 +134,8 @@ async function loop(deps: LoopDeps, progress: Progress, left: OpenCall[] | undef
   for (;;) {
     if (progress.run.signal.aborted) throw runErrors.stopped();
     if (open && open.length > 0 && !deps.isLeaving()) {
-      if ((await toolPhase(deps, progress, open)) === 'waiting') return 'waiting';
+      const end = await toolPhase(deps, progress, open);
+      if (end !== 'done') return end;
       open = undefined;
     }
     if (deps.isLeaving()) {
@@ -152,6 +155,7 @@ export const toolsOf = async (deps: Pick<LoopDeps, 'tools'>, { agent, actor, inp
 
 /** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */
 async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<OpenCall[] | undefined> {
+  progress.said = turn.answer.text;
   const calls = turn.answer.calls.map((call): OpenCall => ({ id: call.id, name: call.name, args: call.args, ...(call.argsError === undefined ? {} : { argsError: call.argsError }) }));
   let planned: Planned[] = [];
   const alone = () => commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], also: turn.settle }, turn.entries);
@@ -175,7 +179,7 @@ async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): P
 }
 
 /** Calls of an earlier life, or ones that were suspended. */
-async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<'done' | 'waiting'> {
+async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<'done' | LoopEnd> {
   const planned = await planCalls(deps, progress, open);
   if (deps.isLeaving()) return 'done';
   const intents = planned.flatMap((one) => (one.spec && !one.begun ? [one.spec] : []));
@@ -184,6 +188,12 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
   if (!suspension) return 'done';
   if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
   const { wakeKey, reason, until, data } = suspension;
+  if (reason === CLIENT_REASON)
+    return handToClient(
+      deps,
+      progress,
+      planned.flatMap(({ call, decision }) => (decision.suspend ? [call] : [])),
+    );
   await deps.journal.wait(
     progress.run,
     { reason, wakeKey, data: data ?? null, ...(until === undefined ? {} : { until }) },
@@ -292,6 +302,10 @@ async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[]
   if (!model) return undefined;
   const entries = await deps.sessions.entries(progress.actor, progress.session.id, { after: model.from });
   const mine = entries.filter((entry) => entry.runId === run.id);
+  progress.said = mine
+    .filter((entry) => entry.kind === 'assistant')
+    .flatMap(({ parts = [] }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+    .join('');
   const answered = new Set(mine.filter((entry) => entry.kind === 'tool_result').map((entry) => entry.callId));
   return mine.filter((entry) => entry.kind === 'tool_call' && !answered.has(entry.callId)).map((entry) => toOpenCall(run, entry));
 }

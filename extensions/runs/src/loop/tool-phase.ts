@@ -6,6 +6,8 @@
  *     when its tool declared that harmless; otherwise the model reads `outcome_unknown`.
  * T3  A suspended call lets the others run first; then the run waits in the journal, holding nothing.
  */
+import { CLIENT_REASON, isExpired } from '../client-tools/client-wait.js';
+import { decideClientCall, isAlone, isClientTool } from '../client-tools/offering.js';
 import { RunFrames } from '../contract.js';
 import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, type JournalStep, type StepSpec, type Streams, type ToolStatus, toolCallNote } from '@svc/api';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
@@ -25,6 +27,7 @@ export interface ToolPhaseDeps extends CommitDeps {
   readonly toolCalls: Pick<RollingCount, 'add'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  clientToolsSecs(): number;
   /** This generation is going: what is not begun yet is the next one's. */
   isLeaving(): boolean;
 }
@@ -64,7 +67,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       continue;
     }
     const request = requestOf(progress, call, progress.earlier.slice());
-    const decision = await decide(deps, progress, request);
+    const decision = isClientTool(progress.input, call.name) ? clientDecision(deps, progress, calls, call) : await decide(deps, progress, request);
     if (decision.code === 'loop_guard_break') throw runErrors.loop_guard_break(decision.reason ?? 'the loop guard ended it');
     if (decision.verdict !== 'suspend') progress.earlier.push({ digest: decision.digest, status: decision.verdict === 'deny' ? 'denied' : 'completed' });
     const intent: ToolIntent = {
@@ -78,10 +81,18 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
   return planned;
 }
 
+/** Throws when the sender let the time pass. */
+function clientDecision({ clock, clientToolsSecs }: ToolPhaseDeps, { run, input }: Progress, calls: readonly OpenCall[], call: OpenCall): CallDecision {
+  if (isExpired(run, call.id, clock.iso())) throw runErrors.calls_expired(clientToolsSecs());
+  const before = calls.slice(0, calls.indexOf(call)).filter(({ name }) => isClientTool(input, name));
+  return decideClientCall(input, call, before.length);
+}
+
 /** A model may name a tool that it was not told of. */
 async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
   const decision = await deps.checks.decide(request.name, () => deps.tools.decide(request), deps.isLeaving, progress.effects);
-  return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason: 'A side question uses no tools.' } : decision;
+  const reason = progress.input.beside?.kind === 'ephemeral' ? 'A side question uses no tools.' : isAlone(progress.input) ? `There is no tool ${request.name}.` : undefined;
+  return reason === undefined ? decision : { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason };
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */
@@ -111,7 +122,9 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
     await settle(one, await runOne(deps, progress, one));
   }
   await commits;
-  return planned.find((one) => one.decision.suspend)?.decision.suspend;
+  const suspended = planned.flatMap(({ decision }) => decision.suspend ?? []);
+  // A person who must agree to a call is asked before the sender is told of its own: one answer has all of those.
+  return suspended.find(({ reason }) => reason !== CLIENT_REASON) ?? suspended[0];
 }
 
 async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Promise<ToolResult> {
