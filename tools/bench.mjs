@@ -5,6 +5,7 @@
  *
  *   node tools/bench.mjs                 everything, some minutes
  *   node tools/bench.mjs messages        one measurement (several may be named)
+ *   node tools/bench.mjs soak            20 minutes of a fixed load; not part of everything
  *   node tools/bench.mjs --quick         shorter windows
  *   node tools/bench.mjs audit --large   a million audit entries instead of 100,000
  *   node tools/bench.mjs --guard         says what got worse than recorded by more than the noise, and exits with 1 then
@@ -17,7 +18,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { compare, guardLines } from './bench/guard.mjs';
-import { MEASUREMENTS, runMeasurement } from './bench/index.mjs';
+import { MEASUREMENTS, runMeasurement, USUAL } from './bench/index.mjs';
 import { readRecorded, record } from './bench/recorded.mjs';
 import { renderTable } from './bench/table.mjs';
 import { build } from './build/index.mjs';
@@ -68,7 +69,7 @@ const main = async () => {
   const built = await build({});
   reportBuild(built);
   if (built.failures.length) return 1;
-  const results = await measureAll(positionals.length ? positionals : MEASUREMENTS);
+  const results = await measureAll(positionals.length ? positionals : USUAL);
   console.log(renderTable(results.flatMap((result) => result.rows)));
   console.log(`\nraw figures: ${fromRoot(keep(results))}; ${os.cpus().length} CPUs, load ${os.loadavg()[0].toFixed(1)} at the end`);
   const failed = results.filter((result) => result.error);

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { filesErrors } from '@svc/platform/adapters/errors';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
-import { mountSmall } from '@svc/testing';
+import { mountSmall, OPEN_RATE } from '@svc/testing';
+import { until } from '../crash/daemon-life.js';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectClear, expectGoesOn } from './aftermath.js';
 
@@ -37,24 +38,30 @@ describe('with the disk full', () => {
     await expectGoesOn(svc, ['kept before']);
   });
 
-  it('a run that was under way ends with a clear error, in its stream too', async () => {
+  it('a run that was under way says in its stream that it cannot be saved, and goes on to its answer when there is room again', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const svc = await bootWithModel(async () => {
-      await held;
-      return { text: 'an answer too large to keep '.repeat(8_000) };
-    });
+    const answer = 'an answer too large to keep '.repeat(8_000);
+    const svc = await bootWithModel(
+      async () => {
+        await held;
+        return { text: answer };
+      },
+      { config: `${OPEN_RATE}\n[journal]\nsave_patience_secs = 1\n` },
+    );
     const reading = svc.http.events('POST', `/api/agents/${svc.agent.id}/message/stream`, { message: 'kept before' }, {}, (event) => event.event === 'error' || event.event === 'done');
     while (svc.model.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await fillDisk(svc);
     release();
     const last = (await reading).at(-1);
-    await makeRoom(svc);
     expect(last?.event).to.equal('error');
+    expect(last?.data).to.include({ code: 'journal_not_written', status: 503 });
     expect(last?.data.error).to.contain('disk is full');
-    await expectGoesOn(svc, ['kept before']);
+    await makeRoom(svc);
+    expect(await until(async () => (await svc.http.get(`/api/agents/${svc.agent.id}/session`)).text.includes('too large to keep'), 20_000)).to.equal(true);
+    await expectGoesOn(svc, ['kept before', answer]);
   });
 
   it('a key that cannot be kept is refused clearly, and the vault is not blamed for it', async function () {

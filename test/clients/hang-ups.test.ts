@@ -106,7 +106,7 @@ describe('a client that hangs up', () => {
     const first = svc.http.post(messageOf(svc), { message: 'first' });
     await until(() => svc.model.requests.length === 1);
     const cut = new AbortController();
-    const second = svc.http.raw('POST', '/v1/chat/completions', SAY, {}, cut.signal).catch(() => undefined);
+    const second = svc.http.raw('POST', '/v1/chat/completions', SAY, { 'x-svc-session': svc.agent.session_id }, cut.signal).catch(() => undefined);
     await until(async () => (await followers(svc)) === 2);
     cut.abort();
     await second;
@@ -153,7 +153,7 @@ describe('a client that hangs up', () => {
   it('on a WebSocket lets its run finish, and with unwatched = "cancel" it does not', async () => {
     for (const [config, expectation] of [
       [OPEN_RATE, expectFinished],
-      [`${OPEN_RATE}[runs]\nunwatched = "cancel"\n`, expectCancelled],
+      [`${OPEN_RATE}[runs]\non_disconnect = "cancel"\n`, expectCancelled],
     ] as const) {
       answer = new Promise((resolve) => {
         release = resolve;
@@ -168,20 +168,33 @@ describe('a client that hangs up', () => {
     }
   });
 
-  it('ends or leaves its run as [runs] unwatched says, whichever channel it used', async () => {
-    const cancelling = await boot({ config: `${OPEN_RATE}[runs]\nunwatched = "cancel"\n` });
+  it('ends or leaves its run as [runs] on_disconnect says, whichever channel it used', async () => {
+    const cancelling = await boot({ config: `${OPEN_RATE}[runs]\non_disconnect = "cancel"\n` });
     await hangUp(cancelling, messageOf(cancelling), { message: 'hello' });
     await expectCancelled(cancelling);
   });
 
-  it('leaves its run going on /v1 with [runs] unwatched = "finish"', async () => {
-    const svc = await boot({ config: `${OPEN_RATE}[runs]\nunwatched = "finish"\n` });
-    await hangUp(svc, '/v1/chat/completions', SAY);
+  it('reads in the headers of an answer what becomes of its run', async () => {
+    release();
+    const svc = await boot();
+    const wordOf = async (path: string, body: object): Promise<string | null> => (await svc.http.raw('POST', path, body)).headers.get('x-svc-on-disconnect');
+    expect(await wordOf(messageOf(svc), { message: 'hello' })).to.equal('finish');
+    expect(await wordOf(`${messageOf(svc)}/stream`, { message: 'hello' })).to.equal('finish');
+    expect(await wordOf('/v1/chat/completions', SAY)).to.equal('cancel');
+    await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "hasty"\n[autonomous]\nunwatched = "cancel"\n' });
+    const { agents } = (await svc.http.expect(200, 'GET', '/api/agents')).body;
+    const hasty = agents.find((agent: { name: string }) => agent.name === 'hasty');
+    expect(await wordOf(`/api/agents/${hasty.id}/message`, { message: 'hello' })).to.equal('cancel');
+  });
+
+  it('leaves its run going on /v1 with [runs] on_disconnect = "finish"', async () => {
+    const svc = await boot({ config: `${OPEN_RATE}[runs]\non_disconnect = "finish"\n` });
+    await hangUp(svc, '/v1/chat/completions', { ...SAY, model: `svc:assistant@${svc.agent.session_id}` });
     await expectFinished(svc);
   });
 
   it('ends or leaves its run as the agent says, above the config', async () => {
-    const svc = await boot({ config: `${OPEN_RATE}[runs]\nunwatched = "cancel"\n` });
+    const svc = await boot({ config: `${OPEN_RATE}[runs]\non_disconnect = "cancel"\n` });
     await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "steady"\n[autonomous]\nunwatched = "finish"\n' });
     await hangUp(svc, '/v1/chat/completions', { ...SAY, model: 'svc:steady' });
     for (let looks = 0; looks < 5; looks++) await clock.advance(GRACE_MS);

@@ -131,9 +131,9 @@ describe('the openai client', () => {
       .and.not.contain('earlier');
   });
 
-  it('gets a JSON 404 for what agents do not offer: embeddings, responses', async () => {
+  it('gets a JSON 404 for what agents do not offer: moderations, images', async () => {
     const client = clientOf(await bootWithModel());
-    for (const work of [client.embeddings.create({ model: 'x', input: 'y' }), client.responses.create({ model: 'x', input: 'y' })]) {
+    for (const work of [client.moderations.create({ model: 'x', input: 'y' }), client.images.generate({ model: 'x', prompt: 'y' })]) {
       const error = await work.then(
         () => undefined,
         (caught: unknown) => caught,
@@ -238,7 +238,7 @@ describe('the openai client', () => {
         [await failing(client.chat.completions.create({ ...say('x'), n: 2 })), { status: 400, code: 'unsupported_value', type: 'invalid_request_error', param: null }],
         [await failing(client.chat.completions.create({ model: 'svc:assistant' } as never)), { status: 400, code: 'invalid_request', type: 'invalid_request_error' }],
         [await failing(client.models.retrieve('svc:nobody')), { status: 404, code: 'model_not_found', type: 'invalid_request_error' }],
-        [await failing(client.embeddings.create({ model: 'x', input: 'y' })), { status: 404, code: 'not_found', type: 'invalid_request_error' }],
+        [await failing(client.moderations.create({ model: 'x', input: 'y' })), { status: 404, code: 'not_found', type: 'invalid_request_error' }],
         [await failing(client.models.delete('svc:assistant')), { status: 405, code: 'method_not_allowed', type: 'invalid_request_error' }],
         [await failing(client.chat.completions.create(say('x'), { headers: { 'content-type': 'text/plain' } })), { status: 415, code: 'unsupported_media_type', type: 'invalid_request_error' }],
       ] as const;

@@ -15,8 +15,10 @@ const REFUSAL = { status: 400, message: 'this question is refused' };
 const LANGCHAIN_TRIES = 7;
 const AI_SDK_TRIES = 3;
 
+/** The session that the daemon shows by itself. */
+const modelOf = (svc: ModelKernel): string => `svc:assistant@${svc.agent.session_id}`;
 const langchain = (svc: ModelKernel) => new ChatOpenAI({ model: 'svc:assistant', apiKey: 'any', configuration: { baseURL: `${svc.kernel.url}/v1` } });
-const aiSdk = (svc: ModelKernel) => createOpenAICompatible({ name: 'svc', baseURL: `${svc.kernel.url}/v1`, apiKey: 'any' })('svc:assistant');
+const aiSdk = (svc: ModelKernel) => createOpenAICompatible({ name: 'svc', baseURL: `${svc.kernel.url}/v1`, apiKey: 'any' })(modelOf(svc));
 
 const failing = async (work: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(work).then(
@@ -62,7 +64,7 @@ describe('clients that send again by themselves', function () {
   it('LangChain asks a refused question once, however often it tries, and reads why', async () => {
     const svc = await boot(REFUSAL);
     const { sent, fetch } = counted(svc);
-    const model = new ChatOpenAI({ model: 'svc:assistant', apiKey: 'any', configuration: { baseURL: `${svc.kernel.url}/v1`, fetch } });
+    const model = new ChatOpenAI({ model: modelOf(svc), apiKey: 'any', configuration: { baseURL: `${svc.kernel.url}/v1`, fetch } });
 
     const error = await failing(model.invoke('may I?'));
 

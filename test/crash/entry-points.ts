@@ -42,7 +42,8 @@ const beginSession = async (url: string, agentId: string, sessionId: string): Pr
 
 const overHttp = async (url: string, agentId: string, message: Message, seen: Seen): Promise<void> => {
   const [path, body] = requestOf(agentId, message);
-  const response = await httpOf(url).raw('POST', path, body, message.key === undefined ? {} : { 'idempotency-key': message.key });
+  const headers = { ...(message.key === undefined ? {} : { 'idempotency-key': message.key }), ...(message.entryPoint === 'openai' ? { 'x-svc-session': await sessionOf(url, agentId) } : {}) };
+  const response = await httpOf(url).raw('POST', path, body, headers);
   seen.status = response.status;
   // A refusal acknowledges nothing.
   seen.acknowledged = response.ok;
@@ -52,6 +53,9 @@ const overHttp = async (url: string, agentId: string, message: Message, seen: Se
   if (!response.ok) seen.problem = `${response.status}: ${text.slice(0, 300)}`;
   else Object.assign(seen, message.entryPoint === 'sse' ? lastOf(text) : { answer: answerIn(message.entryPoint, JSON.parse(text)) });
 };
+
+/** Unasked, a client of /v1 has a session of its own. */
+const sessionOf = async (url: string, agentId: string): Promise<string> => (await httpOf(url).expect(200, 'GET', `/api/agents/${agentId}`)).body.session_id;
 
 const requestOf = (agentId: string, { entryPoint, text, sessionId }: Message): [path: string, body: object] => {
   if (entryPoint === 'openai') return ['/v1/chat/completions', { model: agentId, messages: [{ role: 'user', content: text }] }];

@@ -38,6 +38,16 @@ describe('an author', function () {
       await isSound(`acme-${template}`);
     });
 
+  it('needs no registry where svc runs from a checkout: the template panel builds, and passes the contract suite, with nothing fetched', async () => {
+    const { code, output } = await place.run(process.execPath, join(ROOT, 'kernel/cli/bin/svc.mjs'), 'ext', 'create', 'apart/acme-panel', '--template', 'panel');
+    expect(code, output).to.equal(0);
+    const inFolder = (command: string) => place.run('npm', '--prefix', 'apart/acme-panel', '--offline', '--registry', 'http://127.0.0.1:9', ...command.split(' '));
+    for (const command of ['install', 'run check', 'test']) {
+      const done = await inFolder(command);
+      expect(done.code, `npm ${command}\n${done.output}`).to.equal(0);
+    }
+  });
+
   it('is told by the suite what an extension does wrong', async () => {
     await svc('ext', 'create', 'acme-wrong');
     const source = await readFile(join(place.dir, 'acme-wrong/src/index.ts'), 'utf8');

@@ -168,13 +168,25 @@ describe('what people may grant', () => {
     expect(results[0])
       .to.match(/exit code 0[\s\S]*abcd\n/)
       .and.not.match(/defg/);
-    expect(results[1]).to.match(/exec_policy of the manifest allows echo/);
+    expect(results[1]).to.match(/exec_policy allows echo/);
     expect(results[2]).to.match(/outside quotes/);
     const slow = await made(owner, 'slow', '[resources]\nmax_tool_calls_per_minute = 2\n');
     const list = (path: string) => ({ name: 'file_list', args: { path } });
     const rated = (await use(owner, slow, list('.'), { name: 'system_time', args: {} }, list('./'))).results;
     expect(rated.slice(0, 2).join('')).to.not.match(/within a minute/);
     expect(rated[2]).to.match(/2 tool calls within a minute, all that \[resources\] max_tool_calls_per_minute allows/);
+  });
+
+  it('acts on [exec_policy] of config.toml beside the manifest', async () => {
+    const agent = await made(owner, 'commander', '[capabilities]\nshell = ["*"]\n');
+    const usual = await use(owner, agent, shell('id -u | cat'));
+    expect(usual.results[0]).to.match(/exit code 0/);
+    await settings(config(USUAL, '[exec_policy]\nallowed_commands = ["echo"]\nsafe_bins = ["sleep"]\nno_output_timeout_secs = 1\n'));
+    const { results } = await use(owner, agent, shell('echo a'), shell('id -u'), shell('echo a | cat'), shell('sleep 20'));
+    expect(results[0]).to.match(/exit code 0/);
+    expect(results[1]).to.match(/exec_policy allows echo, sleep/);
+    expect(results[2]).to.match(/outside quotes/);
+    expect(results[3]).to.match(/stopped after/);
   });
 
   describe('with a server of their own on this machine', () => {
@@ -187,6 +199,31 @@ describe('what people may grant', () => {
       port = (server.address() as AddressInfo).port;
     });
     afterEach(() => new Promise((done) => server.close(done)));
+
+    it('saves what a granted host answers in the workspace, and needs the files and the host for it', async () => {
+      const url = `http://127.0.0.1:${port}/`;
+      const save = (dest_path: string) => ({ name: 'web_fetch_to_file', args: { url, dest_path } });
+      const both = await made(adam, 'saver', '[capabilities]\nnetwork = ["127.0.0.1:*"]\nfile_system = true');
+      const { results } = await use(adam, both, save('got/page.bin'), save('../page.bin'), save('AGENTS.md'), {
+        name: 'web_fetch_to_file',
+        args: { url, dest_path: 'small.bin', max_bytes: 3 },
+      });
+      expect(results[0]).to.match(/Saved 11 bytes .* as got\/page\.bin/);
+      expect((await use(adam, both, { name: 'file_read', args: { path: 'got/page.bin' } })).results[0]).to.match(/from inside/);
+      expect(results.slice(1).join('\n')).to.not.match(/Saved/);
+      for (const [name, grants] of Object.entries({ nofiles: 'network = ["127.0.0.1:*"]\nfile_system = false', nohost: 'network = ["example.org"]\nfile_system = true' }))
+        expect((await use(adam, await made(adam, name, `[capabilities]\n${grants}`), save('x'))).results[0], name).to.match(/may not/);
+    });
+
+    it('asks where the machine is only where an operator named a service, and the agent has its host', async () => {
+      const agent = await made(adam, 'traveller', '[capabilities]\nnetwork = ["127.0.0.1:*"]');
+      const locate = { name: 'location_get', args: {} };
+      expect((await use(adam, agent, locate)).offered).to.not.include('location_get');
+      await settings(`${config(USUAL)}[web]\nlocation_url = "http://127.0.0.1:${port}/json"\n`);
+      expect((await use(adam, agent, locate)).results[0]).to.match(/from inside/);
+      const away = await made(adam, 'away', '[capabilities]\nnetwork = ["example.org"]');
+      expect((await use(adam, away, locate)).results[0]).to.match(/may not reach/);
+    });
 
     it('reaches a private address that an admin granted literally, until they are no admin', async () => {
       const fetch = { name: 'web_fetch', args: { url: `http://127.0.0.1:${port}/` } };

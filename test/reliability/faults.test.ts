@@ -17,6 +17,7 @@ describe('faults short of death', function () {
       const all = faultsAt(await daemon.pointsOfMessage());
       const rows = await countFaults(daemon, Array.from({ length: SAMPLE }, () => all.splice(Math.floor(random() * all.length), 1)).flat());
       expect(rows.flatMap(({ account }) => account.problems).join('\n')).to.equal('');
+      expect(rows.filter(({ told }) => told > 0).map(({ kind }) => kind)).to.deep.equal([]);
       expect(model.faults).to.deep.equal([]);
     } finally {
       await daemon.close();

@@ -1,6 +1,6 @@
 /**
  * Faults short of death, at every step of a run: a commit that is refused once, one that takes effect and does not say so,
- * a disk that is full for a second, a model that never answers, a clock that jumps. The steps are the points of
+ * a disk that is full or a server that is away for a second, a model that never answers, a clock that jumps. The steps are the points of
  * test/crash, found by running; each fault meets a message of its own in one daemon that goes on living.
  */
 import { randomUUID } from 'node:crypto';
@@ -21,8 +21,8 @@ import type { PlannedModel } from '../crash/planned-model.js';
 import { count, storyOf } from '../crash/scenario.js';
 
 /** Steps of the run itself: what the kernel and the audit trail write beside it comes at any time. */
-const STEP = /commit (journal|sessions)|fetch model|effect/;
-const FULL_MS = 1_000;
+const STEP = /commit (journal|sessions|llm)|fetch model|effect/;
+const LASTS_MS = 1_000;
 const JUMP_MS = 2 * 3_600_000;
 const JUMP_LASTS = 4;
 const TRIES = 400;
@@ -33,6 +33,7 @@ const KINDS = {
   'commit refused once': /^before commit/,
   'commit done, answer lost': /^after commit/,
   'disk full for a second': /^before (commit|file write)/,
+  'database away for a second': /^before commit/,
   'provider hangs': /^before fetch model$/,
   'clock two hours ahead, then back': /./,
   'clock two hours back, then right': /./,
@@ -63,20 +64,22 @@ export const faultsAt = (points: readonly string[], kinds: readonly FaultKind[] 
 
 export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => {
   const place = await createPlace(model.url, '[llm]\nidle_timeout_secs = 1\nretry_base_ms = 1\n');
-  const state = { seen: [] as string[], turns: new Map<string, number>(), fault: undefined as Fault | undefined, isMet: false, fullUntilMs: 0, aheadMs: 0, jumpEnds: 0 };
+  const state = { seen: [] as string[], turns: new Map<string, number>(), fault: undefined as Fault | undefined, isMet: false, awayUntilMs: 0, aheadMs: 0, jumpEnds: 0 };
   const fail = (name: string): void => {
     const { kind } = state.fault ?? {};
     if (kind === 'commit refused once') throw storageErrors.busy();
     if (kind === 'commit done, answer lost') throw storageErrors.io();
-    if (kind === 'disk full for a second') state.fullUntilMs = performance.now() + FULL_MS;
+    if (kind === 'disk full for a second' || kind === 'database away for a second') state.awayUntilMs = performance.now() + LASTS_MS;
     if (kind === 'provider hangs') hangOnce(model);
     if (kind === 'clock two hours ahead, then back') state.aheadMs = JUMP_MS;
     if (kind === 'clock two hours back, then right') state.aheadMs = -JUMP_MS;
     state.jumpEnds = JUMP_LASTS;
-    failIfFull(name);
+    failIfAway(name);
   };
-  const failIfFull = (name: string): void => {
-    if (performance.now() >= state.fullUntilMs || !/^before (commit|file write)/.test(name)) return;
+  const failIfAway = (name: string): void => {
+    const { kind } = state.fault ?? {};
+    if (kind === undefined || performance.now() >= state.awayUntilMs || !KINDS[kind].test(name)) return;
+    if (kind === 'database away for a second') throw storageErrors.unreachable('the database', 'nothing answers at this address');
     throw name.startsWith('before commit') ? storageErrors.full() : filesErrors.disk_full('a file');
   };
   const points: CrashPoints = {
@@ -86,7 +89,7 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
       state.seen.push(`${name} #${turn}`);
       state.jumpEnds -= 1;
       if (state.jumpEnds === 0) state.aheadMs = 0;
-      failIfFull(name);
+      failIfAway(name);
       if (state.isMet || state.fault?.point !== `${name} #${turn}`) return;
       state.isMet = true;
       fail(name);
@@ -102,10 +105,10 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
   });
   const agent = await ensureAgent(kernel.url);
   const sendOne = async (fault?: Fault) => {
-    Object.assign(state, { seen: [], turns: new Map(), fault, isMet: false, fullUntilMs: 0, aheadMs: 0 });
+    Object.assign(state, { seen: [], turns: new Map(), fault, isMet: false, awayUntilMs: 0, aheadMs: 0 });
     const story = storyOf('rest', randomUUID(), [[count('never'), count('keyed'), count('safe')], [count('never')]]);
     await untilTold(kernel.url, agent, story);
-    Object.assign(state, { fault: undefined, fullUntilMs: 0, aheadMs: 0 });
+    Object.assign(state, { fault: undefined, awayUntilMs: 0, aheadMs: 0 });
     return { story, isMet: state.isMet };
   };
   return {

@@ -42,6 +42,7 @@ export interface TwoDaemonsOptions {
   readonly clock?: TimerClock;
   readonly leaseMs?: number;
   readonly config?: string | ((name: string) => string);
+  readonly env?: Readonly<Record<string, string>>;
   /** What `http` of both sends, where `config` names people. */
   readonly key?: string;
   readonly extra?: (name: string) => readonly InstalledFiles[];
@@ -90,7 +91,7 @@ const bootReplica = async (file: string, name: string, modelUrl: string, options
   });
   const kernel = await bootTestKernel({
     config: `${OPEN_RATE}${typeof options.config === 'function' ? options.config(name) : (options.config ?? '')}\n${modelConfig(modelUrl)}`,
-    env: { OPENAI_API_KEY: MODEL_KEY, ...(options.url === undefined ? {} : { SVC__STORAGE__URL: options.url }) },
+    env: { OPENAI_API_KEY: MODEL_KEY, ...options.env, ...(options.url === undefined ? {} : { SVC__STORAGE__URL: options.url }) },
     stopDrainMs: 500,
     ...(options.key === undefined ? {} : { key: options.key }),
     ...(options.clock ? { clock: options.clock } : {}),

@@ -17,6 +17,20 @@ export const linearFit = (points) => {
   return { intercept: meanY - slope * meanX, slope };
 };
 
+/** The two-sided quantile of Student's t at 95 %, to a hundredth for 3 and more degrees of freedom. */
+const tQuantile = (freedom) => 1.96 + 2.37 / freedom + 2.82 / freedom ** 2 + 2.5 / freedom ** 3;
+
+/** The slope of that line and half of its interval of 95 %. */
+export const slopeWithInterval = (points) => {
+  const { intercept, slope } = linearFit(points);
+  const freedom = points.length - 2;
+  if (freedom < 1) return { slope, margin: Number.POSITIVE_INFINITY };
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / points.length;
+  const missed = points.reduce((sum, [x, y]) => sum + (y - intercept - slope * x) ** 2, 0);
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  return { slope, margin: tQuantile(freedom) * Math.sqrt(missed / freedom / spread) };
+};
+
 export const round = (value, digits = 2) => Number(value.toFixed(digits));
 export const perSecond = (value) => `${Math.round(value).toLocaleString('en')}/s`;
 export const milliseconds = (value) => `${value < 20 ? round(value, 1) : Math.round(value)} ms`;

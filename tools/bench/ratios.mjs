@@ -13,9 +13,15 @@ export const against = (product, floor, better) => {
   return { ratio: times(ratioValue), ratioValue, spread: spreadOf(product.map((value, index) => value / floor[index])), better };
 };
 
-/** A whole row of which the ratio decides. `limit` is the target; without one there is none, and the row is met. */
-export const ratioRow = ({ what, product, floor, show, better, limit, target, method }) => {
-  const ratio = against(product, floor, better);
+/** The same by the median of the ratios of windows that stood next to each other: for small differences, on a machine whose other load comes and goes. */
+export const besides = (product, floor, better) => {
+  const ratioValue = median(product.map((value, index) => value / floor[index]));
+  return { ...against(product, floor, better), ratio: times(ratioValue), ratioValue };
+};
+
+/** A whole row of which the ratio decides. `compare` is one of the two above, `limit` is the target; without one there is none, and the row is met. */
+export const ratioRow = ({ what, product, floor, show, better, limit, target, method, compare = against }) => {
+  const ratio = compare(product, floor, better);
   const words = limit === undefined ? '' : `${better === 'lower' ? '≤' : '≥'} ${limit} ×`;
   const met = limit === undefined || (better === 'lower' ? ratio.ratioValue <= limit : ratio.ratioValue >= limit);
   return { what, value: show(median(product)), floor: show(median(floor)), ...ratio, target: target ?? words, met, method };

@@ -238,6 +238,13 @@ export const bundleExtension = async (target, manifest) => {
   return joined([...parts, { inputs: pages.inputs, outputs: [] }]);
 };
 
+/** An extension with other code in it, for measurements of what a part costs. */
+export const bundleVariant = async (target, manifest, outdir, plugin) => {
+  const pages = pageScripts();
+  const options = extensionOptions({ ...target, outdir }, manifest, pages);
+  await esbuild.build({ ...options, plugins: [plugin, ...options.plugins] });
+};
+
 /** The one instance of @svc/api that recorded extensions see, as CommonJS. */
 export const bundleApi = (outfile) => bundleForBuild('kernel/api/src/index.ts', outfile);
 

@@ -10,13 +10,13 @@ import path from 'node:path';
 import { DIST, inRoot } from './paths.mjs';
 
 const RECORD = path.join(DIST, '.build.json');
-const FORMAT = 2;
+const FORMAT = 3;
 
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 
-/** Changes when the way of building does: these tools, the compiler's settings, the installed packages. */
+/** Changes when the way of building does: these tools, the compiler's settings, the installed packages. Not with Node: what is built is the same under each. */
 export const toolFingerprint = () => {
-  const hash = createHash('sha256').update(`${FORMAT} ${process.versions.modules}`);
+  const hash = createHash('sha256').update(`${FORMAT}`);
   const tools = readdirSync(inRoot('tools/build'))
     .sort()
     .map((file) => inRoot('tools/build', file));

@@ -21,7 +21,7 @@ const isAsItWas = ([file, time, size]) => {
   return now[0] === time && now[1] === size;
 };
 
-export const stands = ({ node, stamps }) => node === process.versions.modules && stamps.every(isAsItWas);
+export const stands = ({ stamps }) => stamps.every(isAsItWas);
 
 /** True when nothing has changed since all was found fresh; false says nothing. */
 export const isStanding = () => {
@@ -40,7 +40,7 @@ const ofTheWay = () => {
 };
 
 /** Take it before the whole question is asked: what changes meanwhile is seen next time. */
-export const lookAt = (files) => ({ node: process.versions.modules, stamps: [...new Set([...ofTheWay(), ...files])].map((file) => [file, ...stampOf(file)]) });
+export const lookAt = (files) => ({ stamps: [...new Set([...ofTheWay(), ...files])].map((file) => [file, ...stampOf(file)]) });
 
 /** Keeps a look that turned out to be at something fresh. */
 export const keepStanding = (look) => {

@@ -10,6 +10,8 @@ import { fillClient } from './client.mjs';
 import { fillTesting } from './testing.mjs';
 
 const OUT = inRoot('dist/packages');
+/** They find each other here, before the sources of the same names in this checkout's node_modules. */
+export const FOLDERS = path.join(OUT, 'node_modules/@svc');
 const run = promisify(execFile);
 
 /** Fill a folder, and say what of package.json is the package's own. */
@@ -21,7 +23,7 @@ const ownFacts = (name) => {
 };
 
 /** Makes the folder of the package anew; resolves with where it is. */
-export const fill = async (name, folder = path.join(OUT, name)) => {
+export const fill = async (name, folder = path.join(FOLDERS, name)) => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const members = await PACKAGES[name](folder);

@@ -35,10 +35,6 @@ describe('what was found fresh', () => {
       expect(stands(before)).to.equal(false);
     });
 
-  it('no longer stands on another Node', () => {
-    expect(stands({ ...look(), node: '1' })).to.equal(false);
-  });
-
   it('is looked at by its sources, its products, these tools and the folders where areas appear', () => {
     const seen = lookAt(recordedFiles()).stamps.map(([file]: [string]) => file);
     expect(seen).to.include.members([

@@ -22,7 +22,8 @@ export const define = (program: Command, action: Action): void => {
     .description('Create an agent from a manifest')
     .argument('<manifest>', 'path of an agent.toml; "-" reads it from stdin')
     .option('--name <name>', "the name to use instead of the manifest's")
-    .action(action(async (cli, manifest: string, flags: { name?: string }) => (await import('./agent/new-agent.js')).spawn(cli, manifest, flags.name)));
+    .option('--dry-run', 'validate the manifest and create nothing')
+    .action(action(async (cli, manifest: string, flags: { dryRun?: boolean; name?: string }) => (await import('./agent/new-agent.js')).spawn(cli, manifest, flags)));
   agent
     .command('templates')
     .description('List the templates for `svc agent new`')

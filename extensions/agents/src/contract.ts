@@ -69,7 +69,7 @@ export const AgentManifest = Type.Object({
   profile: Type.Optional(Type.String({ description: 'The tool profile in the manifest, already included in the capabilities' })),
   autonomous: Type.Object({
     max_iterations: Type.Number(),
-    unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What happens to a run without watchers. The default depends on the channel and [runs] unwatched' })),
+    unwatched: Type.Optional(OneOf(['finish', 'cancel'], { description: 'What happens to a run without watchers. The default depends on the channel and [runs] on_disconnect' })),
   }),
   pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL` that the mode Stable pins, if the manifest sets it' })),
   asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: the model in the manifest. `model` is then the pinned one' })),

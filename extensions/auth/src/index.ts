@@ -1,6 +1,19 @@
 import { Auth } from './contract.js';
 import * as contract from './contract.js';
-import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, type GreetingLine, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
+import {
+  type Actor,
+  type Admission,
+  AuthChanged,
+  DoctorCheck,
+  type DoctorFinding,
+  type GreetingLine,
+  HttpAuthenticate,
+  HttpAuthorize,
+  KernelGreet,
+  KernelReady,
+  defineExtension,
+  textThatIsSet,
+} from '@svc/api';
 import { ApiKeyHashSetting, ApiKeySetting, OwnerKeyHashSetting, UsersSetting } from './config.js';
 import { authErrors, WWW_AUTHENTICATE } from './errors.js';
 import { type Keyring, OWNER, createKeyring } from './keyring.js';
@@ -11,27 +24,35 @@ import { loginRoutes } from './logins/login-routes.js';
 import { createLoginStore, Logins } from './logins/login-store.js';
 import { createLogins } from './logins/logins.js';
 import { loginTables } from '../migrations/0001_logins.js';
+import { revokedKeysTable } from '../migrations/0002_revoked_keys.js';
+import { createRevocations, RevokedKeys } from './revocations.js';
 import { mayDo } from './roles.js';
 
 const PLAIN_KEY = 'config.toml contains the API key in plain text; its hash is enough.';
 const HASH_COMMAND = 'svc key hash --write';
 const SWEEP_MS = 5 * 60_000;
+const LOOK_MS = 5_000;
 
 export default defineExtension({
   contract,
-  tables: [Logins],
-  migrations: [loginTables],
+  tables: [Logins, RevokedKeys],
+  migrations: [loginTables, revokedKeysTable],
   config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting],
   activate(ctx) {
     const build = (): Keyring =>
-      createKeyring({
-        environment: ctx.env('SVC_API_KEY'),
-        apiKey: ctx.config.get(ApiKeySetting),
-        apiKeyHash: ctx.config.get(ApiKeyHashSetting),
-        ownerKeyHash: ctx.config.get(OwnerKeyHashSetting),
-        users: ctx.config.get(UsersSetting),
-      });
+      createKeyring(
+        {
+          environment: ctx.env('SVC_API_KEY'),
+          apiKey: ctx.config.get(ApiKeySetting),
+          apiKeyHash: ctx.config.get(ApiKeyHashSetting),
+          ownerKeyHash: ctx.config.get(OwnerKeyHashSetting),
+          users: ctx.config.get(UsersSetting),
+        },
+        revocations.all(),
+      );
+    const revocations = createRevocations({ db: ctx.db, clock: ctx.clock, events: ctx.events, log: ctx.log, changed: () => rebuild() });
     let keyring = build();
+    revocations.name(keyring.named);
     let sawPlainLogin = false;
     /** The headers of calls that came while there was no key: of one that stays they are the same object for as long as it lives. */
     const welcomed = new WeakSet<object>();
@@ -42,10 +63,15 @@ export default defineExtension({
       logins.forget();
       ctx.events.publish(AuthChanged, {});
     };
-    for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, rebuild);
+    const settingChanged = (): void => {
+      rebuild();
+      revocations.name(keyring.named);
+    };
+    for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, settingChanged);
+    const look = (): Promise<void> => revocations.look().catch((cause: unknown) => ctx.log.warn('Keys that other daemons revoked could not be read; svc tries again.', { cause }));
 
     ctx.services.provide(Auth, { roleOf: async (ownerId) => keyring.roleOf(ownerId) });
-    ctx.hooks.tap(HttpAuthenticate, (request) => {
+    const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Actor => {
       if (keyring.isOpen) {
         welcomed.add(request.headers);
         return OWNER;
@@ -58,8 +84,14 @@ export default defineExtension({
       if (!actor) attempts.failed(request.network);
       if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
       return actor;
+    };
+    ctx.hooks.tap(HttpAuthenticate, (request) => revocations.reading()?.then(() => authenticate(request)) ?? authenticate(request));
+    ctx.events.on(AuthChanged, async () => {
+      logins.forget();
+      await look();
     });
-    ctx.events.on(AuthChanged, () => logins.forget());
+    // The event may be lost on its way from another daemon.
+    ctx.timers.every('look-at-revoked-keys', LOOK_MS, look);
     ctx.timers.every('sweep-logins', SWEEP_MS, () => logins.sweep());
     ctx.routes.add(
       ...loginRoutes({
@@ -83,7 +115,7 @@ export default defineExtension({
       if (keyring.isPlainInFile) ctx.log.warn(PLAIN_KEY, { fix: HASH_COMMAND });
     });
     ctx.hooks.tap(KernelGreet, () => greetingOf(keyring));
-    ctx.hooks.tap(DoctorCheck, () => [...findingsOf(keyring), plainLoginFinding(sawPlainLogin)]);
+    ctx.hooks.tap(DoctorCheck, () => [...findingsOf(keyring), ...revokedFindings(keyring), plainLoginFinding(sawPlainLogin)]);
   },
   /** This generation may know other keys than the one before it. */
   start: (ctx) => ctx.events.publish(AuthChanged, {}),
@@ -109,6 +141,18 @@ const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {
   const isAsked: DoctorFinding = { check: 'ApiKeyCheck', result: 'pass', message: keyring.isOwnerKeyUsed ? `An API key is required. ${MADE_KEY}` : 'An API key is required.' };
   return keyring.isPlainInFile ? [isAsked, { check: 'ApiKeyStorageCheck', result: 'warn', message: PLAIN_KEY, fix: HASH_COMMAND }] : [isAsked];
 };
+
+const revokedFindings = ({ revokedHolders }: Keyring): readonly DoctorFinding[] =>
+  revokedHolders.length === 0
+    ? []
+    : [
+        {
+          check: 'RevokedKeyCheck',
+          result: 'warn',
+          message: `The settings of this daemon name a key that was revoked at another daemon (${revokedHolders.join(', ')}); it is refused.`,
+          fix: 'Take it out of config.toml or SVC_API_KEY, or create another one: svc key new.',
+        },
+      ];
 
 const plainLoginFinding = (sawOne: boolean): DoctorFinding =>
   sawOne

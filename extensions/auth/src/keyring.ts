@@ -14,6 +14,10 @@ export interface Keyring {
   readonly isOpen: boolean;
   /** The owner's key stands in config.toml as it is, where its hash would do. */
   readonly isPlainInFile: boolean;
+  /** SHA-256 of the keys in the settings, in hexadecimal digits, also of revoked ones. */
+  readonly named: ReadonlySet<string>;
+  /** Whose keys are in the settings and were revoked at another daemon. */
+  readonly revokedHolders: readonly string[];
   /** The key that the daemon made is the one that holds. */
   readonly isOwnerKeyUsed: boolean;
   find(key: string): Actor | undefined;
@@ -35,9 +39,11 @@ interface Known {
 /** Frozen, as all actors of a keyring: whoever is known stays one and the same. */
 export const OWNER: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
-export const createKeyring = (settings: KeySettings): Keyring => {
-  const keys = keysOf(settings);
-  const known: Known[] = keys.map((key) => ({ digest: key.isHash ? fromHex(key.text) : sha256(key.text), actor: actorOf(key) }));
+/** `revoked`: digests of keys that open nothing, although the settings name them. */
+export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string> = new Set()): Keyring => {
+  const named = keysOf(settings).map((key) => ({ ...key, digest: key.isHash ? fromHex(key.text) : sha256(key.text) }));
+  const keys = named.filter(({ digest }) => !revoked.has(digest.toString('hex')));
+  const known: Known[] = keys.map((key) => ({ digest: key.digest, actor: actorOf(key) }));
   const isOpen = !hasKey(settings);
   const isOwnerKeyUsed = keys.some(({ source }) => source === 'owner.key');
   const bindable = isOpen || isOwnerKeyUsed ? [...known, OPEN] : known;
@@ -50,6 +56,9 @@ export const createKeyring = (settings: KeySettings): Keyring => {
   return {
     isOpen,
     isOwnerKeyUsed,
+    // The key that a daemon makes is its own.
+    named: new Set(named.flatMap(({ digest, source }) => (source === 'owner.key' ? [] : [digest.toString('hex')]))),
+    revokedHolders: named.filter((key) => !keys.includes(key)).map(({ holder }) => holder),
     isPlainInFile: keys.some((key) => key.source === 'api_key' && !key.isHash),
     find: (key) => knownBy(key)?.actor,
     bind: (key, secret) => {

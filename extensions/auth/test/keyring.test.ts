@@ -23,6 +23,17 @@ describe('the keyring', () => {
     expect(cycle.isOpen).to.equal(false);
   });
 
+  it('R1 refuses a key that another daemon revoked, and is not open without the others', () => {
+    const revoked = new Set([hash('alice-key').slice('sha256:'.length)]);
+    const settings = { apiKey: '', apiKeyHash: '', ownerKeyHash: hash('made'), users: [{ name: 'alice', role: 'user', api_key_hash: hash('alice-key') }] } as const;
+    const keyring = createKeyring(settings, revoked);
+    expect([keyring.find('alice-key'), keyring.roleOf('user:alice'), keyring.isOpen, keyring.revokedHolders]).to.deep.equal([undefined, undefined, false, ['alice']]);
+    expect(keyring.bind('alice-key', 'secret')).to.equal(undefined);
+    // What a daemon made is its own, and no other one hears of it.
+    expect([...keyring.named]).to.deep.equal([...revoked]);
+    expect(createKeyring({ ...settings, ownerKeyHash: '' }, revoked).isOpen).to.equal(false);
+  });
+
   it('U3 knows a page of before where the daemon made the key itself, and nowhere else', () => {
     const none = { apiKey: '', apiKeyHash: '', users: [] };
     const { binding = '' } = createKeyring(none).bindOpen('secret') ?? {};

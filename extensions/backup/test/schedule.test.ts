@@ -2,6 +2,7 @@
 import type { Backups, BackupSummary, Clock, Logger } from '@svc/api';
 import { expect } from 'chai';
 import { createSchedule, outdated } from '../src/schedule.js';
+import type { ScheduleTurns, Turn } from '../src/turns.js';
 
 const HOUR = 3_600_000;
 const START = Date.parse('2026-03-01T00:00:00.000Z');
@@ -28,9 +29,18 @@ describe('the schedule of backups', () => {
       stored = stored.filter(({ filename }) => filename !== name);
     },
   };
-  const open = (settings = { every_hours: 24, keep: 3, keep_days: 0 }) => createSchedule({ backups, settings: () => settings, clock, log: silent });
+  let row: Turn | undefined;
+  const turns: ScheduleTurns = {
+    read: async () => row,
+    change: async (seen, next) => {
+      if (row?.busy_until !== seen?.busy_until) return false;
+      row = next;
+      return true;
+    },
+  };
+  const open = (settings = { every_hours: 24, keep: 3, keep_days: 0 }) => createSchedule({ backups, turns, settings: () => settings, clock, log: silent });
   beforeEach(() => {
-    [now, stored, fails] = [START, [], false];
+    [now, stored, fails, row] = [START, [], false, undefined];
   });
 
   it('S1 creates one backup when it is due, and one after a long pause', async () => {
@@ -64,6 +74,19 @@ describe('the schedule of backups', () => {
     expect(stored).to.have.length(5);
     const old = [summary('a_scheduled.tar.gz', START - 100 * 24 * HOUR), summary('b_scheduled.tar.gz', START - 99 * 24 * HOUR)];
     expect(outdated(old, { every_hours: 24, keep: 5, keep_days: 30 }, START)).to.deep.equal(['a_scheduled.tar.gz']);
+  });
+
+  it('S4 creates one backup, however many daemons look at the same time or later', async () => {
+    const daemons = [open(), open(), open()];
+    for (const count of [1, 2, 3]) {
+      await Promise.all(daemons.map((one) => one.look()));
+      expect(stored).to.have.length(count);
+      // The archive lies in the home of another daemon.
+      stored = stored.map((one) => ({ ...one, filename: one.filename.replace('_scheduled', '_elsewhere') }));
+      for (const one of daemons) await one.look();
+      expect(stored).to.have.length(count);
+      now += 24 * HOUR;
+    }
   });
 
   it('S3 tries again a quarter of an hour after a failure, which the doctor shows', async () => {

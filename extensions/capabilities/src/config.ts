@@ -18,3 +18,21 @@ export const CapabilitiesSection = defineConfig(
     { additionalProperties: false, default: {}, 'x-security': true, 'x-by-hand': 'it defines what admins and others may grant, so none of them may change it' },
   ),
 );
+
+const Programs = (what: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      maxItems: 500,
+      'x-by-hand': 'it defines which programs agents may start, so no program may change it',
+      description: `${what}. With one of the two set, agents start only programs that are in them and in [capabilities] shell of their manifest, and never a shell. By default, the manifests decide`,
+    }),
+  );
+
+export const AllowedCommands = defineConfig('exec_policy.allowed_commands', Programs('Names of programs that agents may start'));
+export const SafeBins = defineConfig('exec_policy.safe_bins', Programs('More names of programs that agents may start'));
+export const NoOutputTimeout = defineConfig(
+  'exec_policy.no_output_timeout_secs',
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 86_400, description: 'A command of an agent that writes nothing for this long is stopped; a manifest may set less. By default, the manifests decide' }),
+  ),
+);

@@ -3,7 +3,8 @@ import { Auth } from '@svc/ext-auth/contract';
 import { type CapabilityDecl, DoctorCheck, type ExtensionContext, type Role, type ToolFacts, SecurityReport, ToolBefore, ToolGrants, ToolList, defineExtension, securityProbe } from '@svc/api';
 import { createCallRate } from './call-rate.js';
 import { createCallPolicy, type Receivers, type Standing } from './call-verdict.js';
-import { CapabilitiesSection } from './config.js';
+import { AllowedCommands, CapabilitiesSection, NoOutputTimeout, SafeBins } from './config.js';
+import { type ExecSettings, narrowedBy } from './exec-policy.js';
 import { type Bounded, bound, grantsOf, reviewOf } from './grants.js';
 import { neverReason } from './policy.js';
 import { idleNames, roleFindings } from './role-names.js';
@@ -13,7 +14,7 @@ import { createSpawnPolicy } from './spawn-verdict.js';
 const STAGE = -200;
 
 export default defineExtension({
-  config: [CapabilitiesSection],
+  config: [CapabilitiesSection, AllowedCommands, SafeBins, NoOutputTimeout],
   activate(ctx) {
     const standing = standingOf(ctx);
     ctx.hooks.tap(ToolBefore, createCallPolicy(standing, receiversOf(ctx), createCallRate(ctx.clock), ctx.capabilities), { stage: STAGE });
@@ -44,11 +45,17 @@ const usable = (tools: readonly ToolFacts[], standing: Bounded | Promise<Bounded
 const standingOf = (ctx: ExtensionContext): Standing => {
   const auth = ctx.services.optional(Auth);
   return (ownerId, capabilities) => {
-    const as = (role: Role | undefined) => ({ ...bound(capabilities, grantsOf(role, ctx.config.get(CapabilitiesSection))), role });
+    const as = (role: Role | undefined) => ({ ...bound(narrowedBy(execSettings(ctx), capabilities), grantsOf(role, ctx.config.get(CapabilitiesSection))), role });
     if (ownerId === 'owner' || ownerId === 'system') return as(ownerId);
     return auth.value ? auth.value.roleOf(ownerId).then(as) : as(undefined);
   };
 };
+
+const execSettings = ({ config }: ExtensionContext): ExecSettings => ({
+  allowed_commands: config.get(AllowedCommands),
+  safe_bins: config.get(SafeBins),
+  no_output_timeout_secs: config.get(NoOutputTimeout),
+});
 
 const receiversOf = (ctx: ExtensionContext): Receivers => {
   const agents = ctx.services.optional(Agents);

@@ -18,7 +18,7 @@ export const commandRefusal = (command: string, grants: Grants): string | undefi
   const why = wordsRefusal(line.words, grants.shell);
   if (why !== undefined) return `This command is refused: ${why}.`;
   const programs = grants.exec?.programs;
-  if (programs && !programs.includes(line.words[0] ?? '')) return `This command is refused: exec_policy of the manifest allows ${listed(programs)}.`;
+  if (programs && !programs.includes(line.words[0] ?? '')) return `This command is refused: exec_policy allows ${listed(programs)}.`;
   return undefined;
 };
 

@@ -241,7 +241,7 @@ describe('commands of an agent', () => {
     expect(commandRefusal('ls -l; id', { shell: ['*'], exec })).to.match(/outside quotes/);
     expect(commandRefusal('bash -c id', { shell: ['*'], exec })).to.match(/no grant names it/);
     expect(commandRefusal('ls -l', { shell: ['*'], exec })).to.equal(undefined);
-    expect(commandRefusal('ls -l', { shell: ['*'], exec: { ...exec, programs: ['git'] } })).to.match(/exec_policy of the manifest allows git/);
+    expect(commandRefusal('ls -l', { shell: ['*'], exec: { ...exec, programs: ['git'] } })).to.match(/exec_policy allows git/);
   });
 
   it('are weighed by what their program can do', () => {

@@ -33,7 +33,10 @@ describe('what capabilities hangs on the hooks of others', () => {
     const ctx = {
       clock: virtualClock(0),
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
-      config: { get: () => ({ admin: ['shell'], user: ['network', 'agent_message'], viewer: [] }), onChange: () => undefined },
+      config: {
+        get: ({ section }: { readonly section: string }) => (section === 'capabilities' ? { admin: ['shell'], user: ['network', 'agent_message'], viewer: [] } : undefined),
+        onChange: () => undefined,
+      },
       capabilities: { declared: () => [] },
       services: { optional: ({ name }: { readonly name: string }) => ({ value: services[name] }) },
       hooks: {

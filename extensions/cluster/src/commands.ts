@@ -28,6 +28,6 @@ export const commands: readonly CommandDecl[] = [
     command: 'cluster show',
     summary: 'show how the daemons are connected and how far behind they are',
     operation: 'getCluster',
-    output: { kind: 'record', fields: ['summary', 'connection', 'waiting_runs', 'oldest_waiting_since', 'undelivered_events'] },
+    output: { kind: 'record', fields: ['summary', 'connection', 'disconnected_secs', 'waiting_runs', 'oldest_waiting_since', 'undelivered_events'] },
   },
 ];

@@ -1,7 +1,8 @@
-import { defineExtension, HealthProbe, type ReplicasView } from '@svc/api';
+import { defineExtension, DoctorCheck, HealthProbe, type ReplicasView } from '@svc/api';
 import { commands, commandWords } from './commands.js';
 import * as contract from './contract.js';
 import { ClusterChanged } from './contract.js';
+import { findingOf } from './finding.js';
 import { outlineOf } from './overview.js';
 import { clusterRoutes } from './routes.js';
 
@@ -26,5 +27,6 @@ export default defineExtension({
       if (!last?.isShared || last.bus.isConnected) return { name: 'replicas', status: 'ok' };
       return { name: 'replicas', status: 'warn', detail: `This daemon hears late of changes at others: ${last.bus.problem ?? 'the connection is being opened'}.` };
     });
+    ctx.hooks.tap(DoctorCheck, async () => [findingOf(await kernel.replicas())]);
   },
 });

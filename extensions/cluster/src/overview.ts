@@ -19,11 +19,15 @@ const doesOf = (daemon: Daemon): string => {
   return parts.length === 0 ? 'ready for work' : parts.join(', ');
 };
 
-const CARRIERS = { process: 'within this daemon', postgres: 'PostgreSQL LISTEN and NOTIFY', none: 'not connected yet' } as const;
+const CARRIERS = { process: 'within this daemon', postgres: 'PostgreSQL LISTEN and NOTIFY', nats: 'NATS', none: 'not connected yet' } as const;
 
-const connectionOf = ({ bus, isShared }: ReplicasView): string => {
+/** Why, and for how long, a daemon does not hear the others. */
+export const lostOf = ({ carrier, lostMs, problem }: ReplicasView['bus']): string =>
+  `Not connected${carrier === 'none' ? '' : ` over ${CARRIERS[carrier]}`} for ${Math.round((lostMs ?? 0) / MS_PER_SECOND)} s: ${problem ?? 'it is being opened'}.`;
+
+export const connectionOf = ({ bus, isShared }: ReplicasView): string => {
   if (!isShared) return 'no other daemon can use this database';
-  return bus.isConnected ? CARRIERS[bus.carrier] : `not connected: ${bus.problem ?? 'it is being opened'}. Changes are read from the database within seconds`;
+  return bus.isConnected ? CARRIERS[bus.carrier] : `${lostOf(bus)} Changes are read from the database within seconds`;
 };
 
 const summaryOf = ({ daemons, isShared }: ReplicasView): string => {
@@ -37,6 +41,7 @@ export const overviewOf = (view: ReplicasView) => ({
   summary: summaryOf(view),
   connection: connectionOf(view),
   connected: view.bus.isConnected,
+  disconnected_secs: view.bus.lostMs === null ? null : Math.floor(view.bus.lostMs / MS_PER_SECOND),
   carrier: view.bus.carrier,
   daemons: view.daemons.map((daemon) => ({
     id: daemon.id,

@@ -1,6 +1,7 @@
 /** Who works on a database: one daemon on a file, two on a PostgreSQL, one of which falls silent. */
 import { systemClock, virtualClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE, stopTestKernels } from '@svc/testing';
+import { freePort } from '@svc/testing/free-port';
 import { sharedCluster } from '@svc/testing/postgres/cluster';
 import { until } from '@svc/test/clients/model-kernel';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
@@ -21,6 +22,26 @@ describe('the list of replicas', function () {
     expect(body.daemons[0]).to.include({ state: 'running', asked: true, delivers_events: true, runs: 0, pid: process.pid });
     await as(keyOf('alice')).expect(403, 'GET', '/api/cluster');
     await as('').expect(401, 'GET', '/api/cluster');
+  });
+
+  it('says while NATS is away, also from the start, why nothing is heard, and that the daemon works', async () => {
+    const port = await freePort();
+    const { as, http } = await bootTestKernel({
+      config: `${OPEN_RATE}${person('root', 'owner')}[cluster]\nbus = "nats://127.0.0.1:${port}"\n`,
+      key: keyOf('root'),
+      env: { SVC__STORAGE__URL: await (await sharedCluster()).fresh() },
+    });
+    await until(async () => (await http.expect(200, 'GET', '/api/cluster')).body.carrier === 'nats');
+    const { body } = await http.expect(200, 'GET', '/api/cluster');
+    expect(body).to.deep.include({ connected: false, carrier: 'nats' });
+    expect(body.disconnected_secs).to.be.at.least(0);
+    expect(body.connection).to.match(/^Not connected over NATS for \d+ s: nothing answers at this address\. Changes are read from the database within seconds$/);
+    const { doctor } = (await as(keyOf('root')).expect(200, 'GET', '/api/health/detail')).body;
+    expect(doctor.find(({ check }: { check: string }) => check === 'ReplicasCheck')).to.deep.include({
+      result: 'warn',
+      fix: 'Start the NATS server, or correct [cluster] bus and its credentials.',
+    });
+    await http.expect(201, 'POST', '/api/agents', { name: 'works' });
   });
 
   it('shows two on a PostgreSQL: who delivers events, who holds runs, who fell silent, who went', async () => {

@@ -24,7 +24,7 @@ describe('a slash command', () => {
     const { body } = await svc.http.expect(200, 'GET', '/api/commands');
     const names = body.commands.map(({ name }: { name: string }) => name);
     expect(body.total).to.equal(names.length);
-    const listed = 'help new reset sessions compact context usage think btw model models providers stop queue status budget agents agent clear verbose exit';
+    const listed = 'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent clear verbose exit';
     expect(names.join(' ')).to.equal(listed);
     for (const name of ['usage', '/usage', '%2FUSAGE', 'Usage'].map((one) => (one.startsWith('/') ? encodeURIComponent(one) : one)))
       expect((await svc.http.expect(200, 'GET', `/api/commands/${name}`)).body, name).to.include({
@@ -34,7 +34,7 @@ describe('a slash command', () => {
         source: 'builtin',
         desc: 'Show tokens and cost of this agent and conversation',
       });
-    expect((await svc.http.expect(200, 'GET', '/api/commands/reboot')).body).to.deep.include({ cmd: '/reset', aliases: ['reboot'] });
+    expect((await svc.http.expect(200, 'GET', '/api/commands/reboot')).body).to.deep.include({ cmd: '/reboot', name: 'reboot' });
     expect((await svc.http.expect(200, 'GET', '/api/commands/exit')).body.source).to.equal('client');
     for (const name of ['nothing', 'constructor', '__proto__', 'a'.repeat(65)]) {
       const { status, body: refused } = await svc.http.get(`/api/commands/${name}`);

@@ -1,9 +1,10 @@
 import { defineExtension } from '@svc/api';
 import { Providers } from '@svc/ext-providers/contract';
+import { Tools } from '@svc/ext-tools/contract';
 import { configRoutes } from './routes.js';
 
 export default defineExtension({
   activate(ctx) {
-    ctx.routes.add(...configRoutes({ settings: ctx.kernel.settings, providers: ctx.services.optional(Providers) }));
+    ctx.routes.add(...configRoutes({ settings: ctx.kernel.settings, providers: ctx.services.optional(Providers), tools: ctx.services.optional(Tools) }));
   },
 });

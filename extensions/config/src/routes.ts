@@ -1,5 +1,6 @@
 /** The settings over HTTP. What may be read and changed is validated by the kernel, which owns the file. */
 import { bytes, type OptionalHandle, type RouteDecl, type SettingsView, reply, routeGroup } from '@svc/api';
+import type { ToolsService } from '@svc/ext-tools/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { Config, ConfigStatus, InitAnswer, ReloadAnswer, Schema, SetAnswer, SetBody, Settings } from './answers.js';
 import { configAreaErrors } from './errors.js';
@@ -9,6 +10,7 @@ import { reloadAnswer, setAnswer } from './outcomes.js';
 export interface ConfigDeps {
   readonly settings: SettingsView;
   readonly providers: OptionalHandle<ProvidersService>;
+  readonly tools: OptionalHandle<ToolsService>;
 }
 
 const route = routeGroup({ area: 'config' });
@@ -18,7 +20,13 @@ const WHOLE_COST = 2;
 
 export const configRoutes = (deps: ConfigDeps): RouteDecl[] => [...readingRoutes(deps), ...schemaRoutes(deps), ...changingRoutes(deps)];
 
-const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
+/** What follows from several settings, and from keys that no setting shows: whether `web_search` has a provider. */
+const withDerived = async (tree: Readonly<Record<string, unknown>>, tools: ConfigDeps['tools']): Promise<Readonly<Record<string, unknown>>> => {
+  const known = await tools.value?.all();
+  return known === undefined ? tree : { ...tree, web: { ...(tree.web as object | undefined), search_available: known.some(({ name }) => name === 'web_search') } };
+};
+
+const readingRoutes = ({ settings, tools }: ConfigDeps): RouteDecl[] => [
   route({
     id: 'getConfig',
     method: 'GET',
@@ -26,12 +34,12 @@ const readingRoutes = ({ settings }: ConfigDeps): RouteDecl[] => [
     summary: 'Get settings by section',
     description:
       'The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. ' +
-      'No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.',
+      'No secret is. `web.search_available` says whether a search provider is set up. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.',
     cost: WHOLE_COST,
     responses: { 200: Config },
     handler: async () => {
       const { tree, revision } = await settings.read();
-      return reply(200, tree, { etag: `"${revision}"`, 'cache-control': 'private, no-cache' });
+      return reply(200, await withDerived(tree, tools), { etag: `"${revision}"`, 'cache-control': 'private, no-cache' });
     },
   }),
   route({

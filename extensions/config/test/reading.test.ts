@@ -37,7 +37,8 @@ describe('the settings over HTTP', function () {
 
     expect(body.api).to.include({ listen_addr: '127.0.0.1:4545', rate_limit_per_second: 100_000 });
     expect(body).to.deep.include({ log: { level: 'warn' }, log_level: 'warn', api_listen: '127.0.0.1:4545', provider_urls: { mine: 'http://127.0.0.1:9' } });
-    expect(body.runs.unwatched).to.equal(null);
+    expect(body.runs.on_disconnect).to.equal(null);
+    expect(body.web.search_available).to.equal(false);
     expect(headers.get('etag')).to.match(/^"[0-9a-f]{32}"$/);
   });
 

@@ -24,7 +24,12 @@ export type ContentPart = Plain<typeof ContentPart>;
 export const ModelMessage = Type.Object({ role: OneOf(['user', 'assistant']), parts: Type.Array(ContentPart) });
 export type ModelMessage = Plain<typeof ModelMessage>;
 
-export const ToolSchema = Type.Object({ name: Type.String(), description: Type.String(), parameters: Type.Unknown({ description: 'JSON Schema of the arguments, an object schema' }) });
+export const ToolSchema = Type.Object({
+  name: Type.String(),
+  description: Type.String(),
+  parameters: Type.Unknown({ description: 'JSON Schema of the arguments, an object schema' }),
+  strict: Type.Optional(Type.Boolean({ description: 'The provider holds the arguments to the schema, where its protocol can' })),
+});
 export type ToolSchema = Plain<typeof ToolSchema>;
 
 const Choice = Type.Object({ provider: Type.String(), model: Type.String() });
@@ -42,8 +47,12 @@ export const AnswerFormat = Type.Union([
 ]);
 export type AnswerFormat = Plain<typeof AnswerFormat>;
 
+/** Whether the model must call a tool: none of them, any of them, or the one of this name. Left out, the model decides. */
+export const ToolChoice = Type.Union([Type.Literal('none'), Type.Literal('required'), Type.Object({ name: Type.String() })]);
+export type ToolChoice = Plain<typeof ToolChoice>;
+
 /**
- * What a caller asked of this one call. A model that cannot hold `stop` or `format` is not asked: `llm_parameter_unsupported` names it.
+ * What a caller asked of this one call. A model that cannot hold `stop`, `format` or `toolChoice` is not asked: `llm_parameter_unsupported` names it.
  * The others are left out for a model that does not take them, and named in `leftOut`.
  */
 export const Parameters = Type.Object({
@@ -54,6 +63,8 @@ export const Parameters = Type.Object({
   stop: Type.Optional(Type.Array(Type.String())),
   seed: Type.Optional(Type.Integer()),
   format: Type.Optional(AnswerFormat),
+  toolChoice: Type.Optional(ToolChoice),
+  parallelToolCalls: Type.Optional(Type.Boolean({ description: 'false: at most one call in an answer' })),
 });
 export type Parameters = Plain<typeof Parameters>;
 
@@ -208,7 +219,13 @@ export const DriverEvent = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({ type: Type.Literal('thought'), text: Type.String() }),
   Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String(), signature: Type.Optional(Type.String()) }),
-  Type.Object({ type: Type.Literal('usage'), inputTokens: Type.Optional(Type.Number()), outputTokens: Type.Optional(Type.Number()) }),
+  Type.Object({
+    type: Type.Literal('usage'),
+    inputTokens: Type.Optional(Type.Number()),
+    outputTokens: Type.Optional(Type.Number()),
+    cacheReadTokens: Type.Optional(Type.Number({ description: 'Of the input tokens, those that the provider read from its cache' })),
+    cacheWriteTokens: Type.Optional(Type.Number({ description: 'Of the input tokens, those that it wrote to its cache' })),
+  }),
   Type.Object({ type: Type.Literal('stop'), reason: StopReason }),
 ]);
 export type DriverEvent = Plain<typeof DriverEvent>;

@@ -25,7 +25,7 @@ import { checkTexts, embedAll } from './embed/embedding.js';
 import { embeddingModelOf } from './embed/embedding-model.js';
 import { llmErrors } from './errors.js';
 import { createPieces } from './call/pieces.js';
-import { ceilingInput, costMicros, estimateTokens, usageOf } from './money/pricing.js';
+import { ceilingInput, ceilingMicros, estimateTokens, usageOf } from './money/pricing.js';
 import type { Hold, Quota } from './money/quota.js';
 import type { reportOf } from './money/report.js';
 import type { Need } from './money/quota-ledger.js';
@@ -134,7 +134,7 @@ const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Ceiling>
     const resolved = await resolvedOr(deps, choice, UNPRICED);
     const { info, price } = resolved;
     const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
-    const cost = costMicros(price, inputTokens, outputTokens);
+    const cost = ceilingMicros(price, inputTokens, outputTokens);
     if (cost > dearest.costMicros) dearest = { ...('provider' in resolved ? nameOf(resolved) : nameOf(choice)), costMicros: cost };
   }
   return { ...dearest, inputTokens, outputTokens: maxTokens, lastsMs: turnMs(deps, request.timeoutMs) };
@@ -269,7 +269,7 @@ const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext,
   const { embed: ask } = deps.drivers(resolved.record.wire, resolved.provider);
   if (!ask) throw llmErrors.embeddings_unsupported(resolved.provider);
   const tokens = request.texts.reduce((sum, text) => sum + ceilingTokens(text), 0);
-  const ceiling = { ...nameOf(resolved), inputTokens: tokens, outputTokens: 0, costMicros: costMicros(resolved.price, tokens, 0), lastsMs: lastsMs(deps, request.texts.length, request.timeoutMs) };
+  const ceiling = { ...nameOf(resolved), inputTokens: tokens, outputTokens: 0, costMicros: ceilingMicros(resolved.price, tokens, 0), lastsMs: lastsMs(deps, request.texts.length, request.timeoutMs) };
   const hold = await deps.quota.hold(context, async () => ceiling, signal);
   try {
     deps.counters.calls++;

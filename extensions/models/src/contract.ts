@@ -3,6 +3,31 @@ import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineSer
 
 export { ModelColumns } from './decorating.js';
 
+const MAX_RATE = 100_000;
+const MAX_TIERS = 8;
+const rate = (description: string) => Type.Number({ minimum: 0, maximum: MAX_RATE, description });
+
+/** Prices besides those for input and output, where a provider has them. */
+export const FurtherPrices = {
+  cache_read_cost_per_1m: Type.Optional(rate('USD per million input tokens that the provider read from its cache; by default, the price of input')),
+  cache_write_cost_per_1m: Type.Optional(rate('USD per million input tokens that the provider wrote to its cache; by default, the price of input')),
+  context_tiers: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          above_input_tokens: Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'These prices are for all tokens of a request with more input tokens than this' }),
+          input_cost_per_1m: rate('USD per million tokens'),
+          output_cost_per_1m: rate('USD per million tokens'),
+          cache_read_cost_per_1m: Type.Optional(rate('By default, the price of input in this tier')),
+          cache_write_cost_per_1m: Type.Optional(rate('By default, the price of input in this tier')),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: MAX_TIERS, description: 'Prices of long requests, in the order of `above_input_tokens`' },
+    ),
+  ),
+};
+
 export const CatalogModel = Type.Object({
   id: Type.String(),
   provider: Type.String(),
@@ -12,6 +37,7 @@ export const CatalogModel = Type.Object({
   max_output_tokens: Type.Number(),
   input_cost_per_1m: Type.Number(),
   output_cost_per_1m: Type.Number(),
+  ...FurtherPrices,
   supports_tools: Type.Boolean(),
   supports_vision: Type.Boolean(),
   supports_streaming: Type.Boolean(),

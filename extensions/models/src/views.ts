@@ -1,6 +1,6 @@
 /** A model as the interface shows it: its row of the catalog, and what is known of it besides. */
 import { Nullable, OneOf, Type } from '@svc/api';
-import type { CatalogModel } from './contract.js';
+import { type CatalogModel, FurtherPrices } from './contract.js';
 
 export const TIERS = ['frontier', 'smart', 'balanced', 'fast', 'local', 'custom'] as const;
 
@@ -17,6 +17,7 @@ export const Model = Type.Object(
     output_cost_per_1m: Type.Number({ description: 'USD per million tokens' }),
     input_cost_per_m: Type.Number({ description: 'The same by its other name' }),
     output_cost_per_m: Type.Number({ description: 'The same by its other name' }),
+    ...FurtherPrices,
     pricing_known: Type.Boolean({ description: 'Whether its price is known. If not, budgets use a typical price (1 in, 3 out), or nothing for a provider that needs no key' }),
     supports_tools: Type.Boolean(),
     supports_vision: Type.Boolean(),

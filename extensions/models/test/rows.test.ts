@@ -54,6 +54,23 @@ describeOnEngines('names that people give to models', function () {
     expect((await model('sonnet')).body.id).to.equal('claude-sonnet-4-6');
   });
 
+  it('takes prices of the cache and of long requests, and refuses those that nobody can apply', async () => {
+    const prices = { input_cost_per_1m: 3, output_cost_per_1m: 15, cache_read_cost_per_1m: 0.3, cache_write_cost_per_1m: 3.75 };
+    const tier = { above_input_tokens: 200_000, input_cost_per_1m: 6, output_cost_per_1m: 22.5 };
+    expect((await custom({ ...prices, context_window: 1_000_000, context_tiers: [tier] })).status).to.equal(201);
+    expect((await model('house-model')).body).to.deep.include({ ...prices, context_tiers: [tier] });
+    await http.expect(200, 'DELETE', '/api/models/custom/house-model');
+    for (const [body, why] of [
+      [{ ...prices, context_window: 1_000_000, context_tiers: [tier, { ...tier, above_input_tokens: 100_000 }] }, 'not more than 200000'],
+      [{ ...prices, context_window: 200_000, context_tiers: [tier] }, 'context_window'],
+      [{ cache_read_cost_per_1m: 1 }, 'need input_cost_per_1m'],
+      [{ ...prices, cache_read_cost_per_1m: -1 }, 'cache_read_cost_per_1m'],
+    ] as const) {
+      const refused = await custom(body);
+      expect([refused.status, refused.text]).to.satisfy(([status, text]: [number, string]) => status === 400 && text.includes(why), refused.text);
+    }
+  });
+
   it('takes a name that the catalog does not know, and warns', async () => {
     expect((await alias('lab', 'openrouter/some/new-model')).body.warning).to.contain('some/new-model');
   });

@@ -6,6 +6,25 @@ export const compatErrors = defineErrors('', {
   unsupported_part: { status: 400, retry: false, message: (type: string) => `Content parts of type "${type}" are not taken.`, hint: 'Send text and image_url parts.' },
   invalid_image: { status: 400, retry: false, message: (why: string) => `An image cannot be taken: ${why}.`, hint: 'Send data:image/png;base64,… (png, jpeg, gif or webp).' },
   unsupported_value: { status: 400, retry: false, message: (what: string) => what },
+  bad_tool: {
+    status: 400,
+    retry: false,
+    message: (tool: string, why: string) => `The tool ${tool} cannot be used: ${why}.`,
+    hint: 'Send {"type": "function", "function": {"name": "…", "description": "…", "parameters": {"type": "object", …}}}.',
+  },
+  results_missing: { status: 400, retry: false, message: (ids: string) => `Results are missing for these tool calls: ${ids}.`, hint: 'Send one tool message for each call of the answer.' },
+  response_not_found: {
+    status: 404,
+    retry: false,
+    message: (id: string) => `There is no response ${id.slice(0, 80)}.`,
+    hint: 'Responses to stateless requests and to requests with a history of their own are not stored.',
+  },
+  response_continued: {
+    status: 409,
+    retry: false,
+    message: (id: string) => `The response ${id} was already continued, and only the newest one of a conversation can be.`,
+    hint: 'Send the id of the newest response, or the whole input with store: false.',
+  },
   bad_model: {
     status: 400,
     retry: false,

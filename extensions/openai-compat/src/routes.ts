@@ -1,30 +1,21 @@
 /** HTTP in, service call, HTTP out. */
-import { type Clock, type MediaReply, type Req, type RouteDecl, Type, follow, reply, routeGroup, waitFor, IdempotencyKey } from '@svc/api';
-import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { RunsService } from '@svc/ext-runs/contract';
-import type { SessionsService } from '@svc/ext-sessions/contract';
-import type { AnswerHead } from './answer/completion.js';
+import { bytes, type JsonReply, type MediaReply, type Plain, type Req, type RouteDecl, Type, follow, reply, routeGroup, waitFor, IdempotencyKey } from '@svc/api';
+import type { Agent } from '@svc/ext-agents/contract';
+import { type AnswerHead, callsCompletionOf, callsStreamOf } from './answer/completion.js';
 import { openAiErrors } from './answer/error-object.js';
 import { ChatAnswer, ChatBegin, ChatChunks } from './answer/projections.js';
 import { together, warningOf } from './answer/warning.js';
 import { chunkStream, Completion, OpenAiModel } from './answer/schemas.js';
+import { ask, type CompatDeps, type Terms } from './asking.js';
 import { compatErrors } from './errors.js';
 import { askedAlone, askedInConversation } from './request/asked.js';
 import { ChatRequest } from './request/chat-request.js';
+import { clientToolsOf } from './request/client-tools.js';
 import { CHAT_EXAMPLES } from './request/examples.js';
 import { checkServed, notHandedOn, parametersOf } from './request/parameters.js';
 import { agentNamed, idOf, lookUp, type Named, statelessIdOf } from './conversation/model-ids.js';
-import type { People } from './conversation/people.js';
 import { isStateless, sessionNamed, sessionOf } from './conversation/which-conversation.js';
 import { COMPLETION_TEXT, MODEL_TEXT, MODELS_TEXT } from './texts.js';
-
-export interface CompatDeps {
-  readonly agents: AgentsService;
-  readonly runs: RunsService;
-  readonly sessions: SessionsService;
-  readonly people: People;
-  readonly clock: Clock;
-}
 
 const route = routeGroup({ area: 'agents' });
 
@@ -48,7 +39,7 @@ const createCompletion = (deps: CompatDeps): RouteDecl =>
     cost: COMPLETION_COST,
     headers: Type.Object({
       ...IdempotencyKey,
-      'x-svc-session': Type.Optional(Type.String({ description: 'A session of the agent, by id or label, instead of its current one' })),
+      'x-svc-session': Type.Optional(Type.String({ description: 'A session of the agent, by id or label, instead of the one of this client' })),
       'x-svc-stateless': Type.Optional(Type.String({ description: '`1`: the messages of the request are the whole conversation, and nothing is stored' })),
     }),
     body: ChatRequest,
@@ -100,42 +91,31 @@ const shownId = ({ agent, session, isStateless }: Named, asked: string): string 
 
 const toModel = (id: string, agent: Agent) => ({ id, object: 'model' as const, created: Math.floor(Date.parse(agent.createdAt) / 1_000), owned_by: 'svc' });
 
-async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest>): Promise<MediaReply> {
+async function complete(deps: CompatDeps, req: Req<unknown, unknown, ChatRequest>): Promise<MediaReply | JsonReply<200, Plain<typeof Completion>>> {
   const { actor, body, headers } = req;
   checkServed(body);
+  const clientTools = clientToolsOf(body);
   const named = await agentNamed(deps.agents, actor, body.model);
   const alone = isStateless(named, headers);
-  const asked = alone ? askedAlone(body) : askedInConversation(body);
-  const sessionId = alone ? undefined : await sessionOf(deps, actor, named, headers, body.user);
-  const submitted = await deps.runs.submit(actor, {
-    agentId: named.agent.id,
-    door: 'openai',
-    ...asked,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...askedOfModel(body),
-    ...askedAgain(headers),
-  });
-  const head: AnswerHead = { id: `chatcmpl-${submitted.runId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
-  const leftOut = together(notHandedOn(body), submitted.leftOut ?? []);
-  const shownHeaders = { 'x-svc-run': submitted.runId, ...(alone ? {} : { 'x-svc-session': submitted.sessionId }), ...warningOf(leftOut) };
-  if (!body.stream) return waitFor(submitted.topic, ChatAnswer, { ...head, leftOut }, { headers: shownHeaders });
-  const shown = { head, includeUsage: body.stream_options?.include_usage ?? false, leftOut };
+  const asked = alone ? askedAlone(body.messages, clientTools) : askedInConversation(body.messages);
+  const sessionId = alone || 'results' in asked ? undefined : await sessionOf(deps, actor, named, headers, body.user);
+  const answering = await ask(deps, { actor, named, asked, sessionId, headers, terms: { clientTools, ...askedOfModel(body) } });
+  const { topic, after, clientCalls } = answering;
+  const head: AnswerHead = { id: `chatcmpl-${answering.answerId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
+  const leftOut = together(notHandedOn(body), answering.leftOut ?? []);
+  const shownHeaders = { 'x-svc-run': answering.runId, 'x-svc-on-disconnect': answering.onDisconnect, ...(alone ? {} : { 'x-svc-session': answering.sessionId }), ...warningOf(leftOut) };
+  const includeUsage = body.stream_options?.include_usage ?? false;
+  if (clientCalls && body.stream) return bytes(200, 'text/event-stream', callsStreamOf(head, clientCalls, includeUsage), { 'cache-control': 'no-cache', ...shownHeaders });
+  if (clientCalls) return reply(200, callsCompletionOf(head, clientCalls), shownHeaders);
+  const from = after === undefined ? {} : { after };
+  if (!body.stream) return waitFor(topic, ChatAnswer, { ...head, leftOut }, { headers: shownHeaders, ...from });
+  const shown = { head, includeUsage, leftOut };
   // The stream begins when the run has something to show; what fails before that is an HTTP status.
-  return waitFor(submitted.topic, ChatBegin, { ...shown, topic: submitted.topic }, { headers: shownHeaders, late: { afterMs: MAX_SILENCE_MS, reply: follow(submitted.topic, ChatChunks, shown) } });
+  return waitFor(topic, ChatBegin, { ...shown, topic, ...from }, { headers: shownHeaders, ...from, late: { afterMs: MAX_SILENCE_MS, reply: follow(topic, ChatChunks, shown, from) } });
 }
 
-const askedOfModel = (body: ChatRequest) => {
-  const maxTokens = body.max_completion_tokens ?? body.max_tokens;
-  const parameters = parametersOf(body);
-  return {
-    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
-    ...(typeof body.temperature === 'number' ? { temperature: body.temperature } : {}),
-    ...(parameters ? { parameters } : {}),
-  };
-};
-
-/** How a client says that it sends this again. */
-const askedAgain = (headers: Req['headers']): { key?: string; isResend?: true } => {
-  const key = headers['idempotency-key'];
-  return { ...(key === undefined ? {} : { key }), ...(Number(headers['x-stainless-retry-count'] ?? 0) > 0 ? { isResend: true } : {}) };
-};
+const askedOfModel = (body: ChatRequest): Terms => ({
+  maxTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+  temperature: body.temperature ?? undefined,
+  parameters: parametersOf(body),
+});

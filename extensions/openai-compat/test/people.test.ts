@@ -26,7 +26,7 @@ describe('the people of a client', () => {
       },
     };
     const commit: Db['commit'] = async () => ({ changes: [] }) as never; // nobody reads what a commit gives
-    return { begun, people: createPeople({ sessions: sessions as SessionsService, commit, clock: systemClock() }) };
+    return { begun, people: createPeople({ sessions: sessions as SessionsService, commit, clock: systemClock(), ids: { uuid: () => 'fresh' } as never }) }; // no other id is asked for
   };
 
   it('have a session each, told apart by caller, agent and name, and the same each time', async () => {

@@ -10,10 +10,15 @@ export const define = (program: Command, action: Action): void => {
     .description('Send one message and stream the answer. Ctrl-C stops the run. "-" reads the message from stdin.')
     .argument('<agent>', 'name or id')
     .argument('<text...>', 'the message; put -- before a text that starts with a dash')
-    .action(action((cli, agent: string, words: string[]) => message(cli, agent, words)));
+    .option('--incognito', 'store neither the message nor the answer')
+    .action(action((cli, agent: string, words: string[], flags: Flags) => message(cli, agent, words, flags)));
 };
 
-const message = async (cli: Cli, wanted: string, words: readonly string[]): Outcome => {
+interface Flags {
+  readonly incognito?: boolean;
+}
+
+const message = async (cli: Cli, wanted: string, words: readonly string[], { incognito }: Flags): Outcome => {
   const text = words.length === 1 && words[0] === '-' ? await readStdin() : words.join(' ');
   if (text.trim() === '') throw usageFailure('The message is empty.');
   const daemon = await cli.daemon();
@@ -21,7 +26,7 @@ const message = async (cli: Cli, wanted: string, words: readonly string[]): Outc
   const wasInterrupted = stopOnInterrupt(cli, daemon, agent.id);
   const printer = createAnswerPrinter(cli.out);
   const events: RunEvent[] = [];
-  for await (const event of streamMessage(daemon, agent.id, { message: text }, new AbortController().signal)) {
+  for await (const event of streamMessage(daemon, agent.id, { message: text, ...(incognito === true ? { incognito } : {}) }, new AbortController().signal)) {
     events.push(event);
     if (!cli.json) printer.show(event);
   }

@@ -9,6 +9,7 @@
  */
 import type { Actors, JournalRun, Write } from '@svc/api';
 import type { EntryDraft, SessionsService } from '@svc/ext-sessions/contract';
+import { resultEntry } from './client-tools/result-entry.js';
 import type { RunDraft, RunResult } from './contract.js';
 import { type Beside, inputOf, type RunInput } from './run-input.js';
 
@@ -32,6 +33,7 @@ export const besideWords = (draft: RunDraft): unknown[] => [
   ...(draft.ephemeral || draft.incognito || draft.thinking !== undefined ? [draft.ephemeral ?? false, draft.incognito ?? false, draft.thinking ?? null] : []),
   ...(draft.showThinking === undefined ? [] : ['show_thinking', draft.showThinking]),
   ...(draft.parameters || draft.history ? [draft.parameters ?? null, draft.history ?? null] : []),
+  ...(draft.clientTools ? ['client_tools', draft.clientTools] : []),
 ];
 
 /** The conversation that a run belongs to, as clients know it. */
@@ -53,7 +55,13 @@ export const withoutMessage = ({ parts: _parts, history: _history, ...input }: R
 
 /** What a run begins with: its message, after those that a stateless request brought. */
 export const openingOf = ({ parts, history = [], origin }: RunInput, runId: string): EntryDraft[] =>
-  parts ? [...history.map(({ role, parts: said }) => ({ kind: role, runId, parts: said })), { kind: 'user', runId, parts, ...(origin ? { origin } : {}) }] : [];
+  parts ? [...history.flatMap((message) => earlierOf(message, runId)), ...(parts.length === 0 ? [] : [{ kind: 'user' as const, runId, parts, ...(origin ? { origin } : {}) }])] : [];
+
+const earlierOf = ({ role, parts, calls = [], results = [], origin }: NonNullable<RunDraft['history']>[number], runId: string): EntryDraft[] => [
+  ...results.map(({ callId, tool, content }) => resultEntry(runId, callId, tool, content)),
+  ...(parts.length === 0 ? [] : [{ kind: role, runId, parts, ...(origin ? { origin } : {}) }]),
+  ...calls.map(({ id, name, args }) => ({ kind: 'tool_call' as const, runId, callId: id, tool: name, args })),
+];
 
 /** What an incognito message brought was said to whoever listened, and stands in no row. */
 export const keptResult = (input: RunInput, result: RunResult): RunResult => (input.beside?.kind === 'incognito' && result.response !== '' ? { ...result, response: NOT_KEPT } : result);

@@ -5,9 +5,10 @@ const RunsConfig = Type.Object(
     max_active: Type.Integer({ minimum: 1, maximum: 100_000, default: 1_000, description: 'Maximum number of active runs; more are refused with 503' }),
     max_iterations: Type.Integer({ minimum: 1, maximum: 1_000, default: 50, 'x-alias': ['agent_max_iterations'], description: 'Maximum model calls per run; an agent can set fewer' }),
     max_depth: Type.Integer({ minimum: 1, maximum: 50, default: 5, 'x-alias': ['max_agent_call_depth'], description: 'Maximum depth of agents calling agents' }),
-    unwatched: Type.Optional(
+    on_disconnect: Type.Optional(
       OneOf(['finish', 'cancel'], {
-        description: "What happens to a run 2 s after its last watcher disconnects. By default, runs of /v1 are cancelled and all others finish. An agent's manifest can override this",
+        description:
+          "What happens to a run 2 s after its last client disconnects. By default, runs of /v1 are cancelled and all others finish. `unwatched` in an agent's manifest overrides this; the header `x-svc-on-disconnect` of an answer says what applies",
       }),
     ),
     max_history_messages: Type.Optional(
@@ -18,6 +19,12 @@ const RunsConfig = Type.Object(
         description: "Maximum number of session messages sent to a model, unless the agent's manifest sets it. By default, as many as fit",
       }),
     ),
+    client_tools_timeout_secs: Type.Integer({
+      minimum: 1,
+      maximum: 31_536_000,
+      default: 86_400,
+      description: 'How long a run waits for the results of tools that its client runs. Then it fails with run_calls_expired. A waiting run uses no memory',
+    }),
     child_timeout_secs: Type.Integer({ minimum: 1, maximum: 86_400, default: 600, description: 'How long agent_send waits for an answer' }),
   },
   { additionalProperties: false, default: {} },

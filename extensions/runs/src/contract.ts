@@ -22,8 +22,10 @@ import {
 import { Agent } from '@svc/ext-agents/contract';
 import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
+import { ClientAnswer, ClientCalls, ClientTools } from './client-tools/shapes.js';
 import { Attachment } from './uploads.js';
 
+export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
 export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
@@ -42,9 +44,20 @@ export const RunDraft = Type.Object({
   temperature: Type.Optional(Type.Number()),
   parameters: Type.Optional(Parameters),
   history: Type.Optional(
-    Type.Array(Type.Object({ role: OneOf(['user', 'assistant']), parts: Type.Array(Part) }), {
-      description: 'The whole history. The run neither reads nor joins a conversation, waits for no other run, and can use tools',
-    }),
+    Type.Array(
+      Type.Object({
+        role: OneOf(['user', 'assistant']),
+        parts: Type.Array(Part),
+        calls: Type.Optional(Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown() }), { description: 'assistant: calls of tools of the sender' })),
+        results: Type.Optional(Type.Array(Type.Object({ callId: Type.String(), tool: Type.String(), content: Type.String() }), { description: 'user: what these calls gave' })),
+        origin: Type.Optional(Origin),
+      }),
+      { description: 'The whole history, which may end with results; then there are no parts. The run neither reads nor joins a conversation, waits for no other run, and can use tools' },
+    ),
+  ),
+  clientTools: Type.Optional(ClientTools),
+  clientResults: Type.Optional(
+    Type.Array(Type.Object({ callId: Type.String(), content: Type.String() }), { description: 'Results of calls that wait in this session, which the message takes the place of' }),
   ),
   ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Text that begins with `/btw ` is one too' })),
   incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation; neither the message nor its answer is stored' })),
@@ -63,7 +76,11 @@ export const Submitted = Type.Object({
   sessionId: Type.String(),
   replayed: Type.Boolean({ description: 'True when the key named a run that exists' }),
   position: Type.Integer({ description: '0 if it starts immediately' }),
+  onDisconnect: OneOf(['finish', 'cancel'], { description: 'What happens to the run 2 s after its last client disconnects' }),
   leftOut: Type.Optional(Type.Array(LeftOut, { description: 'Parameters that will not be sent to the model, as far as known' })),
+  after: Type.Optional(Type.String({ description: 'The frame that came last before this answer; what follows it belongs to it' })),
+  /** Set if the run already waits for its sender: there is nothing to follow. */
+  clientCalls: Type.Optional(ClientCalls),
 });
 export type Submitted = Plain<typeof Submitted>;
 
@@ -75,10 +92,14 @@ export const RunResult = Type.Object({
   iterations: Type.Integer(),
   cost_usd: Type.Number(),
   session_id: Type.String(),
-  finish: OneOf(['stop', 'length', 'content_filter', 'cancelled']),
+  finish: OneOf(['stop', 'length', 'content_filter', 'cancelled', 'tool_calls'], { description: '`tool_calls`: a stateless request called tools of its sender' }),
   provider: Type.String(),
   model: Type.String(),
   left_out: Type.Optional(Type.Array(LeftOut, { description: 'What of the parameters of the request the model was asked without' })),
+  client: Type.Optional(ClientCalls),
+  answer_usage: Type.Optional(
+    Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer() }, { description: 'Of the model calls since the sender gave results of its tools. Missing if it never did' }),
+  ),
 });
 export type RunResult = Plain<typeof RunResult>;
 
@@ -89,11 +110,12 @@ export type CommandAnswer = Plain<typeof CommandAnswer>;
 const Phase = Type.Object({
   phase: OneOf(['queued', 'thinking', 'waiting', 'retrying', 'restarted', 'command', 'adjusted'], {
     description:
-      '`restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model',
+      '`restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model. `waiting` with `client`: the run waits for results of tools that its sender runs',
   }),
   detail: Type.Optional(Type.String()),
   attempt: Type.Optional(Type.Integer()),
   approval_id: Type.Optional(Type.String()),
+  client: Type.Optional(ClientCalls),
   left_out: Type.Optional(Type.Array(LeftOut)),
 });
 const Failure = Type.Object(
@@ -119,7 +141,7 @@ const Done = Type.Object(
 );
 
 /** What a run's topic carries. Exactly one of `done` and `error` ends it. */
-export const RunFrames = defineFrames('runs.frames', '1.2.0', {
+export const RunFrames = defineFrames('runs.frames', '1.3.0', {
   frames: {
     phase: Phase,
     thinking_delta: Type.Object(
@@ -192,8 +214,16 @@ export const QueueStanding = Type.Object({
 });
 export type QueueStanding = Plain<typeof QueueStanding>;
 
-export const Runs = defineService('runs', '1.2.0', {
+export const Runs = defineService('runs', '1.3.0', {
   submit: method([Actor, RunDraft], Submitted, {
+    what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
+    changes: true,
+  }),
+  /**
+   * Results of tools of the sender, for the run that waits for them. The same results again give the same answer. Throws
+   * `run_call_not_found`, `run_results_missing`, `run_results_twice`, `run_results_mixed`, `run_calls_answered`, `run_calls_over`, `run_result_too_large`.
+   */
+  answerCalls: method([Actor, ClientAnswer], Submitted, {
     what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
     changes: true,
   }),

@@ -4,9 +4,10 @@ import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
-import { ConfigChanged, type LeasedRun, MetricsCollect, StoragePurge, type Streams, atOnce, defineExtension } from '@svc/api';
+import { ConfigChanged, type LeasedRun, DoctorCheck, MetricsCollect, StoragePurge, type Streams, atOnce, defineExtension } from '@svc/api';
 import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
+import { createCheckCircuit } from './loop/check-circuit.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
 import { QueueSection, RunsSection, ThinkingSection } from './config.js';
@@ -23,6 +24,7 @@ import { runListRoutes } from './observed/run-lists.js';
 import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
+import { clientWaitOf } from './client-tools/client-wait.js';
 import { serveAreasBelow } from './serving.js';
 import { slashCommands } from './slash-commands.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
@@ -53,7 +55,9 @@ export default defineExtension({
     const context = ctx.hooks.define(RunContext);
 
     const toolCalls = createRollingCount(ctx.clock);
+    const checks = createCheckCircuit(ctx.clock);
     const loop: LoopDeps = {
+      checks,
       toolCalls,
       journal: ctx.journal,
       streams: ctx.streams,
@@ -68,6 +72,7 @@ export default defineExtension({
       tools,
       uploads,
       endSurvivors: (key) => ctx.endSurvivors(key),
+      clientToolsSecs: () => config().client_tools_timeout_secs,
       get maxIterations() {
         return config().max_iterations;
       },
@@ -96,7 +101,7 @@ export default defineExtension({
       concurrency: () => config().max_active,
       drive: (run) =>
         untilHandedOn(ctx.streams, run, async () => {
-          if (inputOf(run).unwatched === 'cancel' && run.wait === null) watch.keep(run.id);
+          if (inputOf(run).unwatched === 'cancel' && (run.wait === null || clientWaitOf(run))) watch.keep(run.id);
           return driveRun(loop, run, firstSteps.take(run));
         }),
       resume: async (run) => {
@@ -136,6 +141,7 @@ export default defineExtension({
       const agent = await agents.find(system, agentId); // one that is gone has no runs left
       if (agent?.state === 'Suspended') await runs.stop(system, { agentId }, 'the agent was suspended');
     });
+    ctx.hooks.tap(DoctorCheck, checks.findings);
     ctx.hooks.tap(MetricsCollect, () => runMetrics({ runs, actors: ctx.actors, toolCalls, driven: worker.active.size }));
     ctx.timers.every('end-what-waited-too-long', LOOK_FOR_WAITED_MS, () => endWaited(loop, limits()));
     ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));

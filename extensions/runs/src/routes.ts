@@ -105,7 +105,7 @@ const sendRoute = (deps: RouteDeps): RouteDecl =>
     path: '/api/agents/{id}/message',
     summary: 'Send a message and wait for the answer',
     description:
-      'Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if you disconnect or the daemon restarts. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id.',
+      'Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if the daemon restarts, and by default also if you disconnect. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id, and `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect (`[runs] on_disconnect`).',
     examples,
     auth: 'bearer',
     permission: 'runs.send',
@@ -128,7 +128,7 @@ const streamRoute = (deps: RouteDeps): RouteDecl =>
     path: '/api/agents/{id}/message/stream',
     summary: 'Send a message and stream the answer',
     description:
-      'The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again.',
+      'The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again. The header `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect.',
     examples,
     auth: 'bearer',
     permission: 'runs.send',

@@ -2,7 +2,7 @@
 import type { JournalRun, JournalStep, Origin, ToolStatus } from '@svc/api';
 import type { Attempt, Parameters } from '@svc/ext-llm/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { Channel, RunDraft, RunResult } from './contract.js';
+import type { Channel, ClientTools, RunDraft, RunResult } from './contract.js';
 
 export const RUN_KIND = 'agent';
 /** A command that was answered at once. */
@@ -26,6 +26,9 @@ export interface RunInput {
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly parameters?: Parameters;
+  /** Tools that the sender runs, and who may answer their calls. */
+  readonly clientTools?: ClientTools;
+  readonly clientOf?: string;
   readonly thinking?: boolean;
   readonly showThinking?: boolean;
   /** Where the message came from, if not from the agent's owner in this conversation. */

@@ -9,10 +9,16 @@ import { createHash } from 'node:crypto';
 import type { Actors, Actor, Clock, DurableWorker, Events, HookHandle, Ids, Journal, JournalRun, Logger, OptionalHandle, Streams } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LeftOut, LlmService } from '@svc/ext-llm/contract';
-import type { Part, SessionsService } from '@svc/ext-sessions/contract';
+import type { ToolsService } from '@svc/ext-tools/contract';
+import type { EntryDraft, Part, SessionsService } from '@svc/ext-sessions/contract';
+import { answerCalls } from './client-tools/answering.js';
+import { openCallsOf } from './client-tools/client-wait.js';
+import { isClientTool } from './client-tools/offering.js';
+import { resultEntry } from './client-tools/result-entry.js';
 import { attachedParts, bringPictures } from './attachments.js';
 import { besideOf, besideWords, factOf, conversationOf, withoutAsidePrefix } from './beside.js';
 import {
+  type ClientTools,
   type CommandAnswer,
   type MessageIntercept,
   RunChanged,
@@ -49,6 +55,7 @@ export interface RunsDeps {
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'checkParameters' | 'resolve'>;
+  readonly tools: Pick<ToolsService, 'list'>;
   readonly uploads: OptionalHandle<UploadsService>;
   readonly worker: DurableWorker;
   readonly firstSteps: FirstSteps;
@@ -67,6 +74,7 @@ const UNCLAIMED = 0;
 
 export const createRunsService = (deps: RunsDeps): RunsService => ({
   submit: (actor, draft) => submit(deps, actor, draft),
+  answerCalls: (actor, answer) => answerCalls({ ...deps, attach: (run, after) => attachAfter(deps, run, after) }, actor, answer),
   get: async (actor, runId) => toInfo(await visible(deps, actor, runId)),
   list: async (actor, filter) => (await listRuns(deps, actor, filter)).map(toInfo),
   stop: (actor, target, why) => stop(deps, actor, target, why),
@@ -107,6 +115,7 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   if (draft.thinking === true) await checkThinking(deps, agent);
   if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
   const leftOut = await leftOutOf(deps, agent, draft);
+  if (draft.clientTools && !draft.history) await checkNames(deps, actor, agent, draft.clientTools);
   if (draft.sessionId !== undefined) await deps.sessions.named(actor, agent, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
   const submitted = await accept(deps, actor, agent, { sessionId, draft, parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts });
@@ -179,6 +188,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
     ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
     ...(draft.parameters === undefined ? {} : { parameters: draft.parameters }),
+    ...(draft.clientTools === undefined ? {} : { clientTools: draft.clientTools, clientOf: actor.id }),
     ...(draft.thinking === undefined ? {} : { thinking: draft.thinking }),
     ...(draft.showThinking === undefined ? {} : { showThinking: draft.showThinking }),
   };
@@ -221,38 +231,36 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
   }
   if (input.unwatched === 'cancel') deps.watch.keep(id);
   if (opened.leased) void deps.worker.take(opened.leased);
-  else await queued(deps, opened.run, lane);
-  return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1 };
+  else await queued(deps, opened.run, lane, draft.clientResults);
+  return { runId: id, topic: id, sessionId, replayed: false, position: opened.leased ? 0 : 1, onDisconnect: onDisconnectOf(input) };
 }
 
 /** Another run has the session: one that waits for a person gives way, one that runs goes first. */
-async function queued(deps: RunsDeps, run: JournalRun, sessionId: string): Promise<void> {
+async function queued(deps: RunsDeps, run: JournalRun, sessionId: string, results: RunDraft['clientResults']): Promise<void> {
   deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'queued' });
   deps.events.publish(RunChanged, { ...factOf(run), status: 'queued' });
   // Any process may claim it, and writes its topic then.
   deps.streams.letGo(run.id, UNCLAIMED);
   const system = deps.actors.system('queue');
   const [waiting] = await deps.journal.list({ actor: system, kind: RUN_KIND, lane: sessionId, status: ['waiting'], limit: 1 });
-  if (waiting) await supersede(deps, waiting);
+  if (waiting) await supersede(deps, waiting, results);
   deps.worker.poke();
 }
 
-async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
+/** Results that the new message brought for its calls stand in the place of those that are skipped. */
+async function supersede(deps: RunsDeps, waiting: JournalRun, results: RunDraft['clientResults'] = []): Promise<void> {
   const { agentId, sessionId } = inputOf(waiting);
   const system = deps.actors.system('superseded', waiting.ownerId);
   const ref = await deps.sessions.ensure(system, agentId, sessionId, { again: true });
   const entries = await deps.sessions.entries(system, sessionId, { after: Math.max(0, ref.seq - 200) });
   const answered = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' ? [entry.callId] : [])));
   const open = entries.filter((entry) => entry.kind === 'tool_call' && entry.runId === waiting.id && !answered.has(entry.callId));
-  const skipped = open.map((entry) => ({
-    kind: 'tool_result' as const,
-    runId: waiting.id,
-    callId: entry.callId ?? '',
-    tool: entry.tool ?? '',
-    content: 'Skipped: a new message took its place.',
-    isError: true,
-    status: 'skipped',
-  }));
+  const skipped = open.map((entry): EntryDraft => {
+    const callId = entry.callId ?? '';
+    const given = isClientTool(inputOf(waiting), entry.tool ?? '') ? results.find((result) => result.callId === callId) : undefined;
+    if (given) return resultEntry(waiting.id, callId, entry.tool ?? '', given.content);
+    return { kind: 'tool_result', runId: waiting.id, callId, tool: entry.tool ?? '', content: 'Skipped: a new message took its place.', isError: true, status: 'skipped' };
+  });
   const { writes } = await deps.sessions.append(system, ref, skipped);
   const why = runErrors.superseded();
   const ended = deps.events.event(RunEnded, { ...factOf(waiting), status: 'cancelled' });
@@ -264,11 +272,21 @@ async function supersede(deps: RunsDeps, waiting: JournalRun): Promise<void> {
  * `after`: the last frame that the client has been given.
  */
 export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal' | 'actors'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
+  const clientCalls = openCallsOf(run);
+  if (clientCalls) return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0, onDisconnect: onDisconnectOf(inputOf(run)), clientCalls };
   const known = deps.streams.here(run.id);
   if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
   else await deps.streams.attach(RunFrames, run.id, after);
-  return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0 };
+  return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0, onDisconnect: onDisconnectOf(inputOf(run)) };
 }
+
+/** What follows a frame of a run: its next answer. */
+async function attachAfter(deps: RunsDeps, run: JournalRun, after: string): Promise<Submitted> {
+  const now = (await deps.journal.get(deps.actors.system('client calls'), run.id)) ?? run;
+  return { ...(await attach(deps, now, inputOf(now).sessionId, after)), replayed: false, after };
+}
+
+const onDisconnectOf = ({ unwatched }: RunInput): Submitted['onDisconnect'] => unwatched ?? 'finish';
 
 async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, sessionId: string, draft: RunDraft, answer: CommandAnswer): Promise<Submitted> {
   const opened = await deps.journal.open({
@@ -300,7 +318,7 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   deps.streams.publish(RunFrames, topic, 'phase', { phase: 'command', detail: answer.command });
   deps.streams.publish(RunFrames, topic, 'chunk', { content: answer.message, done: false });
   deps.streams.publish(RunFrames, topic, 'done', { done: true, usage: { input_tokens: 0, output_tokens: 0 }, result, command: { name: answer.command, ...answer.data } });
-  return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0 };
+  return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0, onDisconnect: 'finish' };
 }
 
 async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {
@@ -325,11 +343,19 @@ function checkDraft(deps: RunsDeps, draft: RunDraft): void {
   let chars = 0;
   for (const part of draft.parts) chars += part.type === 'text' ? part.text.length : 0;
   const hasMore = draft.attachments !== undefined || draft.parts.some((part) => part.type === 'image');
-  if (chars === 0 && !hasMore) throw runErrors.empty_message();
+  const isAnswer = draft.parts.length === 0 && (draft.history?.at(-1)?.results?.length ?? 0) > 0;
+  if (chars === 0 && !hasMore && !isAnswer) throw runErrors.empty_message();
   if (chars > MAX_MESSAGE_CHARS) throw runErrors.message_too_large(chars, MAX_MESSAGE_CHARS);
   if (draft.key !== undefined && !/^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(draft.key)) throw runErrors.invalid_key();
   const { max_depth: maxDepth } = deps.config();
   if ((draft.depth ?? 0) > maxDepth) throw runErrors.too_deep(maxDepth);
+}
+
+/** A call is the agent's or the sender's: by its name, nobody could say whose. */
+async function checkNames({ tools }: RunsDeps, actor: Actor, agent: Agent, client: ClientTools): Promise<void> {
+  const own = new Set((agent.manifest.tools_disabled ? [] : await tools.list(actor, agent.id, agent.manifest)).map(({ name }) => name));
+  const taken = client.tools.filter(({ name }) => own.has(name));
+  if (taken.length > 0) throw runErrors.tool_name_taken(taken.map(({ name }) => name).join(', '), agent.name);
 }
 
 /** Whoever asks for thoughts from a model that has none is told so, instead of being given none. */

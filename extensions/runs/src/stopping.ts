@@ -4,6 +4,7 @@ import type { Actors, Actor, Events, Journal, JournalRun, RunFilter, Streams, Sv
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { factOf, leftovers } from './beside.js';
 import { isOver, sayEnd, toRunError } from './loop/endings.js';
+import { clientWaitOf } from './client-tools/client-wait.js';
 import { runErrors } from './errors.js';
 import { RUN_KIND, inputOf } from './run-input.js';
 
@@ -56,11 +57,12 @@ export async function* eachRun(journal: Pick<Journal, 'list'>, filter: RunFilter
   } while (before !== undefined);
 }
 
-/** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. */
+/** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. Who runs tools for it watches it between its waits. */
 export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<void> {
   const system = deps.actors.system('unwatched');
   const run = await deps.journal.get(system, runId);
-  if (run?.wait === null && ACTIVE.some((status) => status === run.status)) await stopOne(deps, system, run, runErrors.unwatched());
+  const isWatched = run && (run.wait === null || (run.status !== 'waiting' && clientWaitOf(run) !== undefined));
+  if (isWatched && ACTIVE.some((status) => status === run.status)) await stopOne(deps, system, run, runErrors.unwatched());
 }
 
 export const endedEvent = (deps: StopDeps, run: JournalRun) => deps.events.event(RunEnded, { ...factOf(run), status: 'cancelled' });

@@ -1,7 +1,7 @@
 /**
  * Runs that nobody watches any more.
  *
- * U1  Whether such a run goes on is the agent's word, else `[runs] unwatched`, else the channel's: whoever hangs up on
+ * U1  Whether such a run goes on is the agent's word, else `[runs] on_disconnect`, else the channel's: whoever hangs up on
  *     /v1 has given up on the answer, whoever leaves our own channels comes back for it.
  * U2  The word stands in the run's row: after a restart it is kept by whichever process drives the run.
  * U3  A run that waits for a person, or has waited, is left alone: somebody cares for it elsewhere.
@@ -19,7 +19,7 @@ export type Unwatched = 'finish' | 'cancel';
 
 /** U1. An agent that asked another watches it itself. */
 export const unwatchedPolicy = (door: Channel, agent: AgentManifest['autonomous'], config: RunsConfig): Unwatched =>
-  door === 'agent' ? 'finish' : (agent.unwatched ?? config.unwatched ?? (door === 'openai' ? 'cancel' : 'finish'));
+  door === 'agent' ? 'finish' : (agent.unwatched ?? config.on_disconnect ?? (door === 'openai' ? 'cancel' : 'finish'));
 
 export interface WatchKeeperDeps {
   readonly streams: Pick<Streams, 'here'>;

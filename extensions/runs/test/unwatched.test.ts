@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { RunsConfig } from '../src/config.js';
 import { createWatchKeeper, unwatchedPolicy, type WatchKeeper } from '../src/unwatched.js';
 
-const CONFIG: RunsConfig = { max_active: 10, max_iterations: 10, max_depth: 5, child_timeout_secs: 10 };
+const CONFIG: RunsConfig = { max_active: 10, max_iterations: 10, max_depth: 5, child_timeout_secs: 10, client_tools_timeout_secs: 60 };
 // The rest of the section is not read.
 const says = (unwatched?: 'finish' | 'cancel') => (unwatched ? { unwatched } : {}) as Parameters<typeof unwatchedPolicy>[1];
 
@@ -17,16 +17,17 @@ describe('whether an unwatched run goes on', () => {
   });
 
   it('is what the config says, on each channel', () => {
-    for (const unwatched of ['finish', 'cancel'] as const) for (const door of ['openai', 'rest'] as const) expect(unwatchedPolicy(door, says(), { ...CONFIG, unwatched })).to.equal(unwatched);
+    for (const unwatched of ['finish', 'cancel'] as const)
+      for (const door of ['openai', 'rest'] as const) expect(unwatchedPolicy(door, says(), { ...CONFIG, on_disconnect: unwatched })).to.equal(unwatched);
   });
 
   it('is what the agent says, above the config', () => {
-    expect(unwatchedPolicy('rest', says('cancel'), { ...CONFIG, unwatched: 'finish' })).to.equal('cancel');
-    expect(unwatchedPolicy('openai', says('finish'), { ...CONFIG, unwatched: 'cancel' })).to.equal('finish');
+    expect(unwatchedPolicy('rest', says('cancel'), { ...CONFIG, on_disconnect: 'finish' })).to.equal('cancel');
+    expect(unwatchedPolicy('openai', says('finish'), { ...CONFIG, on_disconnect: 'cancel' })).to.equal('finish');
   });
 
   it('is not asked of a run that another agent waits for', () => {
-    expect(unwatchedPolicy('agent', says('cancel'), { ...CONFIG, unwatched: 'cancel' })).to.equal('finish');
+    expect(unwatchedPolicy('agent', says('cancel'), { ...CONFIG, on_disconnect: 'cancel' })).to.equal('finish');
   });
 });
 

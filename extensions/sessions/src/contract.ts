@@ -180,4 +180,6 @@ export const SessionChanged = defineEvent(
   }),
   { what: 'session', permission: 'sessions.read', owner: 'ownerId', id: 'sessionId', session: 'sessionId', agent: 'agentId', state: 'change' },
 );
+/** A daemon reads what was said into the catalogue: the others on its database leave that to it. */
+export const EntriesRead = defineEvent('session.entries_read', '1.0.0', Type.Object({ by: Type.String() }));
 export type SessionChanged = Plain<(typeof SessionChanged)['data']>;

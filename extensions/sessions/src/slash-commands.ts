@@ -21,9 +21,17 @@ export const slashCommands = (deps: SlashDeps): SlashCommand[] => [
   defineSlashCommand({ name: 'new', usage: '/new', summary: 'Start a new session and keep the old one', permission: WRITE, order: 11, run: (call) => newSession(deps, call) }),
   defineSlashCommand({
     name: 'reset',
-    aliases: ['reboot'],
     usage: '/reset [all]',
     summary: "Delete this conversation, or all of this agent's, and start over",
+    permission: WRITE,
+    takes: { words: ['all'] },
+    order: 12,
+    run: (call) => reset(deps, call),
+  }),
+  defineSlashCommand({
+    name: 'reboot',
+    usage: '/reboot [all]',
+    summary: 'The same as /reset',
     permission: WRITE,
     takes: { words: ['all'] },
     order: 12,

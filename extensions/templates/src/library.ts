@@ -73,13 +73,16 @@ export const createLibrary = <M>(home: Dir, read: (text: string) => Promise<M>):
           if (one) found.push(one);
         } catch (error) {
           if (!isSvcError(error)) throw error;
-          skipped.push({ file: `templates/${name}${ENDING}`, error: error.message });
+          skipped.push({ file: pathOf(name), error: error.message });
         }
       }
       return { found, skipped };
     },
   };
 };
+
+/** From the home folder. */
+export const pathOf = (name: string): string => `templates/${name}${ENDING}`;
 
 const shipped = (name: string, manifestToml: string): Template => ({ name, source: 'shipped', manifestToml });
 

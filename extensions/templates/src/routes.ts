@@ -1,14 +1,23 @@
-import { bytes, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import { bytes, Nullable, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
 import { templateErrors } from './errors.js';
-import type { Described, Library } from './library.js';
+import { type Described, type Library, pathOf } from './library.js';
 
 const route = routeGroup({ area: 'templates' });
 
 const Texts = Type.Array(Type.String());
 const Source = OneOf(['shipped', 'home'], { description: '`home`: your own file, which overrides a built-in template of the same name' });
 
-const Summary = Type.Object({ name: Type.String(), description: Type.String(), tags: Texts, source: Source }, { 'x-name': 'TemplateSummary' });
+const Summary = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    tags: Texts,
+    source: Source,
+    path: Nullable(Type.String(), { description: 'The file, from the home folder; null for a template that is part of svc' }),
+  },
+  { 'x-name': 'TemplateSummary' },
+);
 
 const Detail = Type.Object(
   {
@@ -97,7 +106,13 @@ export const templateRoutes = (library: Library<AgentManifest>): RouteDecl[] => 
   }),
 ];
 
-const summaryOf = ({ template, manifest }: Described<AgentManifest>) => ({ name: template.name, description: manifest.description, tags: [...manifest.tags], source: template.source });
+const summaryOf = ({ template, manifest }: Described<AgentManifest>) => ({
+  name: template.name,
+  description: manifest.description,
+  tags: [...manifest.tags],
+  source: template.source,
+  path: template.source === 'home' ? pathOf(template.name) : null,
+});
 
 const detailOf = ({ template, manifest }: Described<AgentManifest>) => {
   const { tools, network, shell, memory_read, memory_write, agent_spawn, agent_message, file_system } = manifest.capabilities;

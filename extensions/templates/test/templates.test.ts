@@ -30,6 +30,7 @@ describe('templates', () => {
     expect([total, skipped]).to.deep.equal([32, []]);
     expect(templates.map(({ name }: { name: string }) => name)).to.have.members(EXPECTED);
     const prompts = new Set<string>();
+    expect(templates[0].path).to.equal(null);
     for (const { name, description } of templates) {
       const detail = await named(name);
       expect(detail).to.deep.include({ name, description, source: 'shipped' });
@@ -40,7 +41,9 @@ describe('templates', () => {
       expect(raw.headers.get('content-type')).to.match(/^text\/plain/);
       expect(raw.text).to.equal(detail.manifest_toml);
       const made = (await kernel.http.expect(201, 'POST', '/api/agents', { template: name, name: `from-${name}` })).body;
-      expect(made.warnings, name).to.equal(undefined);
+      const runsCommands = detail.manifest.capabilities.tools.includes('shell_exec');
+      expect(made.warnings ?? [], name).to.have.length(runsCommands ? 1 : 0);
+      if (runsCommands) expect(made.warnings[0], name).to.match(/^shell_exec .*cannot run a command yet\. Grant the commands of your project/);
       const agent = (await kernel.http.expect(200, 'GET', `/api/agents/${made.agent_id}`)).body;
       expect(agent).to.deep.include({ name: `from-${name}`, description });
       expect(agent.model.asked).to.deep.equal({ provider: 'default', model: 'default' });
@@ -105,6 +108,7 @@ describe('templates', () => {
     await mkdir(join(kernel.home, 'templates', 'folder.toml'));
     await symlink('/etc/passwd', join(kernel.home, 'templates', 'link.toml'));
     const { templates, skipped } = await list();
+    expect(templates.find(({ source }: { source: string }) => source === 'home').path).to.match(/^templates\/.+\.toml$/);
     expect(templates).to.have.length(33);
     expect(skipped.map((one: { file: string }) => one.file)).to.have.members(['broken', 'wrong', 'binary', 'large', 'no name'].map((name) => `templates/${name}.toml`));
     expect(skipped.find((one: { file: string }) => one.file.includes('wrong')).error).to.contain('descripton');

@@ -1,5 +1,5 @@
 /** `svc vault`: what is kept, by name, and a new beginning where the key is lost. No command shows a value. */
-import { type Action, type Cli, type Command, EXIT, type Outcome, confirm, facts } from '@svc/cli/area';
+import { type Action, type Cli, type Command, EXIT, Failure, type Outcome, confirm, facts } from '@svc/cli/area';
 import type { VaultContents } from '@svc/client';
 
 const WORDS: Readonly<Record<VaultContents['state'], string>> = { open: 'open', locked: 'locked', missing: 'empty: nothing has been stored yet', corrupt: 'damaged' };
@@ -10,6 +10,10 @@ export const define = (program: Command, action: Action): void => {
     .command('status')
     .description("Show the vault's state and contents; exit code 1 if it cannot be opened")
     .action(action((cli) => status(cli)));
+  vault
+    .command('list')
+    .description('List the names of stored secrets; their values are never shown')
+    .action(action((cli) => list(cli)));
   vault
     .command('reset')
     .description('Replace the vault with an empty one; shows what is lost and asks first')
@@ -23,6 +27,14 @@ const status = async (cli: Cli): Outcome => {
   if (cli.json) cli.out.json(found);
   else for (const line of facts(factsOf(found), cli.out.width, (text, label) => (label === 'fix' ? cli.out.cyan(text) : text))) cli.out.line(line);
   return found.why === null ? EXIT.ok : EXIT.failed;
+};
+
+const list = async (cli: Cli): Outcome => {
+  const { names, why } = await read(cli);
+  if (names === null) throw new Failure(`The names are unknown: ${why ?? 'the vault is locked'}`, { code: 'vault_locked', fix: 'svc vault status' });
+  if (cli.json) cli.out.json({ names });
+  else for (const name of names) cli.out.line(name);
+  return EXIT.ok;
 };
 
 const factsOf = ({ names, state, why }: VaultContents): Array<[string, string]> => [

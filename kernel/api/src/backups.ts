@@ -34,7 +34,7 @@ export interface StagedRestore {
 }
 
 export interface Backups {
-  /** Of all that was committed when it began. Rejects with the errors `backup_…` of the kernel: busy, no_space, unwritable, engine. */
+  /** Of all that was committed when it began. Rejects with the errors `backup_…` of the kernel: busy, no_space, unwritable, upgrade_open. */
   create(cause: 'manual' | 'scheduled'): Promise<BackupSummary>;
   /** Newest first. */
   list(): Promise<BackupSummary[]>;

@@ -100,7 +100,13 @@ export interface SlashCommandsView {
 export interface ReplicasView {
   /** False on a file, which one daemon has to itself. */
   readonly isShared: boolean;
-  readonly bus: { readonly carrier: 'process' | 'postgres' | 'none'; readonly isConnected: boolean; readonly problem: string | null };
+  readonly bus: {
+    readonly carrier: 'process' | 'postgres' | 'nats' | 'none';
+    readonly isConnected: boolean;
+    readonly problem: string | null;
+    /** How long it has not been connected; null while it is. */
+    readonly lostMs: number | null;
+  };
   /** Oldest first. */
   readonly daemons: ReadonlyArray<{
     /** New at each start. */

@@ -23,5 +23,6 @@ export const COMMANDS: Readonly<Record<CliWord, CommandEntry>> = {
   open: { usage: 'open', summary: 'open the web page in a browser', load: () => import('./commands/daemon/open.js') },
   doctor: { usage: 'doctor', summary: 'find problems and fixes', load: () => import('./commands/daemon/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: "show the daemon's log", load: () => import('./commands/daemon/logs.js') },
-  completion: { usage: 'completion bash|zsh|fish', summary: 'set up tab completion for your shell', load: () => import('./commands/completion.js') },
+  service: { isGroup: true, usage: 'service install|uninstall|status', summary: 'start the daemon with this machine', load: () => import('./commands/service.js') },
+  completion: { usage: 'completion bash|zsh|fish|powershell', summary: 'set up tab completion for your shell', load: () => import('./commands/completion.js') },
 };

@@ -31,7 +31,7 @@ export const runProgram = (given: readonly string[], distDir: string): Promise<E
   reported({ json: given.includes('--json'), color: !given.includes('--no-color') }, async () => {
     knowCommands(distDir);
     // What areas add is looked up only where it could be meant.
-    const vocabulary: Vocabulary = isOwn(commandName(given)) ? { entries: COMMANDS, synonyms: {} } : await vocabularyFor(given, distDir, commandName(given));
+    const vocabulary: Vocabulary = isOwn(commandName(given)) ? { entries: COMMANDS, synonyms: OWN_SYNONYMS } : await vocabularyFor(given, distDir, commandName(given));
     knowCommands(distDir, Object.keys(vocabulary.entries));
     const argv = helpAsOption(asOurs(given, vocabulary.synonyms), vocabulary.entries);
     const name = commandName(argv);
@@ -61,8 +61,24 @@ const OWN_SYNONYMS: Synonyms = Object.fromEntries(
   [
     { word: 'version', means: '--version', runs: true },
     { word: 'health', means: 'status', runs: true },
-    ...['init', 'setup', 'onboard', 'gateway'].map((word) => ({ word, means: 'start' })),
+    ...['init', 'setup', 'onboard', 'gateway', 'daemon'].map((word) => ({ word, means: 'start' })),
     { word: 'dashboard', means: 'open' },
+    { word: 'tui', means: 'chat' },
+    { word: 'configure', means: 'config edit' },
+    { word: 'plugins', means: 'ext list' },
+    ...['spawn', 'kill'].map((word) => ({ word, means: `agent ${word}` })),
+    { word: 'hash-api-key', means: 'key hash' },
+    { word: 'system', means: 'status -v' },
+    { word: 'uninstall', means: 'service uninstall' },
+    { word: 'vault set', means: 'providers set-key PROVIDER' },
+    { word: 'vault remove', means: 'providers remove-key PROVIDER' },
+    { word: 'models set', means: 'models use MODEL' },
+    { word: 'models aliases', means: 'models alias' },
+    { word: 'models providers', means: 'providers list' },
+    ...['set-key', 'test-key'].map((word) => ({ word: `config ${word}`, means: `providers ${word.replace('-key', word === 'set-key' ? '-key' : '')} PROVIDER` })),
+    { word: 'config delete-key', means: 'providers remove-key PROVIDER' },
+    { word: 'security verify', means: 'audit verify' },
+    { word: 'security audit', means: 'audit list' },
   ].map((one) => [one.word, one]),
 );
 
@@ -174,7 +190,7 @@ const ended = (program: Command, argv: readonly string[], error: CommanderError,
   const called = commandPath(program, argv);
   const near = error.code === 'commander.unknownCommand' ? nearCommand(program, argv, called, synonyms) : /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
   // A near option belongs to a command line that only its writer knows whole: its help shows it.
-  const fix = near !== undefined && !near.startsWith('-') ? ['svc', ...called, near] : ['svc', ...called, '--help'];
+  const fix = near === undefined || near.startsWith('-') ? ['svc', ...called, '--help'] : error.code === 'commander.unknownCommand' ? ['svc', near] : ['svc', ...called, near];
   const also = near?.startsWith('-') ? ` Did you mean ${near}?` : '';
   throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.${also}`, fix.join(' '));
 };
@@ -185,9 +201,11 @@ const nearCommand = (program: Command, argv: readonly string[], called: readonly
   let at: Command | undefined = program;
   for (const name of called) at = at?.commands.find((command) => command.name() === name);
   const [near] = nearest(word, at?.commands.map((command) => command.name()) ?? [], 1);
-  const synonym = called.length === 0 && Object.hasOwn(synonyms, word) ? synonyms[word] : undefined;
+  const wanted = [...called, word].join(' ');
+  const synonym = Object.hasOwn(synonyms, wanted) ? synonyms[wanted] : undefined;
   // What runs by itself was not typed alone: a command beside it is meant.
-  return near ?? (synonym?.runs === true ? synonym.means.split(' ')[0] : synonym?.means);
+  if (synonym !== undefined) return near !== undefined && called.length === 0 ? near : synonym.runs === true ? synonym.means.split(' ')[0] : synonym.means;
+  return near === undefined ? undefined : [...called, near].join(' ');
 };
 
 /** The commands and subcommands that were named and exist: `agent spawn`. */

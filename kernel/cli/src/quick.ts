@@ -17,7 +17,7 @@ export interface QuickWords {
 
 const COMMANDS: Readonly<Record<string, (cli: Cli, options: ReadonlySet<string>) => Outcome>> = {
   start: (cli, options) => start(cli, options.has('--foreground')),
-  status,
+  status: (cli) => status(cli),
   stop,
 };
 

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTextTable } from '@svc/api';
 import { expect } from 'chai';
+import { checkOfNode } from '../src/doctor/machine-checks.js';
 import { freePort } from './free-port.js';
 import { type Bench, createBench } from './program.js';
 
@@ -23,6 +24,19 @@ describe('svc doctor', function () {
   afterEach(async () => {
     await bench.stopStarted();
     bench.clean();
+  });
+
+  it('recommends Node 24, warns about Node 20, and fails for what svc does not run on', () => {
+    for (const [version, status] of [
+      ['24.21.0', 'pass'],
+      ['22.12.0', 'pass'],
+      ['22.11.0', 'fail'],
+      ['20.19.5', 'warn'],
+      ['20.18.0', 'fail'],
+      ['18.20.0', 'fail'],
+    ] as const)
+      expect(checkOfNode(version).status, version).to.equal(status);
+    expect(checkOfNode('20.19.5')).to.include({ summary: '20.19.5 works, and gets no security fixes since April 2026', hint: 'install Node 24' });
   });
 
   const write = (text: string): void => writeFileSync(path.join(bench.home, 'config.toml'), text, { mode: 0o600 });

@@ -33,7 +33,7 @@ export async function bootDaemon(options: BootOptions): Promise<Daemon> {
   const home = resolveHome(options.env);
   const lock = await lockHome(home.home);
   // A restore whose data never started once: what was there before is back.
-  if (!options.isRestored) await settleRestore(home, clock, lock);
+  if (!options.isRestored) await settleRestore(home, options.env, clock, lock);
   const log = createLog({ dir: home.logDir, level: 'info', clock, terminal: options.foreground && (options.logTerminal ?? true), env: options.env });
   try {
     return await boot({ ...options, clock, ids: options.ids ?? systemIds(), isClockGiven: options.clock !== undefined }, home, log, lock);
@@ -59,7 +59,7 @@ async function boot(options: Booting, home: Home, log: Log, lock: HomeLock): Pro
     await startExtensions(kernel.lifecycle, options.asked);
     await attached;
     await refuseFailedEssentials(kernel.lifecycle, stop);
-    if (options.isRestored) await acceptRestore(kernel, stop);
+    if (options.isRestored) await acceptRestore(kernel, ground.databaseUrl, stop);
     if (options.isTrial) return daemonOf(ground, kernel, stop);
     ground.wiring.ready.open();
     await becomeReady(ground, kernel);

@@ -137,10 +137,10 @@ describe('parameters of a request at /v1', () => {
   it('that no agent hands on are named; what asks for nothing is not', async () => {
     const svc = await bootWithModel(() => ({ text: 'ok' }));
     const tool = { type: 'function', function: { name: 'look', parameters: {} } };
-    const { status, headers } = await say(svc, { logit_bias: { 50256: -100 }, reasoning_effort: 'low', tools: [tool] });
+    const { status, headers } = await say(svc, { logit_bias: { 50256: -100 }, reasoning_effort: 'low', functions: [tool.function], tools: [tool] });
     expect([status, headers.get('x-svc-warning')]).to.deep.equal([
       200,
-      'logit_bias was left out: it is not handed on to the model; reasoning_effort was left out: it is not handed on to the model; tools was left out: the agent uses its own tools',
+      'logit_bias was left out: it is not handed on to the model; reasoning_effort was left out: it is not handed on to the model; functions was left out: it was replaced by tools',
     ]);
     const plain = await say(svc, { presence_penalty: 0, frequency_penalty: 0, top_p: 1, n: 1, logit_bias: {}, tools: [], stop: null, user: 'ada' });
     expect([plain.status, plain.headers.get('x-svc-warning')]).to.deep.equal([200, null]);

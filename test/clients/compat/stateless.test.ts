@@ -9,7 +9,7 @@ import OpenAI from 'openai';
 import { type ModelKernel, until, useModelKernel } from '../model-kernel.js';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const FINISHING = `${OPEN_RATE}[runs]\nunwatched = "finish"\n`;
+const FINISHING = `${OPEN_RATE}[runs]\non_disconnect = "finish"\n`;
 const ALONE = 'svc:assistant:stateless';
 
 interface Wire {

@@ -70,10 +70,21 @@ const askModel = async (daemon: DaemonClient): Promise<string | undefined> => {
   return choose<string | undefined>('Its model', [{ value: undefined, label: 'the usual one', hint: "the template's, else the default of the daemon" }, ...options]);
 };
 
-export const spawn = async (cli: Cli, manifest: string, name: string | undefined): Outcome => {
+export const spawn = async (cli: Cli, manifest: string, { dryRun, name }: { readonly dryRun?: boolean; readonly name?: string }): Outcome => {
   const manifest_toml = await readManifest(manifest);
   const daemon = await cli.daemon();
+  if (dryRun === true) return checked(cli, await daemon.call('checkAgentManifest', { body: { manifest_toml } }));
   return say(cli, await daemon.call('spawnAgent', { body: { manifest_toml, ...given('name', name) } }));
+};
+
+const checked = async (cli: Cli, { problems, warnings = [] }: OutputOf<'checkAgentManifest'>): Outcome => {
+  if (cli.json) cli.out.json({ valid: problems.length === 0, problems, warnings });
+  else {
+    for (const { message } of problems) cli.out.line(cli.out.red(message));
+    for (const warning of warnings) cli.out.line(cli.out.yellow(warning));
+    cli.out.line(problems.length === 0 ? 'The manifest is valid. Nothing was created.' : 'Nothing was created.');
+  }
+  return problems.length === 0 ? EXIT.ok : EXIT.failed;
 };
 
 export const clone = async (cli: Cli, wanted: string, name: string | undefined): Outcome => {

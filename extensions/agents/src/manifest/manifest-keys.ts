@@ -99,7 +99,7 @@ export const RESOURCE_KEYS: Table = {
 
 export const AUTONOMOUS_KEYS: Table = {
   max_iterations: acts(count(1, 10_000, 'Rounds of model and tools in one run', { default: 50 })),
-  unwatched: acts(OneOf(['finish', 'cancel'], { description: 'What happens to a run 2 s after its last watcher disconnects. By default, the channel and [runs] unwatched decide' })),
+  unwatched: acts(OneOf(['finish', 'cancel'], { description: 'What happens to a run 2 s after its last watcher disconnects. By default, the channel and [runs] on_disconnect decide' })),
   max_restarts: waits(AUTONOMY),
   heartbeat_interval_secs: waits(AUTONOMY),
   heartbeat_timeout_secs: waits(AUTONOMY),

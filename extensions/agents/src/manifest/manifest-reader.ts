@@ -28,7 +28,16 @@ export const readManifest = async (ground: ManifestGround, raw: Table, source?: 
   const { warnings } = await validateManifest(ground, raw, source);
   const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
   const manifest = manifestFrom(raw, source, ground.declared);
-  return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? [])] };
+  return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? []), ...commandsMissing(manifest.capabilities)] };
+};
+
+const RUN_COMMANDS = ['shell_exec', 'process_start'];
+
+/** A template lists them for the project that its user names: until then each call is refused. */
+const commandsMissing = ({ tools, shell }: Capabilities): string[] => {
+  const listed = tools.filter((name) => RUN_COMMANDS.includes(name));
+  if (listed.length === 0 || shell.length > 0) return [];
+  return [`${listed.join(' and ')} cannot run a command yet. Grant the commands of your project in [capabilities]: shell = ["npm test", "git diff *"].`];
 };
 
 /** The same of what other daemons write, with what was taken and does nothing. */

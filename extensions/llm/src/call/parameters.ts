@@ -9,7 +9,7 @@
 import type { LeftOut, Parameters } from '../contract.js';
 
 /** The names that callers know, as the chat-completions protocol has them. */
-export type ParameterName = 'temperature' | 'top_p' | 'presence_penalty' | 'frequency_penalty' | 'seed' | 'stop' | 'response_format';
+export type ParameterName = 'temperature' | 'top_p' | 'presence_penalty' | 'frequency_penalty' | 'seed' | 'stop' | 'response_format' | 'tool_choice' | 'parallel_tool_calls';
 
 type Key = keyof Parameters;
 type Rule = (asked: Parameters) => ReadonlyArray<readonly [Key, why: string]>;
@@ -29,6 +29,8 @@ const KNOWN: Readonly<Record<Key, Known>> = {
   frequencyPenalty: { name: 'frequency_penalty', mayBeLeftOut: true, said: /frequency_?penalty/i },
   seed: { name: 'seed', mayBeLeftOut: true, said: /\bseed\b/i },
   stop: { name: 'stop', mayBeLeftOut: false, said: /\bstop(?:_?sequences)?\b/i },
+  toolChoice: { name: 'tool_choice', mayBeLeftOut: false, said: /tool_?choice|function_?calling_?config/i },
+  parallelToolCalls: { name: 'parallel_tool_calls', mayBeLeftOut: true, said: /parallel_?tool/i },
   format: { name: 'response_format', mayBeLeftOut: false, said: /response_?format|response_?mime_?type|response_?(?:json_?)?schema|json_?(?:schema|object|mode)/i },
 };
 const KEYS = Object.keys(KNOWN) as readonly Key[];
@@ -54,9 +56,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   anthropic,
   gemini,
   // The mock provider draws nothing by lot: what changes the draw is kept by it as by a model whose answer never varies.
-  builtin: all('the mock provider is not a language model', 'stop', 'format'),
+  builtin: all('the mock provider is not a language model', 'stop', 'format', 'toolChoice'),
 };
-const foreign = all("its provider's driver does not declare support for it", 'topP', 'presencePenalty', 'frequencyPenalty', 'seed', 'stop', 'format');
+const foreign = all("its provider's driver does not declare support for it", 'topP', 'presencePenalty', 'frequencyPenalty', 'seed', 'stop', 'format', 'toolChoice', 'parallelToolCalls');
 
 export interface Held {
   /** What the wire can be asked with. */

@@ -1,7 +1,7 @@
 /** What a model says in one attempt, and what that is billed as. */
 import type { DriverEvent, LeftOut, ModelAnswer, ModelRequest, Usage } from '../contract.js';
 import { tokensIn } from '../drivers/token-count.js';
-import { estimateInput, estimateTokens, tokensOfChars, usageOf } from '../money/pricing.js';
+import { type CachedTokens, estimateInput, estimateTokens, tokensOfChars, usageOf } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
 import { ModelFailure } from './model-failure.js';
 
@@ -21,6 +21,9 @@ export interface Said {
   leftOut: readonly LeftOut[];
   inputTokens: number | undefined;
   outputTokens: number | undefined;
+  /** Of the input. */
+  cacheReadTokens?: number | undefined;
+  cacheWriteTokens?: number | undefined;
 }
 
 export interface Listener {
@@ -59,6 +62,8 @@ export const take = (said: Said, event: DriverEvent, { onText, onThought, onLeft
       // A driver of another extension may pass on anything.
       said.inputTokens = tokensIn(event.inputTokens) ?? said.inputTokens;
       said.outputTokens = tokensIn(event.outputTokens) ?? said.outputTokens;
+      said.cacheReadTokens = tokensIn(event.cacheReadTokens) ?? said.cacheReadTokens;
+      said.cacheWriteTokens = tokensIn(event.cacheWriteTokens) ?? said.cacheWriteTokens;
       return;
     case 'stop':
       said.stop = event.reason;
@@ -80,8 +85,10 @@ export const usageSoFar = ({ resolved, request }: { readonly resolved: Resolved;
   const inputTokens = said.inputTokens ?? estimateInput(request);
   // In the middle of a stream the provider's count is the one it began with.
   const counted = isWhole ? (said.outputTokens ?? estimateOutput(said)) : Math.max(said.outputTokens ?? 0, estimateOutput(said));
-  return usageOf(resolved.price, { inputTokens, outputTokens: counted, estimated });
+  return usageOf(resolved.price, { inputTokens, outputTokens: counted, estimated, ...(said.inputTokens === undefined ? {} : cachedIn(said)) });
 };
+
+const cachedIn = ({ cacheReadTokens, cacheWriteTokens }: Said): CachedTokens => ({ cacheReadTokens, cacheWriteTokens });
 
 /** What was thought is paid for like what was said. */
 const estimateOutput = (said: Said): number => estimateTokens(said.text) + tokensOfChars(said.thoughtChars) + said.calls.reduce((sum, call) => sum + estimateTokens(call.name + call.argsText), 0);

@@ -1,5 +1,5 @@
 /** A request as the Anthropic messages protocol writes it. */
-import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../contract.js';
+import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, Parameters, ToolSchema } from '../contract.js';
 import { remembered } from '../remembered.js';
 import { type Adaptation, temperatureOf } from './adaptation.js';
 import { bodyText, listText } from './body-text.js';
@@ -15,10 +15,18 @@ export const anthropicBody = (target: DriverTarget, request: ModelRequest, adapt
       ...ownTemperature(request, adaptation),
       ...(request.parameters?.topP === undefined ? {} : { top_p: request.parameters.topP }),
       ...(request.parameters?.stop === undefined ? {} : { stop_sequences: request.parameters.stop }),
+      ...choiceOf(request),
       stream: true,
     },
     { messages: request.messages.map(messageText), ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [toolsText(request.tools)] } : {}) },
   );
+
+/** `auto` must be named where only its other word is meant. */
+const choiceOf = ({ tools, parameters: { toolChoice: choice, parallelToolCalls: parallel } = {} }: ModelRequest): object => {
+  if (tools.length === 0 || (choice === undefined && parallel !== false)) return {};
+  const type = choice === undefined ? 'auto' : choice === 'required' ? 'any' : choice === 'none' ? 'none' : 'tool';
+  return { tool_choice: { type, ...(typeof choice === 'object' ? { name: choice.name } : {}), ...(parallel === false && choice !== 'none' ? { disable_parallel_tool_use: true } : {}) } };
+};
 
 const toolsText = remembered((tools: readonly ToolSchema[]) => listText(tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))));
 
@@ -34,9 +42,11 @@ const ownTemperature = (request: ModelRequest, adaptation: Adaptation): object =
   return asked === undefined ? {} : { temperature: asked };
 };
 
-/** In the middle of a round of tools the protocol wants the thoughts before it back, which are not kept: there it goes on without. */
-const mayThink = ({ thinking, messages }: ModelRequest, { noThinking }: Adaptation): boolean =>
-  thinking !== undefined && !noThinking && !messages.at(-1)?.parts.some((part) => part.type === 'tool_result');
+const isForced = ({ toolChoice: choice }: Parameters = {}): boolean => choice !== undefined && choice !== 'none';
+
+/** Nor beside a demand for a call. In the middle of a round of tools the protocol wants the thoughts before it back, which are not kept: there it goes on without. */
+const mayThink = ({ thinking, messages, parameters }: ModelRequest, { noThinking }: Adaptation): boolean =>
+  thinking !== undefined && !noThinking && !isForced(parameters) && !messages.at(-1)?.parts.some((part) => part.type === 'tool_result');
 
 /** Texts of blanks alone are refused by the protocol, so they are left out. Results stand before what the person said. A message of the user is never empty: it may be the only one. */
 const wireMessage = (message: ModelMessage): unknown[] => {

@@ -114,7 +114,7 @@ const takeBlock = (reading: Reading, { index = 0, content_block: block }: WireEv
 const usageOf = (usage: WireUsage | undefined): DriverEvent | undefined => {
   if (!usage) return undefined;
   const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
-  return usageEvent(tokensOfParts(input_tokens, cache_creation_input_tokens, cache_read_input_tokens), tokensIn(output_tokens));
+  return usageEvent(tokensOfParts(input_tokens, cache_creation_input_tokens, cache_read_input_tokens), tokensIn(output_tokens), { read: cache_read_input_tokens, write: cache_creation_input_tokens });
 };
 
 const stopReason = (reason: string | undefined, calls: number): ModelAnswer['stop'] => {

@@ -12,6 +12,7 @@ export const openaiBody = (target: DriverTarget, request: ModelRequest, adaptati
       model: target.model,
       [adaptation.completionTokens ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
       ...parametersOf(request.parameters, temperatureOf(request, adaptation)),
+      ...choiceOf(request),
       ...(request.thinking === undefined || adaptation.noThinking ? {} : { reasoning_effort: effortOf(request.thinking) }),
       stream: true,
       ...(adaptation.noStreamOptions ? {} : { stream_options: { include_usage: true } }),
@@ -32,13 +33,24 @@ const parametersOf = ({ topP, presencePenalty, frequencyPenalty, stop, seed, for
   ...(format === undefined ? {} : { response_format: formatOf(format) }),
 });
 
+/** Refused by the protocol in a request without tools. */
+const choiceOf = ({ tools, parameters: { toolChoice: choice, parallelToolCalls: parallel } = {} }: ModelRequest): object =>
+  tools.length === 0
+    ? {}
+    : {
+        ...(choice === undefined ? {} : { tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } } }),
+        ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+      };
+
 const formatOf = (format: AnswerFormat): object => {
   if (format.type === 'json_object') return format;
   const { type, ...schema } = format;
   return { type, json_schema: schema };
 };
 
-const toolsText = remembered((tools: readonly ToolSchema[]) => listText(tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } }))));
+const toolsText = remembered((tools: readonly ToolSchema[]) =>
+  listText(tools.map(({ name, description, parameters, strict }) => ({ type: 'function', function: { name, description, parameters, ...(strict === undefined ? {} : { strict }) } }))),
+);
 
 /** A message of ours is several of theirs where it holds results. */
 const messageText = remembered((message: ModelMessage) => messagesText(message, 'usual'));

@@ -35,7 +35,13 @@ interface WireChunk {
     readonly delta?: { readonly content?: string | null; readonly reasoning_content?: string | null; readonly reasoning?: unknown; readonly tool_calls?: readonly Piece[] | null } | null;
     readonly finish_reason?: string | null;
   }>;
-  readonly usage?: { readonly prompt_tokens?: unknown; readonly completion_tokens?: unknown } | null;
+  readonly usage?: {
+    readonly prompt_tokens?: unknown;
+    readonly completion_tokens?: unknown;
+    readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
+    /** DeepSeek's name for the same. */
+    readonly prompt_cache_hit_tokens?: unknown;
+  } | null;
   readonly error?: unknown;
 }
 interface CallParts {
@@ -82,7 +88,10 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     if (typeof content === 'string' && content !== '') tagged.take(content);
     for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
     if (choice?.finish_reason) reason = choice.finish_reason;
-    if (chunk.usage) emit(usageEvent(tokensIn(chunk.usage.prompt_tokens), tokensIn(chunk.usage.completion_tokens)));
+    if (chunk.usage) {
+      const { prompt_tokens, completion_tokens, prompt_tokens_details: details, prompt_cache_hit_tokens: hits } = chunk.usage;
+      emit(usageEvent(tokensIn(prompt_tokens), tokensIn(completion_tokens), { read: details?.cached_tokens ?? hits }));
+    }
     return false;
   });
   tagged.end();

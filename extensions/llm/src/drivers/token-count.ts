@@ -14,9 +14,30 @@ export const tokensOfParts = (first: unknown, ...others: readonly unknown[]): nu
   return sum;
 };
 
-/** Members of a usage event: only what is known stands in it. */
-export const usageEvent = (inputTokens: number | undefined, outputTokens: number | undefined): { type: 'usage'; inputTokens?: number; outputTokens?: number } => ({
+export interface CacheCounts {
+  /** As the provider says them: what is no count is left out. */
+  readonly read?: unknown;
+  readonly write?: unknown;
+}
+
+export interface UsageEvent {
+  readonly type: 'usage';
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+}
+
+/** Members of a usage event: only what is known stands in it. Tokens of a cache are among those of the input. */
+export const usageEvent = (inputTokens: number | undefined, outputTokens: number | undefined, { read, write }: CacheCounts = {}): UsageEvent => ({
   type: 'usage',
+  ...cacheCount('cacheReadTokens', read),
+  ...cacheCount('cacheWriteTokens', write),
   ...(inputTokens === undefined ? {} : { inputTokens }),
   ...(outputTokens === undefined ? {} : { outputTokens }),
 });
+
+const cacheCount = (name: 'cacheReadTokens' | 'cacheWriteTokens', value: unknown): Partial<UsageEvent> => {
+  const count = tokensIn(value);
+  return count === undefined ? {} : { [name]: count };
+};

@@ -1,15 +1,23 @@
 /**
  * Tokens and money. A price of n USD per million tokens is n micro-dollars per token, so costs are sums of products.
  *
- * The catalog has one price for input and one for output, and no others: tokens that a provider read from its cache count as
- * input (it bills less), and so do those that it wrote to it (svc asks for no cache of Anthropic's, the one that bills more for
- * writing) and those of pictures. Where a provider bills long contexts at a higher rate, its bill is higher than what is counted.
+ * A reservation takes the highest rate that can apply: every tier that so many tokens can reach, input that is read from or
+ * written to a cache. What was used is billed at the rate that did apply, by what the provider says of its cache. Where the
+ * catalog names no price for that, such tokens count as input, and so do those of pictures. Sums are of integers, so they are
+ * exact: a price has at most six decimals of a dollar per million tokens.
  */
 import type { CatalogModel } from '@svc/ext-models/contract';
 import type { ContentPart, ModelMessage, ModelRequest, ToolSchema, Usage } from '../contract.js';
 import { remembered } from '../remembered.js';
 
-export type Price = Pick<CatalogModel, 'input_cost_per_1m' | 'output_cost_per_1m'>;
+export type Price = Pick<CatalogModel, 'input_cost_per_1m' | 'output_cost_per_1m' | 'cache_read_cost_per_1m' | 'cache_write_cost_per_1m' | 'context_tiers'>;
+type Rates = Omit<Price, 'context_tiers'>;
+
+/** Of input tokens, which are counted among them. */
+export interface CachedTokens {
+  readonly cacheReadTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
+}
 
 /** Of a model that the catalog does not know, at a provider that takes money: a limit of cost must hold for it too. What it cost is marked as estimated. */
 export const ASSUMED_PRICE: Price = { input_cost_per_1m: 1, output_cost_per_1m: 3 };
@@ -26,13 +34,48 @@ export const estimateTokens = (text: string): number => tokensOfChars(text.lengt
 export const tokensOfChars = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
 /** Micro-dollars, rounded up: a call is never free because it was small. */
-export const costMicros = (model: Price | undefined, inputTokens: number, outputTokens: number): number =>
-  model === undefined ? 0 : Math.ceil(inputTokens * model.input_cost_per_1m + outputTokens * model.output_cost_per_1m - 1e-9);
+export const costMicros = (price: Price | undefined, inputTokens: number, outputTokens: number, cached: CachedTokens = {}): number =>
+  price === undefined ? 0 : sumOf(ratesAt(price, inputTokens), inputTokens, outputTokens, believed(cached, inputTokens));
 
-export const usageOf = (model: Price | undefined, tokens: { inputTokens: number; outputTokens: number; estimated: boolean }): Usage => ({
+/** The most that a call with up to so many tokens can cost. */
+export const ceilingMicros = (price: Price | undefined, inputTokens: number, outputTokens: number): number => {
+  if (price === undefined) return 0;
+  const reachable = [price, ...(price.context_tiers ?? []).filter(({ above_input_tokens: above }) => above < inputTokens)];
+  const dearest = {
+    input_cost_per_1m: Math.max(...reachable.flatMap((rates) => [rates.input_cost_per_1m, rates.cache_read_cost_per_1m ?? 0, rates.cache_write_cost_per_1m ?? 0])),
+    output_cost_per_1m: Math.max(...reachable.map((rates) => rates.output_cost_per_1m)),
+  };
+  return sumOf(dearest, inputTokens, outputTokens, NOT_CACHED);
+};
+
+/** Those of the highest tier that the request is in. */
+const ratesAt = (price: Price, inputTokens: number): Rates => price.context_tiers?.findLast(({ above_input_tokens: above }) => inputTokens > above) ?? price;
+
+type Cached = { readonly read: number; readonly write: number };
+const NOT_CACHED: Cached = { read: 0, write: 0 };
+
+/** More cached tokens than there were is no count. */
+const believed = ({ cacheReadTokens: read = 0, cacheWriteTokens: write = 0 }: CachedTokens, inputTokens: number): Cached => (read + write > inputTokens ? NOT_CACHED : { read, write });
+
+const RATE_DECIMALS = 1_000_000;
+const whole = (rate: number): bigint => BigInt(Math.round(rate * RATE_DECIMALS));
+const count = (tokens: number): bigint => BigInt(Math.ceil(tokens));
+const ONE_MICRO = BigInt(RATE_DECIMALS);
+
+const sumOf = (rates: Rates, inputTokens: number, outputTokens: number, { read, write }: Cached): number => {
+  const input = whole(rates.input_cost_per_1m);
+  const sum =
+    input * count(inputTokens - read - write) +
+    (rates.cache_read_cost_per_1m === undefined ? input : whole(rates.cache_read_cost_per_1m)) * count(read) +
+    (rates.cache_write_cost_per_1m === undefined ? input : whole(rates.cache_write_cost_per_1m)) * count(write) +
+    whole(rates.output_cost_per_1m) * count(outputTokens);
+  return Number((sum + ONE_MICRO - 1n) / ONE_MICRO);
+};
+
+export const usageOf = (model: Price | undefined, tokens: CachedTokens & { inputTokens: number; outputTokens: number; estimated: boolean }): Usage => ({
   inputTokens: tokens.inputTokens,
   outputTokens: tokens.outputTokens,
-  costMicros: costMicros(model, tokens.inputTokens, tokens.outputTokens),
+  costMicros: costMicros(model, tokens.inputTokens, tokens.outputTokens, tokens),
   ...(tokens.estimated || model === ASSUMED_PRICE ? { estimated: true } : {}),
 });
 

@@ -106,6 +106,10 @@ for (const { wire, model, start, create, key, refusedKey } of wires) {
       expect(textOf(await run({ text, cutBytes: 3 }))).to.equal(text);
     });
 
+    it('says how much of the input a cache had', async () => {
+      expect(lastUsage(await run({ text: 'hi', usage: { input: 100, output: 3, cached: 80 } }))).to.deep.equal({ inputTokens: 100, outputTokens: 3, cacheReadTokens: 80 });
+    });
+
     it('does without usage when the provider sends none', async () => {
       const events = await run({ text: 'hi', usage: null });
       expect(textOf(events)).to.equal('hi');

@@ -50,7 +50,7 @@ describe('answers of the Gemini protocol', () => {
   it('G2 count cached tokens among those read and thoughts among those written, as totals', async () => {
     const usage = async (...values: object[]) => (await reply(...values.map((usageMetadata) => ({ ...a, usageMetadata })), done())).filter(({ type }) => type === 'usage').slice(0, -1);
     expect(await usage({ promptTokenCount: 30, cachedContentTokenCount: 20, toolUsePromptTokenCount: 5, candidatesTokenCount: 7, thoughtsTokenCount: 100 })).to.deep.equal([
-      { type: 'usage', inputTokens: 35, outputTokens: 107 },
+      { type: 'usage', inputTokens: 35, outputTokens: 107, cacheReadTokens: 20 },
     ]);
     expect(await usage({ promptTokenCount: 30 }, { promptTokenCount: 30, thoughtsTokenCount: 9 })).to.deep.equal([
       { type: 'usage', inputTokens: 30 },

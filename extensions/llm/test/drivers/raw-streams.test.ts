@@ -178,7 +178,7 @@ describe('answers as they stand on the wire', () => {
       const usage = async (...events: unknown[]) => (await claude(reported(...events, ...ended))).filter(({ type }) => type === 'usage');
       const start = (value?: object) => ({ type: 'message_start', message: value === undefined ? {} : { usage: value } });
       expect(await usage(start({ input_tokens: 7, cache_creation_input_tokens: 20, cache_read_input_tokens: 300, output_tokens: 1 }))).to.deep.equal([
-        { type: 'usage', inputTokens: 327, outputTokens: 1 },
+        { type: 'usage', inputTokens: 327, outputTokens: 1, cacheReadTokens: 300, cacheWriteTokens: 20 },
       ]);
       expect(await usage(start({ input_tokens: 7 }), { type: 'message_delta', usage: { output_tokens: 5 } })).to.deep.equal([
         { type: 'usage', inputTokens: 7 },

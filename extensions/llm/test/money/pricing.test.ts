@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ceilingInput, costMicros, estimateInput, estimateTokens, usageOf } from '../../src/money/pricing.js';
+import { ceilingInput, ceilingMicros, costMicros, estimateInput, estimateTokens, usageOf } from '../../src/money/pricing.js';
 import { request } from '../gateway-rig.js';
 
 const PRICE = { input_cost_per_1m: 0.25, output_cost_per_1m: 2 };
@@ -12,6 +12,44 @@ describe('tokens and money', () => {
     // 0.1 × 3 is a little more than 0.3 to a computer.
     expect(costMicros({ input_cost_per_1m: 0.1, output_cost_per_1m: 0 }, 30, 0)).to.equal(3);
     expect(costMicros(undefined, 1_000, 1_000)).to.equal(0);
+  });
+
+  it('cost what the cache and the length of the request make of them, exactly', () => {
+    const price = {
+      input_cost_per_1m: 3,
+      output_cost_per_1m: 15,
+      cache_read_cost_per_1m: 0.3,
+      cache_write_cost_per_1m: 3.75,
+      context_tiers: [
+        { above_input_tokens: 200_000, input_cost_per_1m: 6, output_cost_per_1m: 22.5, cache_read_cost_per_1m: 0.6 },
+        { above_input_tokens: 500_000, input_cost_per_1m: 5, output_cost_per_1m: 20 },
+      ],
+    };
+    expect(costMicros(price, 1_000, 10)).to.equal(3_150);
+    expect(costMicros(price, 1_000, 10, { cacheReadTokens: 800, cacheWriteTokens: 100 })).to.equal(100 * 3 + 800 * 0.3 + 100 * 3.75 + 150);
+    expect(costMicros(price, 200_000, 0)).to.equal(600_000);
+    expect(costMicros(price, 200_001, 2, { cacheReadTokens: 200_000 })).to.equal(120_000 + 6 + 45);
+    // Without a price of its own in a tier, what was cached is input.
+    expect(costMicros(price, 600_000, 0, { cacheReadTokens: 600_000 })).to.equal(3_000_000);
+    // More cached tokens than there were is no count.
+    expect(costMicros(price, 100, 0, { cacheReadTokens: 90, cacheWriteTokens: 11 })).to.equal(300);
+    // Doubles would be off here.
+    expect(costMicros({ input_cost_per_1m: 0.1, output_cost_per_1m: 0.2 }, 99_999_999, 99_999_997)).to.equal(30_000_000);
+    expect(costMicros({ input_cost_per_1m: 99_999.1, output_cost_per_1m: 0 }, 100_000_000, 0)).to.equal(9_999_910_000_000);
+  });
+
+  it('are reserved at the highest rate that can apply, which no usage of as many tokens passes', () => {
+    const price = {
+      input_cost_per_1m: 3,
+      output_cost_per_1m: 15,
+      cache_write_cost_per_1m: 3.75,
+      context_tiers: [{ above_input_tokens: 200_000, input_cost_per_1m: 6, output_cost_per_1m: 12, cache_write_cost_per_1m: 7.5 }],
+    };
+    expect(ceilingMicros(price, 1_000, 10)).to.equal(3_750 + 150);
+    expect(ceilingMicros(price, 200_001, 10)).to.equal(1_500_008 + 150);
+    for (const input of [1, 199_999, 200_000, 200_001])
+      for (const cached of [{}, { cacheWriteTokens: input }, { cacheReadTokens: input }]) expect(costMicros(price, input, 10, cached)).to.be.at.most(ceilingMicros(price, 200_001, 10));
+    expect(ceilingMicros(undefined, 1_000, 10)).to.equal(0);
   });
 
   it('say that they were estimated only when they were', () => {

@@ -1,8 +1,9 @@
 /** Models that people register. */
 import { nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type } from '@svc/api';
 import { type Changes, isUsableId, isWordOfChoice } from '../changes.js';
-import type { CatalogModel, ModelColumns } from '../contract.js';
+import { type CatalogModel, FurtherPrices, type ModelColumns } from '../contract.js';
 import { modelErrors } from '../errors.js';
+import { type Further, furtherPricesOf, tierProblem } from '../further-prices.js';
 import { Model, TIERS } from '../views.js';
 import { columnsOf, type ModelRouteDeps, viewer } from './model-routes.js';
 
@@ -27,6 +28,7 @@ const CustomBody = Type.Object({
   max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TOKENS, description: `Default ${DEFAULT_OUTPUT}, or the context window if that is smaller` })),
   input_cost_per_1m: price('USD per million tokens. Both prices or none: without them the price is unknown'),
   output_cost_per_1m: price('USD per million tokens'),
+  ...FurtherPrices,
   input_cost_per_m: price('The same by its other name'),
   output_cost_per_m: price('The same by its other name'),
   tier: Type.Optional(OneOf(TIERS, { description: 'Default `custom`' })),
@@ -137,6 +139,8 @@ const modelOf = (body: CustomBody): CatalogModel => {
   if (body.modality !== undefined && body.modality !== 'text') throw modelErrors.bad_model(`\`modality\` is ${body.modality}, and only models of text are asked through the catalog`);
   const window = body.context_window ?? DEFAULT_WINDOW;
   const output = body.max_output_tokens ?? Math.min(DEFAULT_OUTPUT, window);
+  const unordered = tierProblem({ ...body, context_window: window });
+  if (unordered !== undefined) throw modelErrors.bad_model(unordered);
   if (output > window) throw modelErrors.bad_model(`max_output_tokens (${output}) is more than context_window (${window})`);
   return {
     id,
@@ -155,12 +159,15 @@ const modelOf = (body: CustomBody): CatalogModel => {
 };
 
 /** Half a price would let a budget count the other half as nothing. */
-const pricesOf = (body: CustomBody): Pick<CatalogModel, 'input_cost_per_1m' | 'output_cost_per_1m' | 'pricing_known'> => {
+const pricesOf = (body: CustomBody): Further & Pick<CatalogModel, 'input_cost_per_1m' | 'output_cost_per_1m' | 'pricing_known'> => {
+  const further = furtherPricesOf(body);
   const input = onePrice('input_cost', body.input_cost_per_1m, body.input_cost_per_m);
   const output = onePrice('output_cost', body.output_cost_per_1m, body.output_cost_per_m);
+  if (input === undefined && output === undefined && Object.keys(further).length > 0)
+    throw modelErrors.bad_model('prices of the cache or of long requests need input_cost_per_1m and output_cost_per_1m beside them');
   if (input === undefined && output === undefined) return { input_cost_per_1m: 0, output_cost_per_1m: 0, pricing_known: false };
   if (input === undefined || output === undefined) throw modelErrors.bad_model('only one of input_cost_per_1m and output_cost_per_1m is given; give both, or neither if the price is unknown');
-  return { input_cost_per_1m: input, output_cost_per_1m: output, pricing_known: true };
+  return { input_cost_per_1m: input, output_cost_per_1m: output, ...further, pricing_known: true };
 };
 
 const onePrice = (name: string, per1m: number | undefined, perM: number | undefined): number | undefined => {

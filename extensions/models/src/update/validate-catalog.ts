@@ -7,7 +7,8 @@
  */
 import { isTable, type Schemas, Type } from '@svc/api';
 import { type Catalog, VERSION_PATTERN } from '../catalog.js';
-import type { CatalogModel } from '../contract.js';
+import { type CatalogModel, FurtherPrices } from '../contract.js';
+import { furtherPricesOf, tierProblem } from '../further-prices.js';
 import { buildNames } from '../names.js';
 import { tierOf } from '../views.js';
 
@@ -36,6 +37,7 @@ const Entry = Type.Object({
   max_output_tokens: Tokens,
   input_cost_per_1m: Price,
   output_cost_per_1m: Price,
+  ...FurtherPrices,
   supports_tools: Type.Boolean(),
   supports_vision: Type.Boolean(),
   supports_streaming: Type.Boolean(),
@@ -102,6 +104,8 @@ const validateEntry = async (entry: unknown, schemas: Schemas, seen: Set<string>
   const model = checked.value as CatalogModel;
   if (model.provider === 'builtin') return 'the built-in mock provider is part of the daemon';
   if (model.max_output_tokens > model.context_window) return `max_output_tokens (${model.max_output_tokens}) is more than context_window (${model.context_window})`;
+  const unordered = tierProblem(model);
+  if (unordered !== undefined) return unordered;
   const key = `${model.provider}\n${model.id.toLowerCase()}`;
   if (seen.has(key)) return 'it is listed twice';
   seen.add(key);
@@ -118,6 +122,7 @@ const plainModel = (model: CatalogModel): CatalogModel => ({
   max_output_tokens: model.max_output_tokens,
   input_cost_per_1m: model.input_cost_per_1m,
   output_cost_per_1m: model.output_cost_per_1m,
+  ...furtherPricesOf(model),
   supports_tools: model.supports_tools,
   supports_vision: model.supports_vision,
   supports_streaming: model.supports_streaming,

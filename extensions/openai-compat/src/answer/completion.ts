@@ -1,20 +1,44 @@
 /** The chat.completion object and its chunks. The agent's own tool calls stay inside: clients would try to run them. */
 import { type Plain, Type } from '@svc/api';
-import type { RunFrame, RunFrames, RunResult } from '@svc/ext-runs/contract';
+import type { ClientCalls, RunFrame, RunFrames, RunResult } from '@svc/ext-runs/contract';
 import { errorObject } from './error-object.js';
+import type { Completion } from './schemas.js';
 
 export const AnswerHead = Type.Object({ id: Type.String(), created: Type.Integer(), model: Type.String() });
 export type AnswerHead = Plain<typeof AnswerHead>;
 
-const usageOf = (result: RunResult) => ({ prompt_tokens: result.input_tokens, completion_tokens: result.output_tokens, total_tokens: result.input_tokens + result.output_tokens });
-/** A run that was stopped has said all it will: OpenAI knows no word for that. */
-const finishOf = (result: RunResult): string => (result.finish === 'cancelled' ? 'stop' : result.finish);
+type Used = ClientCalls['usage'];
+type Whole = Plain<typeof Completion>;
+type Message = Omit<Whole['choices'][number]['message'], 'role'>;
 
-export const completionOf = (head: AnswerHead, result: RunResult): object => ({
+/** Of one answer: a run that waits for its client gives several. */
+export const usedFor = (result: RunResult): Used => result.client?.usage ?? result.answer_usage ?? result;
+
+const usageOf = ({ input_tokens: input, output_tokens: output }: Used) => ({ prompt_tokens: input, completion_tokens: output, total_tokens: input + output });
+/** A run that was stopped has said all it will: OpenAI knows no word for that. */
+export const finishOf = (result: RunResult): string => (result.finish === 'cancelled' ? 'stop' : result.finish);
+
+/** What the client is to run, where this frame says so: the run waits, or has ended with its calls. */
+export const callsIn = (frame: RunFrame): ClientCalls | undefined => (frame.type === 'phase' ? frame.data.client : frame.type === 'done' ? frame.data.result.client : undefined);
+
+export const completionOf = (head: AnswerHead, result: RunResult): Whole =>
+  result.client ? callsCompletionOf(head, result.client) : completion(head, { content: result.response, refusal: null }, finishOf(result), usedFor(result));
+
+export const callsCompletionOf = (head: AnswerHead, { calls, text, usage }: ClientCalls): Whole =>
+  completion(
+    head,
+    { content: text === '' ? null : text, refusal: null, tool_calls: calls.map(({ id, name, args }) => ({ id, type: 'function' as const, function: { name, arguments: argumentsOf(args) } })) },
+    'tool_calls',
+    usage,
+  );
+
+export const argumentsOf = (args: unknown): string => JSON.stringify(args ?? {});
+
+const completion = (head: AnswerHead, message: Message, finish: string, used: Used): Whole => ({
   ...head,
   object: 'chat.completion',
-  choices: [{ index: 0, message: { role: 'assistant', content: result.response, refusal: null }, finish_reason: finishOf(result), logprobs: null }],
-  usage: usageOf(result),
+  choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish, logprobs: null }],
+  usage: usageOf(used),
 });
 
 const line = (head: AnswerHead, choices: readonly object[], extra: object = {}): string =>
@@ -25,14 +49,36 @@ const chunk = (head: AnswerHead, delta: object, finish: string | null, extra: ob
 /** The first chunk names the role. */
 export const firstChunk = (head: AnswerHead): string => chunk(head, { role: 'assistant', content: '' }, null);
 
-/** The usage stands with the finish_reason, where clients of this daemon look for it, and once more in a chunk without choices for whoever asked for that (`include_usage`). Both are of the whole run. */
+/** The usage stands with the finish_reason, where clients of this daemon look for it, and once more in a chunk without choices for whoever asked for that (`include_usage`). */
 export const chunkOf = (frame: RunFrame, head: AnswerHead, includeUsage: boolean): string | undefined => {
   if (frame.type === 'chunk') return chunk(head, { content: frame.data.content }, null);
   if (frame.type === 'error') return `data: ${JSON.stringify({ error: errorOf(frame.data) })}\n\n`;
-  if (frame.type !== 'done') return undefined;
-  const { result } = frame.data;
-  const usage = usageOf(result);
-  return chunk(head, {}, finishOf(result), { usage }) + (includeUsage ? line(head, [], { usage }) : '');
+  const client = callsIn(frame);
+  if (client) return callChunks(head, client) + lastChunks(head, 'tool_calls', client.usage, includeUsage);
+  return frame.type === 'done' ? lastChunks(head, finishOf(frame.data.result), usedFor(frame.data.result), includeUsage) : undefined;
+};
+
+/** The whole stream of an answer whose run already waits: nothing more of it comes. */
+export const callsStreamOf = (head: AnswerHead, client: ClientCalls, includeUsage: boolean): string =>
+  firstChunk(head) +
+  (client.text === '' ? '' : chunk(head, { content: client.text }, null)) +
+  callChunks(head, client) +
+  lastChunks(head, 'tool_calls', client.usage, includeUsage) +
+  'data: [DONE]\n\n';
+
+/** Of each call first its name, then its arguments: a call is told of when all calls of the answer were checked. */
+const callChunks = (head: AnswerHead, { calls }: ClientCalls): string =>
+  calls
+    .map(
+      ({ id, name, args }, index) =>
+        chunk(head, { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }, null) +
+        chunk(head, { tool_calls: [{ index, function: { arguments: argumentsOf(args) } }] }, null),
+    )
+    .join('');
+
+const lastChunks = (head: AnswerHead, finish: string, used: Used, includeUsage: boolean): string => {
+  const usage = usageOf(used);
+  return chunk(head, {}, finish, { usage }) + (includeUsage ? line(head, [], { usage }) : '');
 };
 
 const errorOf = ({ status, error, code, hint }: RunFrames['error']): object => errorObject(status, { error, code, ...(hint === undefined ? {} : { hint }) });

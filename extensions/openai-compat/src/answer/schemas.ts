@@ -1,8 +1,11 @@
 /** The fields of what /v1 answers, for whoever writes a client. */
 import { type MediaAnswer, Nullable, Type } from '@svc/api';
 
-const FinishReason = Type.String({ description: '`stop`, `length` or `content_filter`' });
-const Usage = Type.Object({ prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() }, { 'x-name': 'ChatUsage', description: 'Of all model calls of the run' });
+const FinishReason = Type.String({ description: '`stop`, `length`, `content_filter`, or `tool_calls`: the client runs its tools and sends the results' });
+const Usage = Type.Object(
+  { prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() },
+  { 'x-name': 'ChatUsage', description: 'Of all model calls for this answer' },
+);
 
 export const OpenAiModel = Type.Object(
   { id: Type.String({ description: 'What to send as `model`' }), object: Type.Literal('model'), created: Type.Integer({ description: 'Seconds since 1970' }), owned_by: Type.String() },
@@ -15,6 +18,25 @@ const head = {
   model: Type.String({ description: 'As sent for' }),
 };
 
+const ToolCall = Type.Object(
+  {
+    id: Type.String({ description: 'To be sent as tool_call_id with the result' }),
+    type: Type.Literal('function'),
+    function: Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON' }) }),
+  },
+  { 'x-name': 'ChatToolCall', description: 'A call of a tool of the client' },
+);
+
+const ToolCallDelta = Type.Object(
+  {
+    index: Type.Integer({ description: 'Tells the calls of an answer apart' }),
+    id: Type.Optional(Type.String()),
+    type: Type.Optional(Type.Literal('function')),
+    function: Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String({ description: 'The next piece' }) }),
+  },
+  { 'x-name': 'ChatToolCallDelta' },
+);
+
 export const Completion = Type.Object(
   {
     ...head,
@@ -22,9 +44,14 @@ export const Completion = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: Type.Integer(),
-        message: Type.Object({ role: Type.Literal('assistant'), content: Type.String(), refusal: Type.Null() }),
+        message: Type.Object({
+          role: Type.Literal('assistant'),
+          content: Nullable(Type.String(), { description: 'null only beside tool_calls' }),
+          refusal: Nullable(Type.String()),
+          tool_calls: Type.Optional(Type.Array(ToolCall)),
+        }),
         finish_reason: FinishReason,
-        logprobs: Type.Null(),
+        logprobs: Nullable(Type.Object({ content: Type.Array(Type.Object({ token: Type.String(), logprob: Type.Number() })) }), { description: 'Always null' }),
       }),
     ),
     usage: Usage,
@@ -39,7 +66,7 @@ const Chunk = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: Type.Integer(),
-        delta: Type.Object({ role: Type.Optional(Type.Literal('assistant')), content: Type.Optional(Type.String()) }),
+        delta: Type.Object({ role: Type.Optional(Type.Literal('assistant')), content: Type.Optional(Type.String()), tool_calls: Type.Optional(Type.Array(ToolCallDelta)) }),
         finish_reason: Nullable(FinishReason),
       }),
     ),
@@ -48,7 +75,7 @@ const Chunk = Type.Object(
   { 'x-name': 'ChatCompletionChunk' },
 );
 
-const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Type.Null() }) });
+const Failure = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.String(), param: Nullable(Type.String()) }) });
 
 export const chunkStream: MediaAnswer = {
   description: 'chunks of one as server-sent events when stream is true, or an error, and [DONE] at the end',

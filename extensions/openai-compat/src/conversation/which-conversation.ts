@@ -3,7 +3,8 @@
  *
  * W1  Said by the model's id or a header; both may say it, if they say the same. A conversation and none at once is refused.
  * W2  A conversation that is named is there, is the agent's and the caller's to see. Nothing is begun by a slip in its name.
- * W3  Else whoever `user` names has one of their own, the same each time, begun with their first message.
+ * W3  Else whoever `user` names has one of their own, the same each time, begun with their first message. Who names nobody has one as
+ *     well: of the person whose key it is. The agent's current session, which the page goes on with, is never written to unasked.
  * W4  Messages of one conversation take turns. A stateless request has none, and waits for nobody.
  */
 import { isUuid, type Actor } from '@svc/api';
@@ -25,14 +26,14 @@ export function isStateless(named: Named, headers: Headers): boolean {
   return true;
 }
 
-/** Of a request that is not stateless; undefined is the agent's current one. */
-export async function sessionOf(deps: { sessions: SessionsService; people: People }, actor: Actor, named: Named, headers: Headers, user: string | null | undefined): Promise<string | undefined> {
+/** Of a request that is not stateless. */
+export async function sessionOf(deps: { sessions: SessionsService; people: People }, actor: Actor, named: Named, headers: Headers, user: string | null | undefined): Promise<string> {
   const header = headers[SESSION];
   if (header === '') throw compatErrors.bad_header('X-Svc-Session', 'the id or label of a session');
   const ids = await Promise.all([named.session, header].map((name) => (name === undefined ? undefined : sessionNamed(deps.sessions, actor, named.agent, name))));
   const [byModel, byHeader] = ids;
   if (byModel !== undefined && byHeader !== undefined && byModel !== byHeader) throw compatErrors.session_conflict('two sessions, one by its model id and one by X-Svc-Session');
-  return byModel ?? byHeader ?? (user ? deps.people.sessionOf(actor, named.agent, user) : undefined);
+  return byModel ?? byHeader ?? (user ? deps.people.sessionOf(actor, named.agent, user) : deps.people.ownSession(actor, named.agent));
 }
 
 const saysStateless = (value: string | undefined): boolean => {

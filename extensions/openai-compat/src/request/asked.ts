@@ -1,9 +1,9 @@
-/** What of a request an agent is asked: the last user message in a conversation, or all of it where it stands alone. */
-import { isTable } from '@svc/api';
-import type { RunDraft } from '@svc/ext-runs/contract';
+/** What of a request an agent is asked: the last user message in a conversation, results for a run that waits, or all of it where it stands alone. */
+import { isTable, type Origin } from '@svc/api';
+import type { ClientResult, ClientTools, RunDraft } from '@svc/ext-runs/contract';
 import type { Part } from '@svc/ext-sessions/contract';
 import { compatErrors } from '../errors.js';
-import type { ChatMessage, ChatRequest } from './chat-request.js';
+import type { ChatMessage } from './chat-request.js';
 import { toImage } from './images.js';
 
 /** Each is an entry while the run goes on; more than a model's window holds. */
@@ -11,44 +11,110 @@ const MAX_STATELESS_MESSAGES = 10_000;
 /** Of one message. */
 const MAX_TOOL_CALLS = 128;
 
-export type Asked = Pick<RunDraft, 'parts' | 'systemExtra' | 'history'>;
-
-/** The conversation is the history: earlier messages of the request are not read. */
-export function askedInConversation({ messages }: ChatRequest): Asked {
-  const user = messages.findLast((message) => message.role === 'user');
-  const parts = user ? partsOf(user) : [];
-  if (parts.length === 0) throw compatErrors.missing_message();
-  return { parts, ...systemOf(messages) };
+export type Asked = Pick<RunDraft, 'parts' | 'systemExtra' | 'history' | 'clientResults' | 'origin'>;
+/** Results of calls of an earlier answer. */
+export interface AskedToGoOn extends Pick<Asked, 'systemExtra'> {
+  readonly results: readonly ClientResult[];
 }
 
+type Messages = readonly ChatMessage[];
+
+/** The conversation is the history: earlier messages of the request are not read. */
+export function askedInConversation(messages: Messages): Asked | AskedToGoOn {
+  const last = messages.findLastIndex(({ role }) => role !== 'system' && role !== 'developer');
+  if (messages[last]?.role === 'tool') return { results: resultsBefore(messages, last + 1), ...systemOf(messages) };
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const user = messages[at];
+  const parts = user ? partsOf(user) : [];
+  if (parts.length === 0) throw compatErrors.missing_message();
+  const results = resultsBefore(messages, at).filter(({ callId }) => callId !== '');
+  return { parts, ...(results.length > 0 ? { clientResults: results } : {}), ...systemOf(messages) };
+}
+
+/** Those that stand together before this place. */
+function resultsBefore(messages: Messages, end: number): ClientResult[] {
+  const from = messages.findLastIndex(({ role }, index) => index < end && role !== 'tool' && role !== 'system' && role !== 'developer');
+  return messages
+    .slice(from + 1, end)
+    .filter(({ role }) => role === 'tool')
+    .map((message) => ({ callId: callIdOf(message), content: textOf(message) }));
+}
+
+const callIdOf = (message: ChatMessage): string => (typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
+
 /** All messages as they were sent, in their order. What has no place among them is refused by name. */
-export function askedAlone({ messages }: ChatRequest): Asked {
+export function askedAlone(messages: Messages, tools: ClientTools | undefined): Asked {
   if (messages.length > MAX_STATELESS_MESSAGES) throw compatErrors.unsupported_value(`A stateless request has at most ${MAX_STATELESS_MESSAGES} messages; this one has ${messages.length}.`);
-  const tools = toolNames(messages);
-  const said = messages.flatMap((message) => turnOf(message, tools));
+  const reading = readingOf(messages, tools);
+  const said = messages.flatMap((message, index) => turnOf(message, index, reading));
   const last = said.at(-1);
+  const isAnswer = (last?.results?.length ?? 0) > 0;
   if (last?.role !== 'user') throw compatErrors.no_question(last ? 'the last message is the assistant’s, and there is nothing to answer' : 'messages contains no user message');
+  if (isAnswer) checkAnswered(said);
   const [first] = said;
-  if (first?.role === 'assistant')
+  if (first?.role === 'assistant' || first?.results)
     throw compatErrors.unsupported_value('The first message of a stateless request that is not a system message must be a user message: models take no conversation that the assistant begins.');
-  return { parts: last.parts, history: said.slice(0, -1), ...systemOf(messages) };
+  return { ...(isAnswer ? { parts: [], history: said } : { parts: last.parts, history: said.slice(0, -1), ...(last.origin ? { origin: last.origin } : {}) }), ...systemOf(messages) };
 }
 
 type Turn = NonNullable<RunDraft['history']>[number];
 
+/** Which calls are told as calls: those of tools that the request brings, with a result. */
+interface Reading {
+  readonly names: ReadonlyMap<string, string>;
+  readonly replayed: ReadonlySet<string>;
+}
+
+function readingOf(messages: Messages, tools: ClientTools | undefined): Reading {
+  const calls = messages.flatMap(callsOf);
+  const declared = new Set(tools?.tools.map(({ name }) => name));
+  const answered = new Set(messages.filter(({ role }) => role === 'tool').map(callIdOf));
+  const lastCalls = messages.findLast((message) => callsOf(message).length > 0);
+  const open = new Set(lastCalls ? callsOf(lastCalls).map(({ id }) => id) : []);
+  const ids = calls.map(({ id }) => id);
+  const isReplayed = ({ id, name }: ToolCall) => id !== '' && declared.has(name) && (answered.has(id) || open.has(id)) && ids.indexOf(id) === ids.lastIndexOf(id);
+  return { names: new Map(calls.map(({ id, name }) => [id, name])), replayed: new Set(calls.filter(isReplayed).map(({ id }) => id)) };
+}
+
+/** A model that is asked to go on needs the results of all calls of the last answer. */
+function checkAnswered(said: readonly Turn[]): void {
+  const at = said.findLastIndex(({ role }) => role === 'assistant');
+  const given = new Set(said.slice(at + 1).flatMap(({ results = [] }) => results.map(({ callId }) => callId)));
+  const missing = (said[at]?.calls ?? []).filter(({ id }) => !given.has(id));
+  if (missing.length > 0) throw compatErrors.results_missing(missing.map(({ id }) => id).join(', '));
+}
+
+/** A client's tool read something that nobody here knows. */
+const FROM_CLIENT_TOOL: Origin = { labels: ['ExternalNetwork'], source: "a client's tool" };
+
 /**
- * None for a system text, which stands elsewhere, and for a message without words. What a client's tool was asked and gave is told in
- * words: the agent cannot call that tool, but what was found out is part of what was said.
+ * None for a system text, which stands elsewhere, and for a message without words. What a tool was asked and gave that this request does
+ * not bring is told in words: the agent cannot call that tool, but what was found out is part of what was said.
  */
-function turnOf(message: ChatMessage, tools: ReadonlyMap<string, string>): Turn[] {
+function turnOf(message: ChatMessage, index: number, { names, replayed }: Reading): Turn[] {
   const { role } = message;
   if (role === 'system' || role === 'developer') return [];
-  if (role === 'tool' || role === 'function') return [{ role: 'user', parts: [{ type: 'text', text: `Result of the tool ${toolOf(message, tools)}:\n${textOf(message)}` }] }];
-  const calls = role === 'assistant' ? callsOf(message).map(({ name, args }) => `I asked the tool ${name}: ${args}`) : [];
+  if (role === 'tool' || role === 'function') {
+    const callId = callIdOf(message);
+    const tool = toolOf(message, names);
+    if (replayed.has(callId)) return [{ role: 'user', parts: [], results: [{ callId, tool, content: textOf(message) }] }];
+    return [{ role: 'user', parts: [{ type: 'text', text: `Result of the tool ${tool}:\n${textOf(message)}` }], origin: FROM_CLIENT_TOOL }];
+  }
+  const called = role === 'assistant' ? callsOf(message) : [];
+  const calls = called.filter(({ id }) => replayed.has(id)).map(({ id, name, args }) => ({ id, name, args: argsOf(args, index) }));
+  const inWords = called.filter(({ id }) => !replayed.has(id)).map(({ name, args }) => `I asked the tool ${name}: ${args}`);
   const said = partsOf(message);
-  const parts: Part[] = calls.length === 0 ? said : [...said, { type: 'text', text: `${said.length === 0 ? '' : '\n'}${calls.join('\n')}` }];
+  const parts: Part[] = inWords.length === 0 ? said : [...said, { type: 'text', text: `${said.length === 0 ? '' : '\n'}${inWords.join('\n')}` }];
   if (role === 'assistant' && parts.some((part) => part.type === 'image')) throw compatErrors.unsupported_part('image_url in an assistant message');
-  return parts.length === 0 ? [] : [{ role, parts }];
+  return parts.length === 0 && calls.length === 0 ? [] : [{ role, parts, ...(calls.length > 0 ? { calls } : {}) }];
+}
+
+function argsOf(text: string, index: number): unknown {
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text);
+  } catch (cause) {
+    throw compatErrors.unsupported_value(`messages.${index} has a tool call whose arguments are not JSON.`).with({ cause });
+  }
 }
 
 interface ToolCall {
@@ -67,15 +133,13 @@ function callsOf(message: ChatMessage): ToolCall[] {
   });
 }
 
-const toolNames = (messages: readonly ChatMessage[]): ReadonlyMap<string, string> => new Map(messages.flatMap(callsOf).map(({ id, name }) => [id, name]));
-
 /** A result names its call, and sometimes the tool. */
-const toolOf = (message: ChatMessage, tools: ReadonlyMap<string, string>): string => {
+const toolOf = (message: ChatMessage, names: ReadonlyMap<string, string>): string => {
   const { name, tool_call_id: id }: Readonly<Record<string, unknown>> = message;
-  return (typeof name === 'string' && name !== '' ? name : undefined) ?? (typeof id === 'string' ? tools.get(id) : undefined) ?? 'of the client';
+  return (typeof id === 'string' ? names.get(id) : undefined) ?? (typeof name === 'string' && name !== '' ? name : undefined) ?? 'of the client';
 };
 
-const systemOf = (messages: readonly ChatMessage[]): Pick<Asked, 'systemExtra'> => {
+const systemOf = (messages: Messages): Pick<Asked, 'systemExtra'> => {
   const system = messages.filter((message) => message.role === 'system' || message.role === 'developer').map(textOf);
   return system.length > 0 ? { systemExtra: system.join('\n\n') } : {};
 };

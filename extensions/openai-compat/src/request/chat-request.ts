@@ -14,6 +14,8 @@ export const ChatMessage = Type.Object(
   {
     role: OneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
     content: Type.Optional(Type.Union([Type.String(), Type.Null(), Type.Array(ContentPart)])),
+    tool_calls: Type.Optional(Type.Unknown({ description: 'assistant: the calls of an earlier answer, `[{id, type: "function", function: {name, arguments}}]`' })),
+    tool_call_id: Type.Optional(Type.Unknown({ description: 'tool: the call that `content` is the result of' })),
   },
   { additionalProperties: true, 'x-name': 'ChatMessage' },
 );
@@ -46,6 +48,23 @@ const ResponseFormat = Type.Union(
   { 'x-name': 'ChatResponseFormat', description: 'The form of the whole answer. Enforced by the model, not the daemon' },
 );
 
+/** The same in every request that brings tools. */
+export const ToolFields = {
+  tools: Maybe(
+    Type.Array(Type.Object({ type: Type.String() }, { additionalProperties: true }), {
+      maxItems: 128,
+      description:
+        'Tools that the client runs: `{type: "function", function: {name, description, parameters, strict}}`. `parameters` is a JSON Schema of at most 64 KiB; all tools together have at most 512 KiB',
+    }),
+  ),
+  tool_choice: Maybe(
+    Type.Union([Type.String(), Type.Object({ type: Type.String() }, { additionalProperties: true })], {
+      description: '`auto`, `none`, `required`, or `{type: "function", function: {name}}`. About the tools of the request: an agent uses its own at any time. A demand holds for the first model call',
+    }),
+  ),
+  parallel_tool_calls: Maybe(Type.Boolean({ description: 'false: at most one call of these tools in an answer' })),
+};
+
 export const ChatRequest = Type.Object(
   {
     model: Type.String({
@@ -69,8 +88,7 @@ export const ChatRequest = Type.Object(
     n: Maybe(Type.Integer({ description: 'Must be 1: an agent gives one answer' })),
     logprobs: Maybe(Type.Boolean({ description: 'false: there are none' })),
     user: Maybe(Type.String({ maxLength: MAX_NAME_CHARS, description: 'The end user; each has a separate conversation with the agent' })),
-    tools: Maybe(Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'Never called: the agent uses its own' })),
-    tool_choice: Type.Optional(Type.Unknown({ description: '`auto` or `none`; one that demands a call is refused' })),
+    ...ToolFields,
   },
   { additionalProperties: true, 'x-name': 'ChatRequest' },
 );

@@ -7,17 +7,22 @@ import type { ChatRequest } from './chat-request.js';
 const MAX_SCHEMA_CHARS = 65_536;
 
 /** Throws for what no agent can give. */
-export function checkServed(request: ChatRequest): void {
+export function checkServed(request: Pick<ChatRequest, 'n' | 'logprobs'>): void {
   if ((request.n ?? 1) !== 1) throw compatErrors.unsupported_value('n must be 1: an agent gives one answer.');
   if (request.logprobs === true) throw compatErrors.unsupported_value('logprobs must be false: an agent may make several model calls, and has none of its answer.');
-  const { tool_choice: choice } = request;
-  if (choice === 'required' || (isTable(choice) && choice.type !== 'auto' && choice.type !== 'none')) {
-    throw compatErrors.unsupported_value(`tool_choice ${JSON.stringify(choice).slice(0, 80)} is not supported: the agent uses its own tools and never calls the client's.`);
-  }
 }
 
+type HandedOn = 'top_p' | 'presence_penalty' | 'frequency_penalty' | 'stop' | 'seed' | 'response_format';
+
 /** Undefined where nothing was asked. A temperature travels beside these. */
-export function parametersOf({ top_p: topP, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty, stop, seed, response_format: format }: ChatRequest): Parameters | undefined {
+export function parametersOf({
+  top_p: topP,
+  presence_penalty: presencePenalty,
+  frequency_penalty: frequencyPenalty,
+  stop,
+  seed,
+  response_format: format,
+}: Pick<ChatRequest, HandedOn>): Parameters | undefined {
   const asked: Parameters = {
     // A top_p of 1 and a penalty of 0 change nothing, and some clients always send them: they are the same as none.
     ...(typeof topP === 'number' && topP < 1 ? { topP } : {}),
@@ -39,7 +44,7 @@ export function notHandedOn(request: ChatRequest): LeftOut[] {
   const fields: Readonly<Record<string, unknown>> = request;
   return [
     ...NOT_HANDED_ON.filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'it is not handed on to the model' })),
-    ...['tools', 'functions'].filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'the agent uses its own tools' })),
+    ...['functions'].filter((name) => isSaid(fields[name])).map((parameter) => ({ parameter, why: 'it was replaced by tools' })),
   ];
 }
 

@@ -38,7 +38,11 @@ export function answerOf(frame: RunFrame, submitted: Submitted): Reply {
   return reply(200, { response: '', input_tokens: 0, output_tokens: 0, iterations: 0, cost_usd: 0, session_id: submitted.sessionId, run_id: submitted.runId, waiting });
 }
 
-export const runHeaders = (submitted: Submitted): Record<string, string> => ({ 'x-svc-run': submitted.runId, ...(submitted.replayed ? { 'idempotency-replayed': 'true' } : {}) });
+export const runHeaders = (submitted: Submitted): Record<string, string> => ({
+  'x-svc-run': submitted.runId,
+  'x-svc-on-disconnect': submitted.onDisconnect,
+  ...(submitted.replayed ? { 'idempotency-replayed': 'true' } : {}),
+});
 
 export const errorOf = (data: RunFrames['error'], headers: Readonly<Record<string, string>> = {}): SvcError =>
   new SvcError(data.code, data.error, {

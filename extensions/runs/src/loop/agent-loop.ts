@@ -3,6 +3,7 @@
  *
  * A1  A run ends in exactly one of done, failed, cancelled; its topic ends with exactly one final frame.
  * A2  A run goes on from its last completed step, in whichever generation or process claims it.
+ *     While the database cannot be written, it ends in none of them: who follows gets an error that says so, and the run goes on later.
  * A3  A generation that is being replaced hands each run on at its next step.
  */
 import { type Actors, type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
@@ -11,6 +12,8 @@ import type { ModelAnswer } from '@svc/ext-llm/contract';
 import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { factOf, keptResult, leftovers, withoutMessage } from '../beside.js';
+import { CLIENT_REASON } from '../client-tools/client-wait.js';
+import { handToClient } from '../client-tools/waiting.js';
 import { RunChanged, RunEnded, RunFrames, type RunResult } from '../contract.js';
 import { cutCall } from './cut-call.js';
 import { publishDone, toRunError } from './endings.js';
@@ -18,6 +21,7 @@ import { runErrors } from '../errors.js';
 import { type ModelCall, type ModelDeps, type ModelTurn, callModel } from './model-phase.js';
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
 import { inputOf, modelOutcomeOf } from '../run-input.js';
+import { isForRecovery, isUnsaved, sayError } from './recovery.js';
 import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
@@ -32,6 +36,7 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
 
 const UNWATCHED = runErrors.unwatched().code;
 const END_RETRY_MS = 1_000;
+const RECOVERY_WAIT_MS = 1_000;
 const BEGIN_RETRY_MS = 500;
 const MAX_BEGIN_RETRY_MS = 30_000;
 
@@ -57,6 +62,7 @@ export async function driveRun(deps: LoopDeps, run: LeasedRun, begun?: BegunRun)
   } catch (error) {
     if (isSvcError(error) && error.code === 'journal_lease_lost') return 'lost';
     if (deps.isLeaving() && !interruptedByPerson(run)) return handOn(deps, run);
+    if (isForRecovery(run, error)) return leaveForRecovery(deps, run, error);
     return end(deps, run, progress, error);
   } finally {
     effects.leave();
@@ -128,7 +134,8 @@ async function loop(deps: LoopDeps, progress: Progress, left: OpenCall[] | undef
   for (;;) {
     if (progress.run.signal.aborted) throw runErrors.stopped();
     if (open && open.length > 0 && !deps.isLeaving()) {
-      if ((await toolPhase(deps, progress, open)) === 'waiting') return 'waiting';
+      const end = await toolPhase(deps, progress, open);
+      if (end !== 'done') return end;
       open = undefined;
     }
     if (deps.isLeaving()) {
@@ -148,6 +155,7 @@ export const toolsOf = async (deps: Pick<LoopDeps, 'tools'>, { agent, actor, inp
 
 /** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */
 async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<OpenCall[] | undefined> {
+  progress.said = turn.answer.text;
   const calls = turn.answer.calls.map((call): OpenCall => ({ id: call.id, name: call.name, args: call.args, ...(call.argsError === undefined ? {} : { argsError: call.argsError }) }));
   let planned: Planned[] = [];
   const alone = () => commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], also: turn.settle }, turn.entries);
@@ -171,7 +179,7 @@ async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): P
 }
 
 /** Calls of an earlier life, or ones that were suspended. */
-async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<'done' | 'waiting'> {
+async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly OpenCall[]): Promise<'done' | LoopEnd> {
   const planned = await planCalls(deps, progress, open);
   if (deps.isLeaving()) return 'done';
   const intents = planned.flatMap((one) => (one.spec && !one.begun ? [one.spec] : []));
@@ -180,6 +188,12 @@ async function toolPhase(deps: LoopDeps, progress: Progress, open: readonly Open
   if (!suspension) return 'done';
   if (progress.pendingOutcomes.length > 0) await commitProgress(deps, progress, {});
   const { wakeKey, reason, until, data } = suspension;
+  if (reason === CLIENT_REASON)
+    return handToClient(
+      deps,
+      progress,
+      planned.flatMap(({ call, decision }) => (decision.suspend ? [call] : [])),
+    );
   await deps.journal.wait(
     progress.run,
     { reason, wakeKey, data: data ?? null, ...(until === undefined ? {} : { until }) },
@@ -225,15 +239,7 @@ async function end(deps: LoopDeps, run: LeasedRun, progress: Progress | undefine
   };
   const notify = (): void => {
     if (result) publishDone(deps, run.id, result);
-    else
-      deps.streams.publish(RunFrames, run.id, 'error', {
-        error: error.message,
-        code: error.code,
-        status: error.status,
-        ...(error.hint ? { hint: error.hint } : {}),
-        ...retryAfterOf(error),
-        ...attemptsOf(error),
-      });
+    else sayError(deps.streams, run.id, error);
   };
   return storeEnd(deps, run, store, notify);
 }
@@ -266,6 +272,14 @@ async function storeEnd(deps: LoopDeps, run: LeasedRun, store: () => Promise<voi
   }
 }
 
+/** Whoever waits is told, and may ask again. The lease goes back as soon as the database takes it, and whoever claims the run continues it. */
+async function leaveForRecovery(deps: LoopDeps, run: LeasedRun, error: SvcError): Promise<LoopEnd> {
+  deps.log.warn('a run waits until the database can be used again', { run: run.id, code: error.code, cause: error.cause ?? error });
+  if (isUnsaved(error)) sayError(deps.streams, run.id, error);
+  else await deps.clock.sleep(RECOVERY_WAIT_MS, deps.closing).catch(() => undefined); // who closes hands it on at once
+  return handOn(deps, run);
+}
+
 async function handOn(deps: LoopDeps, run: LeasedRun): Promise<LoopEnd> {
   await deps.journal.release(run);
   return 'handed-on';
@@ -280,11 +294,6 @@ function publicError(deps: LoopDeps, run: LeasedRun, cause: unknown): SvcError {
   return runErrors.internal();
 }
 
-const retryAfterOf = (error: SvcError): object => (error.status === 429 && error.headers?.['retry-after'] ? { retry_after_secs: Number(error.headers['retry-after']) } : {});
-
-/** Every attempt shows in the trace of the error as well. */
-const attemptsOf = (error: SvcError): object => (error.details && typeof error.details === 'object' && 'attempts' in error.details ? { attempts: error.details.attempts } : {});
-
 /** Calls that an earlier life of the run left without a result: begun ones with their step, suspended ones without. */
 async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[] | undefined> {
   const { run } = progress;
@@ -293,6 +302,10 @@ async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[]
   if (!model) return undefined;
   const entries = await deps.sessions.entries(progress.actor, progress.session.id, { after: model.from });
   const mine = entries.filter((entry) => entry.runId === run.id);
+  progress.said = mine
+    .filter((entry) => entry.kind === 'assistant')
+    .flatMap(({ parts = [] }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+    .join('');
   const answered = new Set(mine.filter((entry) => entry.kind === 'tool_result').map((entry) => entry.callId));
   return mine.filter((entry) => entry.kind === 'tool_call' && !answered.has(entry.callId)).map((entry) => toOpenCall(run, entry));
 }

@@ -3,6 +3,8 @@ import type { Ids, JournalStep, Logger, StepSpec, Streams, Write } from '@svc/ap
 import type { CallContext, LeftOut, LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
+import { clientCallId } from '../client-tools/client-wait.js';
+import { isClientTool, offered } from '../client-tools/offering.js';
 import { RunFrames } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
@@ -52,7 +54,7 @@ export async function callModel(deps: ModelDeps, progress: Progress, tools: read
   progress.calling = seq;
   const answer = await answerOf(deps, progress, call);
   progress.calling = undefined;
-  return toTurn(deps, progress, withOwnIds(deps, request, answer), seq);
+  return toTurn(deps, progress, withOwnIds(deps, progress, request, answer, seq), seq);
 }
 
 async function beginCall(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined): Promise<ModelCall> {
@@ -132,6 +134,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
   const aside = await asideOf(deps, progress);
   const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
+  const { tools: schemas, parameters } = offered(progress.input, schemasOf(tools), progress.iterations === progress.answered.iterations);
   const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
     budgetTokens: aside?.isWhole ? Number.MAX_SAFE_INTEGER : budgetTokens,
     staged: progress.pendingEntries,
@@ -144,12 +147,12 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
     fallbacks: manifest.fallback_models,
     system,
     messages: hasPictures(messages) ? await withPictures(deps, progress.shown, messages, target.canSee) : messages,
-    tools: schemasOf(tools),
+    tools: schemas,
     // Chunks of a chat completion cannot be taken back.
     mayDiscard: progress.input.door !== 'openai',
     maxTokens,
     temperature: progress.input.temperature ?? manifest.model.temperature,
-    ...parametersOf(progress.input),
+    ...parametersOf(progress.input, parameters),
     ...thinkingOf(deps, progress, aside?.history ?? progress.session),
     ...(manifest.model.request_timeout_secs ? { timeoutMs: manifest.model.request_timeout_secs * 1_000 } : {}),
   };
@@ -165,8 +168,10 @@ const schemasOf = (tools: readonly ToolInfo[]): readonly ToolSchema[] => {
 };
 
 /** A temperature that came with the message is the caller's word, unlike the agent's own. */
-const parametersOf = ({ temperature, parameters }: RunInput): { parameters?: Parameters } =>
-  temperature === undefined && parameters === undefined ? {} : { parameters: { ...parameters, ...(temperature === undefined ? {} : { temperature }) } };
+const parametersOf = ({ temperature, parameters }: RunInput, ofTools: Parameters): { parameters?: Parameters } => {
+  const all: Parameters = { ...parameters, ...ofTools, ...(temperature === undefined ? {} : { temperature }) };
+  return Object.keys(all).length === 0 ? {} : { parameters: all };
+};
 
 /** An incognito message reads the conversation it stands beside; a stateless request is sent whole, or not at all. */
 async function asideOf(deps: ModelDeps, { input, actor, agent }: Progress): Promise<Aside | undefined> {
@@ -211,10 +216,12 @@ const contextOf = ({ actor, agent, run, input }: Progress): CallContext => ({
 });
 
 /** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
-function withOwnIds({ ids }: ModelDeps, { messages }: ModelRequest, answer: ModelAnswer): ModelAnswer {
+function withOwnIds({ ids }: ModelDeps, { input, run }: Progress, { messages }: ModelRequest, answer: ModelAnswer, seq: number): ModelAnswer {
   if (answer.calls.length === 0) return answer;
   const taken = new Set(messages.flatMap((message) => message.parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))));
-  const calls = answer.calls.map((call) => {
+  const calls = answer.calls.map((call, index) => {
+    // By its id alone the sender's answer finds the run.
+    if (!input.beside && isClientTool(input, call.name)) return { ...call, id: clientCallId(run.id, seq, index) };
     const id = taken.has(call.id) ? `${call.id}_${ids.hex(6)}` : call.id;
     taken.add(id);
     return { ...call, id };

@@ -9,7 +9,9 @@ import { type Actors, type Actor, type Advance, type Events, type FirstStep, typ
 import type { Agent } from '@svc/ext-agents/contract';
 import type { EntryDraft, SessionRef, SessionsService } from '@svc/ext-sessions/contract';
 import { factOf, openingOf, conversationOf } from '../beside.js';
+import { clientWaitOf, type Spent } from '../client-tools/client-wait.js';
 import { type Shown, nothingShown } from './pictures.js';
+import type { ClientTurn } from '../client-tools/shapes.js';
 import { RunChanged, type RunResult } from '../contract.js';
 import type { LeftOut } from '@svc/ext-llm/contract';
 import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, wordsOf } from '../run-input.js';
@@ -49,11 +51,16 @@ export interface Progress {
   calling: number | undefined;
   /** What its models were asked without, each once. */
   leftOut: readonly LeftOut[];
+  /** Where the run stood when its sender answered last. */
+  readonly answered: Spent;
+  /** What the model said beside its calls. */
+  said: string;
 }
 
 export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
   // The journal stores what `submit` gave it.
-  const input = inputOf(run);
+  const waited = clientWaitOf(run);
+  const input: RunInput = waited?.turn ? withTurn(inputOf(run), waited.turn) : inputOf(run);
   const progress: Progress = {
     run,
     input,
@@ -77,6 +84,8 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
     received: undefined,
     calling: undefined,
     leftOut: [],
+    answered: waited?.turn ? waited.spent : { inputTokens: 0, outputTokens: 0, iterations: 0 },
+    said: '',
   };
   for (const step of run.steps) {
     const outcome = modelOutcomeOf(step);
@@ -84,6 +93,12 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
   }
   return progress;
 }
+
+/** What the message said of them holds no more. */
+const withTurn = ({ clientTools: _tools, systemExtra: _extra, maxTokens: _max, temperature: _temperature, parameters: _parameters, ...input }: RunInput, turn: ClientTurn): RunInput => ({
+  ...input,
+  ...turn,
+});
 
 /** The tool calls among these steps, oldest first, as whoever validates the next one sees them. */
 export const callsOf = (steps: readonly JournalStep[]): Array<{ digest: string; status: string }> =>
@@ -109,6 +124,13 @@ export const resultOf = (progress: Progress, response: string, finish: RunResult
   provider: progress.provider,
   model: progress.model,
   ...(progress.leftOut.length === 0 ? {} : { left_out: progress.leftOut }),
+  ...(progress.answered.iterations === 0 ? {} : { answer_usage: usageSince(progress) }),
+});
+
+/** Since the sender answered last. */
+export const usageSince = ({ answered, inputTokens, outputTokens }: Progress): { input_tokens: number; output_tokens: number } => ({
+  input_tokens: inputTokens - answered.inputTokens,
+  output_tokens: outputTokens - answered.outputTokens,
 });
 
 export interface CommitDeps {

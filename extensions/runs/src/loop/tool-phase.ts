@@ -6,12 +6,15 @@
  *     when its tool declared that harmless; otherwise the model reads `outcome_unknown`.
  * T3  A suspended call lets the others run first; then the run waits in the journal, holding nothing.
  */
+import { CLIENT_REASON, isExpired } from '../client-tools/client-wait.js';
+import { decideClientCall, isAlone, isClientTool } from '../client-tools/offering.js';
 import { RunFrames } from '../contract.js';
 import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, type JournalStep, type StepSpec, type Streams, type ToolStatus, toolCallNote } from '@svc/api';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
+import type { CheckCircuit } from './check-circuit.js';
 import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
 import type { RollingCount } from '../observed/rolling-count.js';
 import { type ToolIntent, type ToolOutcome, toolIntentOf } from '../run-input.js';
@@ -20,9 +23,11 @@ export interface ToolPhaseDeps extends CommitDeps {
   readonly tools: ToolsService;
   readonly streams: Streams;
   readonly endSurvivors: ExtensionContext['endSurvivors'];
+  readonly checks: Pick<CheckCircuit, 'decide'>;
   readonly toolCalls: Pick<RollingCount, 'add'>;
   readonly ids: Ids;
   readonly clock: Clock;
+  clientToolsSecs(): number;
   /** This generation is going: what is not begun yet is the next one's. */
   isLeaving(): boolean;
 }
@@ -48,9 +53,6 @@ export interface Planned {
 
 export type Suspension = NonNullable<CallDecision['suspend']>;
 
-const FIRST_CHECK_RETRY_MS = 100;
-const LAST_CHECK_RETRY_MS = 6_400;
-
 /** Refusals that say more than no. */
 const STATUS_OF_REFUSAL: Readonly<Record<string, ToolStatus>> = { approval_expired: 'expired', approval_skipped: 'skipped' };
 
@@ -65,7 +67,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       continue;
     }
     const request = requestOf(progress, call, progress.earlier.slice());
-    const decision = await decide(deps, progress, request);
+    const decision = isClientTool(progress.input, call.name) ? clientDecision(deps, progress, calls, call) : await decide(deps, progress, request);
     if (decision.code === 'loop_guard_break') throw runErrors.loop_guard_break(decision.reason ?? 'the loop guard ended it');
     if (decision.verdict !== 'suspend') progress.earlier.push({ digest: decision.digest, status: decision.verdict === 'deny' ? 'denied' : 'completed' });
     const intent: ToolIntent = {
@@ -79,19 +81,18 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
   return planned;
 }
 
-/** A model may name a tool that it was not told of. */
-async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
-  const decision = await decideAgain(deps, progress, request);
-  return progress.input.beside?.kind === 'ephemeral' ? { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason: 'A side question uses no tools.' } : decision;
+/** Throws when the sender let the time pass. */
+function clientDecision({ clock, clientToolsSecs }: ToolPhaseDeps, { run, input }: Progress, calls: readonly OpenCall[], call: OpenCall): CallDecision {
+  if (isExpired(run, call.id, clock.iso())) throw runErrors.calls_expired(clientToolsSecs());
+  const before = calls.slice(0, calls.indexOf(call)).filter(({ name }) => isClientTool(input, name));
+  return decideClientCall(input, call, before.length);
 }
 
-/** A check that could not be made may be one whose area is stopping, or cannot read the database now: it is asked again before the call is refused for good. */
-async function decideAgain(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
-  for (let waitMs = FIRST_CHECK_RETRY_MS; ; waitMs *= 2) {
-    const decision = await deps.tools.decide(request);
-    if (decision.code !== 'hook_failed' || waitMs > LAST_CHECK_RETRY_MS || deps.isLeaving()) return decision;
-    await deps.clock.sleep(waitMs, progress.effects);
-  }
+/** A model may name a tool that it was not told of. */
+async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
+  const decision = await deps.checks.decide(request.name, () => deps.tools.decide(request), deps.isLeaving, progress.effects);
+  const reason = progress.input.beside?.kind === 'ephemeral' ? 'A side question uses no tools.' : isAlone(progress.input) ? `There is no tool ${request.name}.` : undefined;
+  return reason === undefined ? decision : { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason };
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */
@@ -121,7 +122,9 @@ export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned:
     await settle(one, await runOne(deps, progress, one));
   }
   await commits;
-  return planned.find((one) => one.decision.suspend)?.decision.suspend;
+  const suspended = planned.flatMap(({ decision }) => decision.suspend ?? []);
+  // A person who must agree to a call is asked before the sender is told of its own: one answer has all of those.
+  return suspended.find(({ reason }) => reason !== CLIENT_REASON) ?? suspended[0];
 }
 
 async function runOne(deps: ToolPhaseDeps, progress: Progress, one: Planned): Promise<ToolResult> {

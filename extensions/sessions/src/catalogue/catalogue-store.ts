@@ -18,8 +18,8 @@ export interface PendingEntry {
 }
 
 export interface CatalogueStore {
-  /** Those that nobody has read, the oldest first: at most `limit`, and of letters hardly more than `maxChars`. */
-  pending(limit: number, maxChars: number): Promise<PendingEntry[]>;
+  /** Those that nobody has read, the oldest first: at most `limit`, and of letters hardly more than `maxChars`. `hasMore`: others may wait behind them. */
+  pending(limit: number, maxChars: number): Promise<{ readonly entries: readonly PendingEntry[]; readonly hasMore: boolean }>;
   /** When the oldest of them was said. */
   oldestPending(): Promise<string | undefined>;
   shelves(ownerIds: readonly string[]): Promise<Map<string, Shelf>>;
@@ -55,13 +55,13 @@ export const createCatalogueStore = (db: Db): CatalogueStore => {
         sizes.map(({ size }) => Number(size)),
         maxChars,
       );
-      if (fitting === 0) return [];
+      if (fitting === 0) return { entries: [], hasMore: false };
       const rows = await db.system(INDEXING).read<PendingRow>(
         `SELECT e.session_id, e.seq, e.kind, e.at, CASE WHEN e.kind = 'tool_result' THEN NULL ELSE e.body END AS body, LENGTH(e.body) AS size, s.owner_id, s.agent_id, s.aside, s.branched_through,
          s.messages, s.context_chars, s.input_tokens, s.output_tokens, s.cost_micros, s.first_words, s.first_at, s.last_at, s.last_role ${waiting}`,
         [fitting],
       );
-      return rows.map(toPending);
+      return { entries: rows.map(toPending), hasMore: fitting === limit || fitting < sizes.length };
     },
     oldestPending: async () => (await db.system(INDEXING).readOne<{ at: string }>(`SELECT at FROM ${entries} WHERE pending = 1 ORDER BY at LIMIT 1`))?.at,
     shelves: async (ownerIds) => {

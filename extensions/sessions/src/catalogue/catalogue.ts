@@ -5,6 +5,8 @@
  *     Of two that read the same entry one conflicts and looks again. A crash in between leaves it waiting.
  * K2  What is taken away meanwhile is not kept: the entry must still be there in that commit.
  * K3  Whoever asks for a list or a search first has read what waits, up to a bound; a search says how far it has come.
+ * K4  Of daemons on one database one reads what all of them wait for, and tells the others. Where that is lost, they read the
+ *     same once more, and all but one conflict (K1).
  */
 import { type Db, isSvcError, type Logger, type Write } from '@svc/api';
 import type { Entry } from '../contract.js';
@@ -19,6 +21,12 @@ export interface CatalogueDeps {
   entries(sessionId: string, after: number, limit: number): Promise<readonly Entry[]>;
   /** Calls once, later. */
   later(ms: number, fn: () => Promise<void>): void;
+  /** Milliseconds that are never set back. */
+  mono(): number;
+  /** Names this daemon among those that read. */
+  readonly self: string;
+  /** Tells the other daemons that this one reads. */
+  notify(): void;
   readonly log: Logger;
 }
 
@@ -27,6 +35,8 @@ export interface Catalogue {
   touched(): void;
   /** Reads what waits, at most `batches` of it. Resolves with when the oldest was said that still waits. */
   catchUp(batches: number): Promise<string | undefined>;
+  /** A daemon of this name reads what waits. */
+  receivedFrom(name: string): void;
   /** Looks whether something waits that nobody here has said, as another process may. */
   look(): Promise<void>;
 }
@@ -34,6 +44,8 @@ export interface Catalogue {
 /** What was said is found after this long, unless somebody asks before. */
 const DELAY_MS = 1_000;
 const PAUSE_MS = 10;
+/** A daemon that reads is heard of once a second; after this long without a word somebody else reads. */
+const LEFT_TO_OTHERS_MS = 5_000;
 const BATCH_ENTRIES = 200;
 const BATCH_CHARS = 4_000_000;
 const MAX_RACES = 5;
@@ -43,9 +55,10 @@ const RETRY_MS = 30_000;
 
 export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   let isWaiting = false;
-  let reading: Promise<number> | undefined;
+  let reading: Promise<ReadBatch> | undefined;
+  let leftToOthersUntil = Number.NEGATIVE_INFINITY;
   // Whoever comes while a batch is read waits for that one: it may have begun before what they mean was said.
-  const next = async (): Promise<number> => {
+  const next = async (): Promise<ReadBatch> => {
     await reading?.catch(() => undefined);
     reading ??= readBatch(deps).finally(() => {
       reading = undefined;
@@ -59,9 +72,14 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   };
   const tick = async (): Promise<void> => {
     isWaiting = false;
+    const leftMs = leftToOthersUntil - deps.mono();
+    if (leftMs > 0) return schedule(leftMs);
     try {
-      // Others have their turn in between, and a stop waits for one batch at most.
-      if ((await next()) > 0) schedule(PAUSE_MS);
+      const { count, hasMore } = await next();
+      if (count === 0) return;
+      deps.notify();
+      // Others have their turn in between, and a stop waits for one batch at most. What trickles in is read once a second.
+      schedule(hasMore ? PAUSE_MS : DELAY_MS);
     } catch (cause) {
       deps.log.warn('messages could not be indexed; svc tries again', { cause });
       schedule(RETRY_MS);
@@ -71,9 +89,13 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
     touched: () => schedule(DELAY_MS),
     catchUp: async (batches) => {
       for (let batch = 0; batch < batches; batch++) {
-        if ((await deps.store.oldestPending()) === undefined || (await next()) === 0) return undefined;
+        if ((await deps.store.oldestPending()) === undefined || (await next()).count === 0) return undefined;
       }
       return deps.store.oldestPending();
+    },
+    // Of two that read one leaves it to the other: it is the same one on both sides.
+    receivedFrom: (name) => {
+      if (name < deps.self) leftToOthersUntil = deps.mono() + LEFT_TO_OTHERS_MS;
     },
     look: async () => {
       if ((await deps.store.oldestPending()) !== undefined) schedule(0);
@@ -81,14 +103,18 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   };
 };
 
-/** Resolves with how many entries were read. */
-async function readBatch(deps: CatalogueDeps): Promise<number> {
+interface ReadBatch {
+  readonly count: number;
+  readonly hasMore: boolean;
+}
+
+async function readBatch(deps: CatalogueDeps): Promise<ReadBatch> {
   for (let races = 0; ; races++) {
-    const waiting = await deps.store.pending(BATCH_ENTRIES, BATCH_CHARS);
-    if (waiting.length === 0) return 0;
+    const { entries: waiting, hasMore } = await deps.store.pending(BATCH_ENTRIES, BATCH_CHARS);
+    if (waiting.length === 0) return { count: 0, hasMore };
     try {
       await deps.commit([...(await factWrites(deps, waiting)), ...(await saidWrites(deps, waiting))]);
-      return waiting.length;
+      return { count: waiting.length, hasMore };
     } catch (error) {
       // Somebody else reads them too, or has taken them away.
       if (races === MAX_RACES || !isSvcError(error) || error.code !== 'storage_conflict') throw error;

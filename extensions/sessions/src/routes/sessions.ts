@@ -141,7 +141,7 @@ const cleanup = ({ cleanUp }: SessionRouteDeps): RouteDecl =>
   });
 
 const SessionDetail = Type.Object(
-  { ...SessionSummary.properties, model_override: Type.Null({ description: "Sessions have no model. Set the agent's model instead" }), messages: Type.Array(RawMessage) },
+  { ...SessionSummary.properties, model_override: Nullable(Type.String(), { description: "Always null: sessions have no model. Set the agent's model instead" }), messages: Type.Array(RawMessage) },
   { 'x-name': 'SessionDetail' },
 );
 

@@ -68,7 +68,7 @@ describeOnEngines('the catalogue', (engine) => {
   });
 
   const open = (commit: Db['commit'] = (writes) => db.commit(writes), later: (ms: number, fn: () => Promise<void>) => void = () => undefined): Catalogue =>
-    createCatalogue({ store: createCatalogueStore(db), commit, entries: sessions.entries, later, log: silent });
+    createCatalogue({ self: 'me', notify: () => undefined, mono: clock.mono, store: createCatalogueStore(db), commit, entries: sessions.entries, later, log: silent });
   const ref = (n: number, seq = 0, ownerId = 'user:alice') => ({ id: idOf(n), agentId: AGENT, ownerId, seq });
   const say = async (n: number, drafts: readonly EntryDraft[], { seq = 0, ownerId = 'user:alice', at = '2026-01-01T00:00:00.000Z', aside = false } = {}): Promise<void> => {
     const place = { ...ref(n, seq, ownerId), ...(aside ? { aside: true } : {}) };
@@ -156,7 +156,39 @@ describeOnEngines('the catalogue', (engine) => {
     );
     reader.touched();
     await until(async () => (await db.system('a test').count('entries', { pending: 1 })) === 0 && waits.length === 4);
-    expect(waits).to.deep.equal([1_000, 10, 10, 10]);
+    expect(waits, 'a full batch is followed at once, the last one a second later').to.deep.equal([1_000, 10, 10, 1_000]);
+  });
+
+  it('K4 is read by one of several daemons, and by another when that one is silent', async () => {
+    let nowMs = 0;
+    const timers = new Map<string, { ms: number; fn: () => Promise<void> }>();
+    const both: Catalogue[] = [];
+    const daemon = (self: string): Catalogue => {
+      const notify = (): void => {
+        for (const one of both) one.receivedFrom(self);
+      };
+      const later = (ms: number, fn: () => Promise<void>): void => void timers.set(self, { ms, fn });
+      return createCatalogue({ self, notify, mono: () => nowMs, store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries: sessions.entries, later, log: silent });
+    };
+    both.push(daemon('a'), daemon('b'));
+    const waiting = () => db.system('a test').count('entries', { pending: 1 });
+    const fire = async (self: string): Promise<void> => {
+      const timer = timers.get(self);
+      timers.delete(self);
+      await timer?.fn();
+    };
+    await say(1, [said('apple')]);
+    for (const one of both) one.touched();
+    await fire('a');
+    expect([await waiting(), timers.get('a')?.ms], 'the first reads, and looks again a second later').to.deep.equal([0, 1_000]);
+
+    await say(2, [said('pear')]);
+    await fire('b');
+    expect([await waiting(), timers.get('b')?.ms], 'the second leaves it to the first').to.deep.equal([1, 5_000]);
+
+    nowMs = 5_000;
+    await fire('b');
+    expect(await waiting(), 'the first is silent').to.equal(0);
   });
 
   it('has nothing of a message beside a conversation', async () => {

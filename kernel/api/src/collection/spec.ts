@@ -93,9 +93,11 @@ export const operationOf = (spec: AnyCollectionSpec, verb: Verb): OperationSpec 
   return given === false ? undefined : (given ?? {});
 };
 
+/** With the id of a third party's extension in it, `listAcmeTodoTasks`: an area that svc gets later has other names. */
 export const operationId = (spec: AnyCollectionSpec, verb: Verb): string => {
   const word = verb === 'remove' ? 'delete' : verb;
-  return operationOf(spec, verb)?.id ?? `${word}${camelCase(verb === 'list' ? manyOf(spec) : spec.one)}`;
+  const owner = spec.area.includes('-') ? camelCase(spec.area) : '';
+  return operationOf(spec, verb)?.id ?? `${word}${owner}${camelCase(verb === 'list' ? manyOf(spec) : spec.one)}`;
 };
 
 const SHOWN_FIELDS = 4;

@@ -77,13 +77,17 @@ export const defineAnswerProjection = <D extends FramesDecl, A extends TSchema>(
   ...spec,
 });
 
-/** Must be pure: it may outlive the generation that registered it. */
-export interface StreamCode<D extends FramesDecl, A extends TSchema> {
+/** Must be pure: it may outlive the generation that registered it. What one response must remember from frame to frame is its state. */
+export interface StreamCode<D extends FramesDecl, A extends TSchema, S = undefined> {
+  /** The state of one response, for protocols whose events count or repeat what came before. Only for projections with arguments. */
+  begin?(args: Plain<A>): S;
   /** Sent before the first frame. */
   preamble?(args: Plain<A>): string | undefined;
   /** The text of one frame, or undefined to leave it out. */
-  encode(frame: FrameOf<D>, args: Plain<A>): string | undefined;
-  /** Sent after the final frame. */
+  encode(frame: FrameOf<D>, args: Plain<A>, state: S): string | undefined;
+  /** True when this frame is the last of a response, although its topic goes on. The final one always is. Sockets ignore it. */
+  until?(frame: FrameOf<D>, args: Plain<A>): boolean;
+  /** Sent after the last frame. */
   epilogue?(args: Plain<A>): string | undefined;
 }
 

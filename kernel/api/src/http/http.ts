@@ -64,7 +64,8 @@ export const waitFor = <D extends FramesDecl, A extends TSchema>(
   topic: string,
   projection: AnswerProjection<D, A>,
   args: Plain<A>,
-  options: { headers?: Headers; late?: LateReply } = {},
+  /** `after`: the id of the last frame that is known; without it, the newest frame counts as well. */
+  options: { headers?: Headers; late?: LateReply; after?: string } = {},
 ): MediaReply => ({
   kind: 'wait',
   topic,
@@ -72,6 +73,7 @@ export const waitFor = <D extends FramesDecl, A extends TSchema>(
   args,
   headers: options.headers ?? {},
   ...(options.late ? { late: options.late } : {}),
+  ...(options.after === undefined ? {} : { after: options.after }),
 });
 
 /** How the errors of a route look to some of its callers, where a protocol has its own form. Must be pure: it may outlive the generation that made it. */

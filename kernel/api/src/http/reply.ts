@@ -17,7 +17,7 @@ export type MediaReply =
   | { readonly kind: 'bytes'; readonly status: number; readonly contentType: string; readonly body: string | Uint8Array; readonly headers: Headers }
   | { readonly kind: 'stream'; readonly status: number; readonly contentType: string; readonly source: AsyncIterable<Uint8Array>; readonly headers: Headers }
   | { readonly kind: 'follow'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly after: string | number; readonly headers: Headers }
-  | { readonly kind: 'wait'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly headers: Headers; readonly late?: LateReply };
+  | { readonly kind: 'wait'; readonly topic: string; readonly projection: string; readonly args: unknown; readonly headers: Headers; readonly late?: LateReply; readonly after?: string };
 
 /** What is answered when no such frame has come after so long. */
 export interface LateReply {

@@ -69,6 +69,6 @@ export interface Streams {
   /** Resolves with the final frame of the topic. */
   final<D extends FramesDecl>(format: D, topic: string, signal?: AbortSignal): Promise<FrameOf<D>>;
   /** The code behind a projection that replies name. */
-  project<D extends FramesDecl, A extends TSchema>(projection: StreamProjection<D, A>, code: StreamCode<D, A>): Disposable;
+  project<D extends FramesDecl, A extends TSchema, S = undefined>(projection: StreamProjection<D, A>, code: StreamCode<D, A, S>): Disposable;
   answer<D extends FramesDecl, A extends TSchema>(projection: AnswerProjection<D, A>, code: AnswerCode<D, A>): Disposable;
 }

@@ -51,7 +51,15 @@ export const Manifest = Type.Object(
         Type.Union([
           Type.Object({ section: Type.String() }, closed),
           Type.Object({ key: Type.String({ pattern: '^/[a-z_]+$' }) }, closed),
-          Type.Object({ setting: Type.String({ pattern: '^(api|web)\\.[a-z_]+$', description: 'A key of the section [api] or [web]' }) }, closed),
+          Type.Object(
+            {
+              setting: Type.String({
+                pattern: '^((api|web)\\.[a-z_]+|exec_policy\\.(allowed_commands|safe_bins|no_output_timeout_secs))$',
+                description: 'A key of the section [api] or [web], or one of [exec_policy] that is listed',
+              }),
+            },
+            closed,
+          ),
         ]),
       ),
     ),

@@ -7,6 +7,7 @@
  * A panel that names a collection has no code: the page draws it from the declaration (collection-view.ts).
  */
 import type { CollectionView } from '../declare/collection-view.js';
+import { PERMISSION_PATTERN } from '../http/permission.js';
 import { type Static, Type } from '../schema/schema.js';
 
 /** The groups of the page's navigation, in their order. */
@@ -30,7 +31,10 @@ export const Panel = Type.Object(
     ),
     collection: Type.Optional(Type.String({ maxLength: 60, description: 'A collection of the extension, by its path: the page draws its table and forms, and the panel needs no code' })),
     order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Among those of its place; default 500' })),
-    permission: Type.String({ pattern: '^[a-z][a-z0-9_]*\\.(read|send|write|admin|own)$', description: "Callers without it do not see the panel. The panel's own requests are checked separately" }),
+    permission: Type.String({
+      pattern: PERMISSION_PATTERN,
+      description: "As the extension's routes name it, such as `acme-garden.read`. Callers without it do not see the panel. The panel's own requests are checked separately",
+    }),
   },
   closed,
 );

@@ -35,6 +35,7 @@ export const ErrorBody = Type.Object(
     hint: Type.Optional(Type.String()),
     request_id: Type.Optional(Type.String()),
     details: Type.Optional(Type.Unknown()),
+    available: Type.Optional(Type.Array(Type.String(), { description: '406: the API versions that there are' })),
   },
   { 'x-name': 'ErrorBody' },
 );

@@ -24,7 +24,7 @@ export const bundled = async (distDir: string): Promise<Offers> => {
 export const installed = async ({ dataDir }: Settings): Promise<readonly Offers[]> => {
   const dir = path.join(dataDir, 'extensions');
   if (!existsSync(path.join(dir, 'installed.json'))) return [];
-  const [{ readPackage }, { readStoreFiles }] = await Promise.all([import('@svc/installer/package'), import('@svc/installer/install')]);
+  const [{ readPackage }, { readStoreFiles }] = await Promise.all([import('@svc/installer/read-package'), import('@svc/installer/records')]);
   const records = await readStoreFiles(dir).then(
     ({ records }) => records,
     () => [],

@@ -2,20 +2,26 @@
 import os from 'node:os';
 import path from 'node:path';
 import { API_VERSION } from '@svc/api/internal';
-import { createExtension } from '@svc/installer/author';
+import { createExtension, validateCreation } from '@svc/installer/author';
 import type { Cli, Outcome } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
+import { watched } from '../terminal/progress.js';
 import { authored, folderOf } from './authored.js';
+import { checkoutPackages } from './checkout-packages.js';
 
 export const create = async (cli: Cli, folder: string, { template, publisher }: { template: string; publisher?: string }): Outcome => {
   const dir = folderOf(folder);
   const id = idOf(path.basename(dir), publisher);
-  const files = await authored(() => createExtension({ dir, id, template, apiVersion: API_VERSION }));
+  const files = await authored(async () => {
+    await validateCreation({ dir, id, template });
+    const packages = await watched(cli.out, 'Building the packages that extensions are written with', checkoutPackages(cli.distDir));
+    return createExtension({ dir, id, template, apiVersion: API_VERSION, ...(packages === undefined ? {} : { packages }) });
+  });
   if (cli.json) {
     cli.out.json({ id, dir, template, files });
     return EXIT.ok;
   }
-  cli.out.line(`${cli.out.green('✓')} ${id} stands in ${folder}`);
+  cli.out.line(`${cli.out.green('✓')} Created ${id} in ${folder}`);
   for (const file of files) cli.out.line(`  ${file}`);
   cli.out.line(`Next: cd ${folder} && npm install && npm test`);
   return EXIT.ok;

@@ -9,6 +9,7 @@ import { usageFailure } from '../failure.js';
 const HOW: Readonly<Record<string, string>> = {
   bash: 'source <(svc completion bash)   in ~/.bashrc',
   zsh: 'source <(svc completion zsh)   in ~/.zshrc, below compinit',
+  powershell: 'svc completion powershell | Out-String | Invoke-Expression   in $PROFILE',
   fish: 'svc completion fish > ~/.config/fish/completions/svc.fish',
 };
 
@@ -16,7 +17,7 @@ export const define = (program: Command, action: Action, whole: () => Promise<Co
   program
     .command('completion')
     .description('Print a completion script for commands, options and agent names. For bash: source <(svc completion bash)')
-    .argument('<shell>', 'bash, zsh or fish')
+    .argument('<shell>', 'bash, zsh, fish or powershell')
     .action(action((cli, shell: string) => completion(cli, shell, whole)));
 };
 
@@ -27,7 +28,7 @@ const completion = async (cli: Cli, shell: string, whole: () => Promise<Command>
   const sources = await areaCompletions(cli.settings, cli.distDir, script === undefined ? shell : undefined);
   const source = sources.find(({ name }) => name === shell);
   if (script === undefined) {
-    if (source === undefined) throw usageFailure(`There is no completion for "${shell}"; use bash, zsh or fish.`, 'svc completion bash');
+    if (source === undefined) throw usageFailure(`There is no completion for "${shell}"; use bash, zsh, fish or powershell.`, 'svc completion bash');
     return offer(cli, source);
   }
   const { commandTree } = await import('../completion/command-tree.js');

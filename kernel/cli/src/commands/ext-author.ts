@@ -9,7 +9,7 @@ export const defineAuthoring = (ext: Command, action: Action): void => {
     .command('create')
     .description('Create an extension from a template that builds and passes the contract suite')
     .argument('<folder>', 'the new folder; its name becomes the id if it has the form publisher-name')
-    .option('--template <name>', 'route, tool, hook, provider or channel', 'route')
+    .option('--template <name>', 'route, tool, panel, hook, provider or channel', 'route')
     .option('--publisher <name>', 'first word of the id; by default, your login name')
     .action(action(async (cli, folder: string, flags: { template: string; publisher?: string }) => (await import('../author/create.js')).create(cli, folder, flags)));
   ext

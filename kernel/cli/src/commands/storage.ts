@@ -126,6 +126,7 @@ const MOVES: Readonly<Record<NonNullable<StorageReport['move']>['state'], (other
   leaving: (other) => `a move to ${other} was begun; run it again to finish it, or start the daemon to give it up`,
   left: (other, day) => `moved to ${other} on ${day}; the daemon does not start with this database (svc storage reopen goes back)`,
   arriving: (other) => `a move from ${other} is not finished; run it again`,
+  restoring: (other) => `a restore of ${other} is not finished; start the daemon that restores`,
   arrived: (other, day) => `moved here from ${other} on ${day}`,
 };
 

@@ -62,4 +62,5 @@ const nodesOf = (command: Command, above: string, sourceOf: SourceOf): CommandNo
   return [own, ...command.commands.flatMap((one) => nodesOf(one, path, sourceOf))];
 };
 
-const shellsOf = (path: string): Array<{ name: string; description: string }> => (path === 'completion' ? ['bash', 'zsh', 'fish'].map((name) => ({ name, description: `for ${name}` })) : []);
+const shellsOf = (path: string): Array<{ name: string; description: string }> =>
+  path === 'completion' ? ['bash', 'zsh', 'fish', 'powershell'].map((name) => ({ name, description: `for ${name}` })) : [];

@@ -5,6 +5,7 @@ export const SCRIPTS: Readonly<Record<string, (tree: CommandTree) => string>> = 
   bash: (tree) => bash(tree),
   zsh: (tree) => zsh(tree),
   fish: (tree) => fish(tree),
+  powershell: (tree) => powershell(tree),
 };
 
 const optionWords = (options: readonly OptionWord[]): string[] => options.flatMap(({ short, word }) => (short === undefined ? [word] : [word, short]));
@@ -159,6 +160,39 @@ end
 ${[...lines, ...tree.globals.map((option) => fishOption(option, ''))].join('\n')}
 `;
 };
+
+const powershellQuoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const powershellList = (words: readonly string[]): string => `@(${words.map(powershellQuoted).join(', ')})`;
+
+const powershell = (tree: CommandTree): string => `# What Tab offers after svc, in PowerShell. Made by: svc completion powershell
+$__svcNodes = @{
+${tree.nodes
+  .map(
+    ({ options, path, source = '', words }) =>
+      `  ${powershellQuoted(path)} = @{ words = ${powershellList(words.map(({ name }) => name))}; options = ${powershellList(optionWords(options))}; source = ${powershellQuoted(source)} }`,
+  )
+  .join('\n')}
+}
+$__svcGlobals = ${powershellList(optionWords(tree.globals))}
+$__svcWithValue = ${powershellList(valuesOf(tree).split('|'))}
+Register-ArgumentCompleter -Native -CommandName svc -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $typed = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+  $path = ''
+  $skip = $false
+  foreach ($word in $typed) {
+    if ($skip) { $skip = $false; continue }
+    if ($__svcWithValue -ccontains $word) { $skip = $true; continue }
+    if ($word.StartsWith('-')) { continue }
+    $next = if ($path -eq '') { $word } else { "$path $word" }
+    if ($__svcNodes.ContainsKey($next)) { $path = $next }
+  }
+  $node = $__svcNodes[$path]
+  if ($null -eq $node -or $skip) { return }
+  $offered = if ($wordToComplete.StartsWith('-')) { $node.options + $__svcGlobals } elseif ($node.source -ne '') { $node.words + @(svc completion $node.source 2>$null) } else { $node.words }
+  $offered | Where-Object { $_.StartsWith($wordToComplete) } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}
+`;
 
 const fishOption = ({ description, short, source, takesValue, word }: OptionWord, here: string): string =>
   [

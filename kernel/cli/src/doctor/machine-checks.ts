@@ -24,10 +24,13 @@ export const machineChecks = async (settings: Settings, isRunning: boolean): Pro
   ]);
 };
 
-const nodeCheck = async (): Promise<Check> => {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const nodeCheck = async (): Promise<Check> => checkOfNode(process.versions.node);
+
+export const checkOfNode = (version: string): Check => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNew = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22;
-  return isNew ? pass('node', process.versions.node) : fail('node', `${process.versions.node} is too old`, 'install Node 20.19, 22.12 or newer');
+  if (!isNew) return fail('node', `${version} is too old`, 'install Node 24');
+  return major < 22 ? warn('node', `${version} works, and gets no security fixes since April 2026`, 'install Node 24') : pass('node', version);
 };
 
 const programCheck = async (name: string, why: string): Promise<Check> => {

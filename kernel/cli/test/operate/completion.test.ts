@@ -28,7 +28,7 @@ const PLACES: ReadonlyArray<readonly [words: readonly string[], offered: readonl
   [['agent', 'list', '--j'], ['--json']],
   [
     ['completion', ''],
-    ['bash', 'zsh', 'fish'],
+    ['bash', 'zsh', 'fish', 'powershell'],
   ],
   [
     ['chat', ''],
@@ -107,6 +107,17 @@ describe('svc completion', function () {
     }
   });
 
+  it('offers in PowerShell what there is at each place', async function () {
+    const script = (await bench.run(['completion', 'powershell'])).stdout;
+    for (const word of ["'agent' = @{ words = @('list'", 'Register-ArgumentCompleter -Native -CommandName svc']) expect(script).to.contain(word);
+    if (spawnSync('pwsh', ['-NoProfile', '-Command', 'exit 0']).status !== 0) {
+      Object.assign(this.test ?? {}, { skipReason: 'no PowerShell here: the script was only read' });
+      return this.skip();
+    }
+    const run = `${script}\n(TabExpansion2 'svc agent k' 11).CompletionMatches.CompletionText`;
+    expect(execFileSync('pwsh', ['-NoProfile', '-Command', run], { encoding: 'utf8' }).split('\n')).to.include('kill');
+  });
+
   it('is taken by zsh, and offers there the commands and the names of agents', async function () {
     if (!isThere('zsh')) return this.skip();
     const at = await script('zsh');
@@ -137,7 +148,7 @@ describe('svc completion', function () {
   it('knows every command of the table, and refuses other shells', async () => {
     const { script: text } = JSON.parse((await bench.run(['completion', 'bash', '--json'])).stdout) as { script: string };
     for (const name of commandNames()) expect(text).to.contain(`'${name}') `);
-    expect(await bench.run(['completion', 'tcsh'])).to.satisfy(({ code, stderr }: { code: number; stderr: string }) => code === 2 && stderr.includes('bash, zsh or fish'));
+    expect(await bench.run(['completion', 'tcsh'])).to.satisfy(({ code, stderr }: { code: number; stderr: string }) => code === 2 && stderr.includes('bash, zsh, fish or powershell'));
     execFileSync('bash', ['-n', await script('bash')]);
   });
 });

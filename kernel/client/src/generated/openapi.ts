@@ -353,7 +353,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and wait for the answer
-         * @description Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if you disconnect or the daemon restarts. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id.
+         * @description Responds when the run has ended, which may take minutes: use a long client timeout, or the stream. The message is stored first, so the run continues if the daemon restarts, and by default also if you disconnect. With an `Idempotency-Key`, you can repeat the request safely. A message that starts with `/` is a command (`/help` lists them). The header `x-svc-run` has the run id, and `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect (`[runs] on_disconnect`).
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message and stream the answer
-         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again.
+         * @description The events of the run as they come; exactly one `done` or `error` is the last. Every event has an `id`. If the connection breaks, repeat the request with the same `Idempotency-Key` and the last `id` as `Last-Event-ID`: the stream continues after that event and no second run starts, even after a restart of the daemon. A `phase` event `restarted` may follow: discard the text after the last tool event, since it is sent again. The header `x-svc-on-disconnect` says whether the run finishes or is cancelled if you disconnect.
          */
         post: operations["streamMessage"];
         delete?: never;
@@ -1509,7 +1509,7 @@ export interface paths {
         };
         /**
          * Get settings by section
-         * @description The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. No secret is. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
+         * @description The settings in effect: defaults, overridden by config.toml, overridden by the environment (`SVC__SECTION__KEY`). Sections of extensions that are off are included. No secret is. `web.search_available` says whether a search provider is set up. The `ETag` names this state of the file: send it as `If-Match` with a change, and the change is refused when somebody else was quicker.
          */
         get: operations["getConfig"];
         put?: never;
@@ -3477,20 +3477,64 @@ export interface paths {
          *
          *     | asked by | read | waits for others |
          *     |---|---|---|
-         *     | nothing else | the agent's current session, and the last user message | yes: a session answers one message at a time |
+         *     | nothing else | a session of this client (its key) with the agent, and the last user message | yes: a session answers one message at a time |
          *     | header `X-Svc-Session`, or `svc:<agent>@<session>` (id or label) | that session, and the last user message | yes, in that session |
          *     | `user` | a session of that person's own, the same each time, and the last user message | yes, in that session |
          *     | header `X-Svc-Stateless: 1`, or `svc:<agent>:stateless` | all messages as they were sent, and no session | no |
          *
          *     Choose stateless for UIs that keep the conversation themselves (Open WebUI, LibreChat), so that editing, regenerating and their titles do what they show. Such a request is sent to the model whole, or fails as too long; it is not kept as a conversation. A session that is named wins over `user`; a session and stateless at once are refused. System and developer messages, wherever they stand, follow on the agent's own prompt, for this run only. A slash command works in a session, and is plain words in a stateless request.
          *
-         *     **The agent stays an agent:** its tools run inside and are not shown, its limits and budget hold, the usage is that of all its model calls. `tools` of the client are never called, which `tool_choice` `auto` and `none` allow; a choice that demands a call is refused. What such tools were asked and gave earlier, in a stateless request, is told to the model in words.
+         *     **The agent stays an agent:** its tools run inside and are not shown, and its limits and budget hold. The usage is that of all model calls for the answer.
          *
-         *     **Parameters** reach the model with every call. `stop` and `response_format` shape the answer: where the provider's protocol has no place for one, or the model refuses it, the answer is 400 `llm_parameter_unsupported` and names it. `temperature`, `top_p`, `presence_penalty`, `frequency_penalty` and `seed` are left out for a model that does not take that value (GPT-5 takes a temperature of 1 alone). The header `X-Svc-Warning` and a line in the log then name each, with the reason. The header also names fields that ask for another answer and are not handed on: `tools`, `logit_bias`, `reasoning_effort` and the like. Other fields do nothing.
+         *     **Your own tools:** send `tools`. The model sees them beside the agent's own, or alone in a stateless request. When it calls one, the answer ends with `finish_reason: "tool_calls"`. Run the tools and send a `tool` message for each call, all in one request; the `tool_call_id` finds the run. Until then the run waits: for a day ([runs] client_tools_timeout_secs), also while the daemon restarts. Then it fails with `run_calls_expired`. Only the person who sent the message can answer. The same results again give the same answer; other results get 409. If you send a new user message instead, the calls are skipped. In a session, svc reads only the results: edited earlier messages have no effect. In a stateless request nothing waits: send the assistant message with its calls, and the results. Calls of tools that the request does not bring are told to the model in words.
+         *
+         *     `tool_choice` is about your tools: `none` hides them, `required` or a name makes the first model call call one of them. With `parallel_tool_calls: false`, an answer has at most one call. `strict` is sent to providers that know it. A tool with the name of one of the agent's is refused in a session. Tool results are text from outside: policies label them ExternalNetwork.
+         *
+         *     **Parameters** reach the model with every call. `stop` and `response_format` shape the answer: where the provider's protocol has no place for one, or the model refuses it, the answer is 400 `llm_parameter_unsupported` and names it. `temperature`, `top_p`, `presence_penalty`, `frequency_penalty` and `seed` are left out for a model that does not take that value (GPT-5 takes a temperature of 1 alone). The header `X-Svc-Warning` and a line in the log then name each, with the reason. The header also names fields that ask for another answer and are not handed on: `logit_bias`, `reasoning_effort` and the like. Other fields do nothing.
          *
          *     **Failures** before the first word are an HTTP status, streamed or not. One of a run that had begun carries `x-should-retry: false`. A client that hangs up ends its run 2 s later. `Idempotency-Key` makes a resent request the same run.
          */
         post: operations["createChatCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a completion (old form)
+         * @description For clients that know no messages. The prompt is one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.
+         */
+        post: operations["createOpenaiCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create embeddings
+         * @description Vectors of texts, from providers that have an embedding model. They count against the limits of the agent. The built-in provider gives hashes of words instead, and `X-Svc-Warning` says so.
+         */
+        post: operations["createOpenaiEmbeddings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3531,6 +3575,79 @@ export interface paths {
         get: operations["getOpenaiModel"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a response
+         * @description OpenAI's Responses API, for its SDKs and @openai/agents. Models, parameters, tools, limits and errors are those of `/v1/chat/completions`.
+         *
+         *     | request | read |
+         *     |---|---|
+         *     | one user message | it begins a session of its own; the response is stored |
+         *     | `previous_response_id` | its session, and the last user message or results. Only the newest response of a conversation can be continued; another one is 409 `response_continued` |
+         *     | ends with `function_call_output` items for calls of an earlier response | the run that waits for them, also without `previous_response_id` |
+         *     | several messages, `store: false`, or `svc:<agent>:stateless` | all of its input, and nothing else; nothing is stored |
+         *
+         *     Tools have the flat form of this API: `{type: "function", name, parameters}`. Hosted tools (web search, files, computer use) are refused: the agent has its own. `background`, `conversation` and item references are not supported.
+         */
+        post: operations["createOpenaiResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a response
+         * @description A response that was stored, with its state. Instructions, tools and metadata of the request are not repeated.
+         */
+        get: operations["getOpenaiResponse"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a response and its conversation
+         * @description Deletes the session that the response belongs to, with all responses that were continued from one another. A run in it is stopped.
+         */
+        delete: operations["deleteOpenaiResponse"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a response
+         * @description Stops the run of a response that is in progress, or that waits for results of tools. One that has ended stays as it is.
+         */
+        post: operations["cancelOpenaiResponse"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3991,6 +4108,8 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
+            /** @description 406: the API versions that there are */
+            available?: string[];
         };
         FileWrite: {
             /** @description The whole file */
@@ -4952,8 +5071,10 @@ export interface components {
             connection: string;
             /** @description false: changes of other daemons are found in the database within seconds */
             connected: boolean;
+            /** @description For how long it has not been connected; null while it is */
+            disconnected_secs: number | null;
             /** @enum {string} */
-            carrier: "process" | "postgres" | "none";
+            carrier: "process" | "postgres" | "nats" | "none";
             /** @description Oldest first */
             daemons: components["schemas"]["ClusterDaemon"][];
             /** @description Runs that could go on and that no daemon has taken */
@@ -5452,6 +5573,23 @@ export interface components {
             input_cost_per_m: number;
             /** @description The same by its other name */
             output_cost_per_m: number;
+            /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+            cache_read_cost_per_1m?: number;
+            /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+            cache_write_cost_per_1m?: number;
+            /** @description Prices of long requests, in the order of `above_input_tokens` */
+            context_tiers?: {
+                /** @description These prices are for all tokens of a request with more input tokens than this */
+                above_input_tokens: number;
+                /** @description USD per million tokens */
+                input_cost_per_1m: number;
+                /** @description USD per million tokens */
+                output_cost_per_1m: number;
+                /** @description By default, the price of input in this tier */
+                cache_read_cost_per_1m?: number;
+                /** @description By default, the price of input in this tier */
+                cache_write_cost_per_1m?: number;
+            }[];
             /** @description Whether its price is known. If not, budgets use a typical price (1 in, 3 out), or nothing for a provider that needs no key */
             pricing_known: boolean;
             supports_tools: boolean;
@@ -5909,8 +6047,8 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
-            /** @description Sessions have no model. Set the agent's model instead */
-            model_override: null;
+            /** @description Always null: sessions have no model. Set the agent's model instead */
+            model_override: string | null;
             messages: components["schemas"]["RawMessage"][];
         };
         SessionBranch: {
@@ -6129,6 +6267,8 @@ export interface components {
              * @enum {string}
              */
             source: "shipped" | "home";
+            /** @description The file, from the home folder; null for a template that is part of svc */
+            path: string | null;
         };
         Template: {
             name: string;
@@ -6204,6 +6344,8 @@ export interface components {
             hint?: string;
             request_id?: string;
             details?: unknown;
+            /** @description 406: the API versions that there are */
+            available?: string[];
             /** @description `rest-api`: not called by a model */
             tool_use_id: string;
             tool_name: string;
@@ -6361,6 +6503,10 @@ export interface components {
             /** @enum {string} */
             role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
             content?: string | null | components["schemas"]["ChatContentPart"][];
+            /** @description assistant: the calls of an earlier answer, `[{id, type: "function", function: {name, arguments}}]` */
+            tool_calls?: unknown;
+            /** @description tool: the call that `content` is the result of */
+            tool_call_id?: unknown;
         } & {
             [key: string]: unknown;
         };
@@ -6410,13 +6556,33 @@ export interface components {
             n?: number | null;
             logprobs?: boolean | null;
             user?: string | null;
-            tools?: unknown[] | null;
-            /** @description `auto` or `none`; one that demands a call is refused */
-            tool_choice?: unknown;
+            tools?: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            tool_choice?: (string | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })) | null;
+            parallel_tool_calls?: boolean | null;
         } & {
             [key: string]: unknown;
         };
-        /** @description Of all model calls of the run */
+        /** @description A call of a tool of the client */
+        ChatToolCall: {
+            /** @description To be sent as tool_call_id with the result */
+            id: string;
+            /** @constant */
+            type: "function";
+            function: {
+                name: string;
+                /** @description JSON */
+                arguments: string;
+            };
+        };
+        /** @description Of all model calls for this answer */
         ChatUsage: {
             prompt_tokens: number;
             completion_tokens: number;
@@ -6437,14 +6603,34 @@ export interface components {
                 message: {
                     /** @constant */
                     role: "assistant";
-                    content: string;
-                    refusal: null;
+                    /** @description null only beside tool_calls */
+                    content: string | null;
+                    refusal: string | null;
+                    tool_calls?: components["schemas"]["ChatToolCall"][];
                 };
-                /** @description `stop`, `length` or `content_filter` */
+                /** @description `stop`, `length`, `content_filter`, or `tool_calls`: the client runs its tools and sends the results */
                 finish_reason: string;
-                logprobs: null;
+                /** @description Always null */
+                logprobs: {
+                    content: {
+                        token: string;
+                        logprob: number;
+                    }[];
+                } | null;
             }[];
             usage: components["schemas"]["ChatUsage"];
+        };
+        ChatToolCallDelta: {
+            /** @description Tells the calls of an answer apart */
+            index: number;
+            id?: string;
+            /** @constant */
+            type?: "function";
+            function: {
+                name?: string;
+                /** @description The next piece */
+                arguments: string;
+            };
         };
         ChatCompletionChunk: {
             /** @description `chatcmpl-` and the id of the run */
@@ -6461,10 +6647,84 @@ export interface components {
                     /** @constant */
                     role?: "assistant";
                     content?: string;
+                    tool_calls?: components["schemas"]["ChatToolCallDelta"][];
                 };
                 finish_reason: string | null;
             }[];
             usage?: components["schemas"]["ChatUsage"];
+        };
+        CompletionRequest: {
+            /** @description `svc:<agent>`, `svc:<agent>@<session>` (its id or label), `svc:<agent>:stateless`, an agent id or an agent name; anything else is the first agent, but for a `svc:` name that no agent has (404) */
+            model: string;
+            stream?: boolean | null;
+            stream_options?: ({
+                include_usage?: boolean | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            presence_penalty?: number | null;
+            frequency_penalty?: number | null;
+            max_tokens?: number | null;
+            stop?: (string | string[]) | null;
+            seed?: number | null;
+            n?: number | null;
+            /** @description A text, or a list with one text. Lists of tokens are refused */
+            prompt: string | unknown[];
+            echo?: boolean | null;
+            best_of?: number | null;
+            suffix?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        TextCompletion: {
+            id: string;
+            /** @constant */
+            object: "text_completion";
+            created: number;
+            model: string;
+            choices: {
+                index: number;
+                text: string;
+                finish_reason: string | null;
+                /** @description Always null */
+                logprobs: {
+                    tokens: string[];
+                } | null;
+            }[];
+            usage?: {
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+            };
+        };
+        EmbeddingRequest: {
+            /** @description `svc:<agent>`: the usual embedding model of that agent's provider. Any other name is an embedding model, such as `openai/text-embedding-3-small`, charged to the first agent */
+            model: string;
+            /** @description A text, or up to 1,024 texts. Lists of tokens are refused */
+            input: string | unknown[];
+            dimensions?: number | null;
+            /** @description `base64`: 32-bit floats, little-endian */
+            encoding_format?: ("float" | "base64") | null;
+        } & {
+            [key: string]: unknown;
+        };
+        Embeddings: {
+            /** @constant */
+            object: "list";
+            data: {
+                /** @constant */
+                object: "embedding";
+                index: number;
+                embedding: number[] | string;
+            }[];
+            /** @description Who made them: vectors of different models cannot be compared */
+            model: string;
+            usage: {
+                prompt_tokens: number;
+                total_tokens: number;
+            };
         };
         OpenAiModel: {
             /** @description What to send as `model` */
@@ -6474,6 +6734,125 @@ export interface components {
             /** @description Seconds since 1970 */
             created: number;
             owned_by: string;
+        };
+        ResponseRequest: {
+            /** @description As at /v1/chat/completions */
+            model: string;
+            /** @description A text, or items: messages with `input_text` and `input_image` parts, `function_call` and `function_call_output`. `reasoning` items are ignored */
+            input: string | {
+                [key: string]: unknown;
+            }[];
+            instructions?: string | null;
+            previous_response_id?: string | null;
+            store?: boolean | null;
+            stream?: boolean | null;
+            tools?: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            tool_choice?: (string | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })) | null;
+            parallel_tool_calls?: boolean | null;
+            text?: ({
+                format?: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            max_output_tokens?: number | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            background?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A message with `output_text` parts, or a call of a tool of the client with `call_id`, `name` and `arguments` */
+        ResponseItem: {
+            /** @description `message` or `function_call` */
+            type: string;
+            id: string;
+            status: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A response */
+        OpenaiResponse: {
+            id: string;
+            created_at: number;
+            model: string;
+            instructions: string | null;
+            previous_response_id: string | null;
+            store: boolean;
+            tools: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            tool_choice: string | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            });
+            parallel_tool_calls: boolean;
+            text: {
+                format?: ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+            } & {
+                [key: string]: unknown;
+            };
+            temperature: number | null;
+            top_p: number | null;
+            max_output_tokens: number | null;
+            metadata: {
+                [key: string]: string;
+            };
+            /** @constant */
+            object: "response";
+            /** @description `in_progress`, `completed`, `incomplete`, `failed` or `cancelled`. One that waits for results of tools is completed */
+            status: string;
+            output: components["schemas"]["ResponseItem"][];
+            error: {
+                code: string;
+                message: string;
+            } | null;
+            incomplete_details: {
+                reason: string;
+            } | null;
+            reasoning: {
+                effort: string | null;
+                summary: string | null;
+            };
+            truncation: string;
+            usage: {
+                input_tokens: number;
+                input_tokens_details: {
+                    cached_tokens: number;
+                };
+                output_tokens: number;
+                output_tokens_details: {
+                    reasoning_tokens: number;
+                };
+                total_tokens: number;
+            } | null;
+        };
+        ResponseEvent: {
+            type: string;
+            sequence_number: number;
+        } & {
+            [key: string]: unknown;
         };
     };
     responses: {
@@ -6775,10 +7154,20 @@ export type ChatContentPart = components['schemas']['ChatContentPart'];
 export type ChatMessage = components['schemas']['ChatMessage'];
 export type ChatResponseFormat = components['schemas']['ChatResponseFormat'];
 export type ChatRequest = components['schemas']['ChatRequest'];
+export type ChatToolCall = components['schemas']['ChatToolCall'];
 export type ChatUsage = components['schemas']['ChatUsage'];
 export type ChatCompletion = components['schemas']['ChatCompletion'];
+export type ChatToolCallDelta = components['schemas']['ChatToolCallDelta'];
 export type ChatCompletionChunk = components['schemas']['ChatCompletionChunk'];
+export type CompletionRequest = components['schemas']['CompletionRequest'];
+export type TextCompletion = components['schemas']['TextCompletion'];
+export type EmbeddingRequest = components['schemas']['EmbeddingRequest'];
+export type Embeddings = components['schemas']['Embeddings'];
 export type OpenAiModel = components['schemas']['OpenAiModel'];
+export type ResponseRequest = components['schemas']['ResponseRequest'];
+export type ResponseItem = components['schemas']['ResponseItem'];
+export type OpenaiResponse = components['schemas']['OpenaiResponse'];
+export type ResponseEvent = components['schemas']['ResponseEvent'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
 export type ResponseForbidden = components['responses']['Forbidden'];
@@ -7789,13 +8178,32 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model. `waiting` with `client`: the run waits for results of tools that its sender runs
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
+                            client?: {
+                                calls: {
+                                    id: string;
+                                    name: string;
+                                    args: unknown;
+                                }[];
+                                text: string;
+                                /** @description Of the model calls since the last answer of the run */
+                                usage: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
+                                left_out?: {
+                                    /** @description By its name in the chat-completions protocol */
+                                    parameter: string;
+                                    /** @description Goes on a sentence about the model */
+                                    why: string;
+                                }[];
+                            };
                             left_out?: {
                                 /** @description By its name in the chat-completions protocol */
                                 parameter: string;
@@ -7866,8 +8274,11 @@ export interface operations {
                                 iterations: number;
                                 cost_usd: number;
                                 session_id: string;
-                                /** @enum {string} */
-                                finish: "stop" | "length" | "content_filter" | "cancelled";
+                                /**
+                                 * @description `tool_calls`: a stateless request called tools of its sender
+                                 * @enum {string}
+                                 */
+                                finish: "stop" | "length" | "content_filter" | "cancelled" | "tool_calls";
                                 provider: string;
                                 model: string;
                                 /** @description What of the parameters of the request the model was asked without */
@@ -7877,6 +8288,30 @@ export interface operations {
                                     /** @description Goes on a sentence about the model */
                                     why: string;
                                 }[];
+                                client?: {
+                                    calls: {
+                                        id: string;
+                                        name: string;
+                                        args: unknown;
+                                    }[];
+                                    text: string;
+                                    /** @description Of the model calls since the last answer of the run */
+                                    usage: {
+                                        input_tokens: number;
+                                        output_tokens: number;
+                                    };
+                                    left_out?: {
+                                        /** @description By its name in the chat-completions protocol */
+                                        parameter: string;
+                                        /** @description Goes on a sentence about the model */
+                                        why: string;
+                                    }[];
+                                };
+                                /** @description Of the model calls since the sender gave results of its tools. Missing if it never did */
+                                answer_usage?: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
                             };
                         };
                     } | {
@@ -8507,13 +8942,32 @@ export interface operations {
                         id?: string;
                         data: {
                             /**
-                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model
+                             * @description `restarted`: discard the text after the last tool event; it is sent again. `detail` says why, where it is not a restart of the daemon. `retrying`: `detail` says why and when the model is called again. `adjusted`: `left_out` lists parameters that were not sent to the model. `waiting` with `client`: the run waits for results of tools that its sender runs
                              * @enum {string}
                              */
                             phase: "queued" | "thinking" | "waiting" | "retrying" | "restarted" | "command" | "adjusted";
                             detail?: string;
                             attempt?: number;
                             approval_id?: string;
+                            client?: {
+                                calls: {
+                                    id: string;
+                                    name: string;
+                                    args: unknown;
+                                }[];
+                                text: string;
+                                /** @description Of the model calls since the last answer of the run */
+                                usage: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
+                                left_out?: {
+                                    /** @description By its name in the chat-completions protocol */
+                                    parameter: string;
+                                    /** @description Goes on a sentence about the model */
+                                    why: string;
+                                }[];
+                            };
                             left_out?: {
                                 /** @description By its name in the chat-completions protocol */
                                 parameter: string;
@@ -8584,8 +9038,11 @@ export interface operations {
                                 iterations: number;
                                 cost_usd: number;
                                 session_id: string;
-                                /** @enum {string} */
-                                finish: "stop" | "length" | "content_filter" | "cancelled";
+                                /**
+                                 * @description `tool_calls`: a stateless request called tools of its sender
+                                 * @enum {string}
+                                 */
+                                finish: "stop" | "length" | "content_filter" | "cancelled" | "tool_calls";
                                 provider: string;
                                 model: string;
                                 /** @description What of the parameters of the request the model was asked without */
@@ -8595,6 +9052,30 @@ export interface operations {
                                     /** @description Goes on a sentence about the model */
                                     why: string;
                                 }[];
+                                client?: {
+                                    calls: {
+                                        id: string;
+                                        name: string;
+                                        args: unknown;
+                                    }[];
+                                    text: string;
+                                    /** @description Of the model calls since the last answer of the run */
+                                    usage: {
+                                        input_tokens: number;
+                                        output_tokens: number;
+                                    };
+                                    left_out?: {
+                                        /** @description By its name in the chat-completions protocol */
+                                        parameter: string;
+                                        /** @description Goes on a sentence about the model */
+                                        why: string;
+                                    }[];
+                                };
+                                /** @description Of the model calls since the sender gave results of its tools. Missing if it never did */
+                                answer_usage?: {
+                                    input_tokens: number;
+                                    output_tokens: number;
+                                };
                             };
                         };
                     } | {
@@ -12156,6 +12637,23 @@ export interface operations {
                     input_cost_per_1m?: number;
                     /** @description USD per million tokens */
                     output_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider read from its cache; by default, the price of input */
+                    cache_read_cost_per_1m?: number;
+                    /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
+                    cache_write_cost_per_1m?: number;
+                    /** @description Prices of long requests, in the order of `above_input_tokens` */
+                    context_tiers?: {
+                        /** @description These prices are for all tokens of a request with more input tokens than this */
+                        above_input_tokens: number;
+                        /** @description USD per million tokens */
+                        input_cost_per_1m: number;
+                        /** @description USD per million tokens */
+                        output_cost_per_1m: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_read_cost_per_1m?: number;
+                        /** @description By default, the price of input in this tier */
+                        cache_write_cost_per_1m?: number;
+                    }[];
                     /** @description The same by its other name */
                     input_cost_per_m?: number;
                     /** @description The same by its other name */
@@ -14806,7 +15304,7 @@ export interface operations {
             header?: {
                 /** @description Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409 */
                 "Idempotency-Key"?: string;
-                /** @description A session of the agent, by id or label, instead of its current one */
+                /** @description A session of the agent, by id or label, instead of the one of this client */
                 "x-svc-session"?: string;
                 /** @description `1`: the messages of the request are the whole conversation, and nothing is stored */
                 "x-svc-stateless"?: string;
@@ -14835,7 +15333,7 @@ export interface operations {
                                 message: string;
                                 type: string;
                                 code: string;
-                                param: null;
+                                param: string | null;
                             };
                         } | "[DONE]";
                     }[];
@@ -14848,6 +15346,85 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOpenaiCompletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description Success; or pieces of one as server-sent events when stream is true, or an error, and [DONE] at the end */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextCompletion"];
+                    "text/event-stream": {
+                        id?: string;
+                        data: components["schemas"]["TextCompletion"] | "[DONE]";
+                    }[];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOpenaiEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbeddingRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Embeddings"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14918,6 +15495,162 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOpenaiResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `1`: the same as `store: false` */
+                "x-svc-stateless"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseRequest"];
+            };
+        };
+        responses: {
+            /** @description A response; or events of a response when stream is true: `response.created`, `response.output_text.delta` and so on, and `response.completed`, `response.incomplete` or `response.failed` at the end */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenaiResponse"];
+                    "text/event-stream": {
+                        id?: string;
+                        data: components["schemas"]["ResponseEvent"];
+                    }[];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOpenaiResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a response
+                 * @example resp_0192f3a45b6c7d8e9f0a1b2c3d4e5f60_0
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenaiResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteOpenaiResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a response
+                 * @example resp_0192f3a45b6c7d8e9f0a1b2c3d4e5f60_0
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @constant */
+                        object: "response";
+                        /** @constant */
+                        deleted: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelOpenaiResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a response
+                 * @example resp_0192f3a45b6c7d8e9f0a1b2c3d4e5f60_0
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenaiResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

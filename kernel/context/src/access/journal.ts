@@ -62,6 +62,7 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     if (kept?.token !== run.token) throw journalErrors.lease_lost(run.id);
     return kept;
   };
+  const isLeaving = (): boolean => owner.lifetime.state !== 'open';
   const facade: Journal = {
     worker: (decl, options) => {
       own(decl.name);
@@ -82,14 +83,14 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     advance: async (given, progress) => {
       const target = open(journal);
       const run = leaseOf(given);
-      await target.advance(run, progress);
+      await target.advance(run, progress, isLeaving);
       if (progress.finish) held.delete(run.id);
     },
-    step: async (run, spec, effect) => open(journal).step(leaseOf(run), spec, effect),
+    step: async (run, spec, effect) => open(journal).step(leaseOf(run), spec, effect, isLeaving),
     wait: async (given, wait, progress) => {
       const target = open(journal);
       const run = leaseOf(given);
-      await target.wait(run, wait, progress);
+      await target.wait(run, wait, progress, isLeaving);
       held.delete(run.id);
     },
     // Whoever knows the key was told it by the run's owner: a wait for another area is ended by that one.

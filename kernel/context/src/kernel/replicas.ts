@@ -8,10 +8,10 @@ import type { PlatformParts } from '../parts.js';
 export const replicasOf = async ({ bus, members, storage }: Pick<PlatformParts, 'bus' | 'members' | 'storage'>): Promise<ReplicasView> => {
   const standing = createStanding({ kernel: storage.dbFor(kernelTables), journal: storage.dbFor(journalOwner), nowSql: storage.nowSql });
   const [daemons, { held, listeners, relay, waiting }] = await Promise.all([members.list(), standing()]);
-  const { carrier, isConnected, peers, problem } = bus.state();
+  const { carrier, isConnected, lostMs, peers, problem } = bus.state();
   return {
     isShared: storage.dialect === 'postgres',
-    bus: { carrier, isConnected, problem: problem ?? null },
+    bus: { carrier, isConnected, problem: problem ?? null, lostMs: lostMs ?? null },
     daemons: daemons.map(({ id, isSelf, silentMs, ...daemon }) => ({
       ...daemon,
       id,

@@ -3,12 +3,14 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Ids } from '@svc/api';
+import type { Packing, Pause } from '@svc/platform/backup/archive-writer';
 import { backupPath, backupsFolder, type BackupCause } from '@svc/platform/backup/backups-folder';
-import { type BackupStep, createBackup, type CreateBackup, type CreatedBackup } from '@svc/platform/backup/create-backup';
+import { type BackedDatabase, type BackupStep, createBackup, type CreateBackup, type CreatedBackup, fileDatabase } from '@svc/platform/backup/create-backup';
 import { backupErrors } from '@svc/platform/backup/errors';
 import { CONFIG_PATH } from '@svc/platform/backup/home-files';
 import type { BackupManifest } from '@svc/platform/backup/manifest';
 import type { RestorePlan } from '@svc/platform/backup/restore-swap';
+import { serverDatabase } from '@svc/platform/backup/server-database';
 import { stageBackup, takeAlong } from '@svc/platform/backup/staged-backup';
 import { allClaims } from '@svc/platform/config/claims';
 import { readConfigFile } from '@svc/platform/config/file/config-file';
@@ -17,7 +19,9 @@ import { loadToml } from '@svc/platform/config/file/toml-parse';
 import { databaseFileOf, type Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { settingSchemas } from '@svc/platform/config/settings/config-document';
+import type { MovedOwner } from '@svc/platform/storage/move';
 import { countTableRows, saveCopy } from '@svc/platform/storage/sqlite/saved-copy';
+import type { Storage } from '@svc/platform/storage/storage';
 
 export interface BackupHome {
   readonly home: Home;
@@ -27,29 +31,41 @@ export interface BackupHome {
   readonly claims: () => SectionClaims;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Whose database this home uses; undefined for the file in the data folder. */
+  readonly server: BackupServer | undefined;
+}
+
+export interface BackupServer {
+  readonly url: string;
+  /** Everybody whose tables are known to a home, which may be an unpacked backup. */
+  owners(home: Home): Promise<readonly MovedOwner[]>;
 }
 
 export interface BackUp {
   readonly cause: BackupCause;
-  /** Of a database that a daemon uses; left out, no daemon does. */
-  readonly saveTo?: (file: string) => Promise<Readonly<Record<string, number>>>;
+  /** The database of a daemon that works; left out, none does. */
+  readonly live?: Pick<Storage, 'saveTo'>;
   readonly onStep?: (step: BackupStep) => void;
   readonly signal?: AbortSignal;
 }
 
-export const backUpHome = ({ claims, clock, home, ids, version }: BackupHome, { cause, saveTo, ...rest }: BackUp): Promise<CreatedBackup> =>
-  createBackup({
-    ...rest,
+export const backUpHome = ({ claims, clock, home, ids, server, version }: BackupHome, { cause, live, onStep, signal }: BackUp): Promise<CreatedBackup> => {
+  // In real time, whatever the clock says.
+  const packing: Packing = { ...(live ? { pause: (ms: number) => sleep(ms) } : {}), ...(signal ? { signal } : {}) };
+  return createBackup({
+    ...packing,
+    ...(onStep ? { onStep } : {}),
     home: home.home,
     version,
     cause,
-    // In real time, whatever the clock says.
-    ...(saveTo ? { pause: (ms: number) => sleep(ms) } : {}),
     now: clock.iso(),
     id: ids.hex(6),
-    saveDatabase: saveTo ?? ((copy) => saveStopped(databaseFileOf(home.dataDir), copy)),
+    database: server ? serverDatabase({ ...packing, url: server.url, owners: () => server.owners(home) }) : fileOf(databaseFileOf(home.dataDir), live?.saveTo, packing.pause),
     configText: () => configWithoutSecrets(home, claims()),
   });
+};
+
+const fileOf = (file: string, saveTo: Storage['saveTo'], pause: Pause | undefined): BackedDatabase => fileDatabase(file, (copy) => (saveTo ? saveTo(copy, pause) : saveStopped(file, copy)));
 
 const saveStopped = async (file: string, copy: string): Promise<Readonly<Record<string, number>>> => {
   await saveCopy(file, copy);

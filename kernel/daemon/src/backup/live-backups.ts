@@ -10,12 +10,15 @@ import type { HookRegistry } from '@svc/core';
 import { createBackupList, type ListedBackup, timeOf } from '@svc/platform/backup/backups-folder';
 import { backupErrors } from '@svc/platform/backup/errors';
 import { lastRestore, type RestorePlan } from '@svc/platform/backup/restore-swap';
+import { assertServerTakes } from '@svc/platform/backup/server-database';
 import type { Storage } from '@svc/platform/storage/storage';
 import { archiveOf, type BackupHome, backUpHome, stageRestore } from './home-backup.js';
 
 export interface LiveBackupsDeps extends BackupHome {
   readonly storage: Pick<Storage, 'saveTo'>;
   readonly hooks: HookRegistry;
+  /** Other daemons that are alive on this database, as people call them. */
+  others(): Promise<readonly string[]>;
   /** Stops this daemon and starts it with what was staged; undefined where nobody does that. */
   readonly onRestore: ((plan: RestorePlan) => void) | undefined;
   /** Aborted when the daemon stops. */
@@ -41,12 +44,10 @@ export const createLiveBackups = (deps: LiveBackupsDeps): Backups => {
   return Object.freeze({
     create: (cause: 'manual' | 'scheduled') =>
       alone('backup', 'database', async () => {
-        const { saveTo } = storage;
-        if (!saveTo) throw backupErrors.engine('A backup');
         await deps.hooks.handle(BackupCollect).call({ cause });
         const { filename } = await backUpHome(deps, {
           cause,
-          saveTo,
+          live: storage,
           signal: deps.signal,
           onStep: (step) => {
             if (running) running = { ...running, step };
@@ -61,9 +62,11 @@ export const createLiveBackups = (deps: LiveBackupsDeps): Backups => {
     restore: (filename: string, actorId: string) =>
       alone('restore', 'validating', async () => {
         const archive = await archiveOf(home, filename);
-        if (!storage.saveTo) throw backupErrors.engine('A restore');
-        const { onRestore } = deps;
+        const { onRestore, server } = deps;
         if (!onRestore) throw backupErrors.cannot_restart();
+        const others = await deps.others();
+        if (others.length > 0) throw backupErrors.other_daemons(others.join(', '));
+        if (server) await assertServerTakes(server.url);
         const { manifest, staged } = await stageRestore(deps, archive);
         deps.later(() => onRestore({ filename, staged, actor: actorId, safety: null }));
         const { files, version, created_at, hostname, svc_version, components } = manifest;

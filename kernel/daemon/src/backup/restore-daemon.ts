@@ -8,9 +8,12 @@
 import { createServer, type Server } from 'node:http';
 import { isSvcError } from '@svc/api';
 import { backupErrors } from '@svc/platform/backup/errors';
-import { reportRestore, revertOpenSwap, type RestorePlan, swapIn } from '@svc/platform/backup/restore-swap';
+import { reportRestore, type RestorePlan, swapIn } from '@svc/platform/backup/restore-swap';
+import { restoreIntoServer } from '@svc/platform/backup/server-database';
+import { databaseFileOf, resolveHome } from '@svc/platform/config/home';
 import { type HomeLock, lockHome } from '@svc/platform/process/home-lock';
-import { type BackupHome, backUpHome, dropStaged } from './home-backup.js';
+import { type BackupHome, type BackupServer, backUpHome, dropStaged } from './home-backup.js';
+import { revertRestore } from './reverting.js';
 
 export interface Restoring<D> {
   readonly home: BackupHome;
@@ -57,12 +60,13 @@ const replaceData = async ({ failed, home, plan }: Pick<Restoring<unknown>, 'fai
 
 const swapUnder = async (lock: HomeLock, home: BackupHome, plan: RestorePlan): Promise<{ safety: string | null }> => {
   try {
+    if (home.server) return await swapOnServer(home, home.server, plan);
     const { filename: safety } = await backUpHome(home, { cause: 'safety' });
     await swapIn(home.home.home, { ...plan, safety });
     return { safety };
   } catch (error) {
     const [now, reason] = [home.clock.iso(), reasonOf(error)];
-    if (!(await revertOpenSwap(home.home.home, now, reason))) await reportRestore(home.home.home, plan, { status: 'reverted', at: now, reason });
+    if (!(await revertRestore(home.home, now, reason, async () => home.server?.url))) await reportRestore(home.home.home, plan, { status: 'reverted', at: now, reason });
     await dropStaged(home.home);
     throw error;
   } finally {
@@ -70,10 +74,29 @@ const swapUnder = async (lock: HomeLock, home: BackupHome, plan: RestorePlan): P
   }
 };
 
-export const goBack = async ({ clock, home }: BackupHome, error: unknown): Promise<void> => {
+/** The tables last: a home whose files were replaced and whose tables were not goes back by its files alone. */
+const swapOnServer = async (home: BackupHome, { owners, url }: BackupServer, plan: RestorePlan): Promise<{ safety: string | null }> => {
+  let safety: string | null = null;
+  const { filename, staged } = plan;
+  const [token, restored] = [home.ids.uuid(), resolveHome({ SVC_HOME: staged })];
+  await restoreIntoServer({
+    ...{ url, token, filename, at: home.clock.iso(), file: databaseFileOf(restored.dataDir) },
+    owners: { present: await owners(home.home), restored: await owners(restored) },
+    prepare: async (isEmpty) => {
+      if (!isEmpty) safety = (await backUpHome(home, { cause: 'safety' })).filename;
+    },
+    replace: async (swapTables) => {
+      await swapIn(home.home.home, { ...plan, safety, serverToken: token });
+      await swapTables();
+    },
+  });
+  return { safety };
+};
+
+export const goBack = async ({ clock, home, server }: BackupHome, error: unknown): Promise<void> => {
   const lock = await lockHome(home.home);
   try {
-    await revertOpenSwap(home.home, clock.iso(), reasonOf(error));
+    await revertRestore(home, clock.iso(), reasonOf(error), async () => server?.url);
   } finally {
     await lock.release();
   }

@@ -8,7 +8,7 @@ import { setLogLevel } from '@svc/platform/config/apply-settings';
 import { type Config, createConfig } from '@svc/platform/config/config';
 import { ownerKeyFile } from '@svc/platform/config/file/owner-key-file';
 import type { Home } from '@svc/platform/config/home';
-import type { SectionClaims } from '@svc/platform/config/kernel-sections';
+import { type SectionClaims, settingsOf } from '@svc/platform/config/kernel-sections';
 import { type KeyWatch, networkGuard, refuseOpenNetwork, startRefusal, watchKeys } from '@svc/platform/config/open-network';
 import { type KeyNeed, openOwnerKey } from '@svc/platform/config/owner-key';
 import { databaseUrlOf, listenAddress } from '@svc/platform/config/start-settings';
@@ -19,7 +19,7 @@ import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
 import { trialFactories } from '../backup/trial.js';
 import { type Preset, type Release, readRelease } from '../release.js';
 import type { BootOptions } from './contract.js';
-import { type PartFactories, standardFactories } from './part-factories.js';
+import { type BusOptions, type PartFactories, standardFactories } from './part-factories.js';
 import type { Progress } from './progress.js';
 import { claimsOf, presetOf } from './start-rules.js';
 import { createWiring, type Wiring } from './wiring.js';
@@ -82,7 +82,7 @@ export async function layGround(options: Booting, home: Home, log: Log, progress
   const keys = watchKeys(env, claims, config);
   refuseOpenNetwork(listen.host, keys.hasKey());
   const factories = { ...standardFactories, ...(options.isTrial ? trialFactories : {}), ...options.factories };
-  const bus = factories.joinBus(options.ids.uuid(), { databaseUrl, log: log.logger('bus') });
+  const bus = factories.joinBus(options.ids.uuid(), { databaseUrl, nats: takeNats(config, env, log), ids: options.ids, log: log.logger('bus') });
   const durable = durableEventsOf(installed);
   const checksReplies = options.checkReplies ?? false;
   const wiring = createWiring({ clock, log: log.logger('kernel'), bus, installed, isDurable: durable.isDurable, validatesAll: checksReplies, lifecycle: progress.lifecycle });
@@ -117,4 +117,13 @@ function takeUrl(config: Config, log: Log): string | undefined {
   const password = url === undefined ? undefined : addressOf(url).password;
   if (password !== undefined) log.redact(password);
   return url;
+}
+
+/** As for the database: what must not be shown is known to the log first. */
+function takeNats(config: Config, env: Booting['env'], log: Log): BusOptions['nats'] {
+  const { bus: urls, bus_credentials_env: variable } = settingsOf(config, 'cluster');
+  if (urls === undefined) return undefined;
+  const credentials = api.textThatIsSet(env[variable]);
+  if (credentials !== undefined) for (const secret of [credentials, credentials.slice(credentials.indexOf(':') + 1)]) log.redact(secret);
+  return { urls, credentials };
 }

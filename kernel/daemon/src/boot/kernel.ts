@@ -10,7 +10,9 @@ import { createSharedSettings, type SharedSettings } from '@svc/platform/config/
 import { kernelTables } from '@svc/platform/storage/kernel-tables';
 import { applierOf, type Settings } from '@svc/platform/config/apply-settings';
 import type { InstallationParts } from '@svc/third-party';
+import type { BackupHome } from '../backup/home-backup.js';
 import { createLiveBackups } from '../backup/live-backups.js';
+import { ownersInHome, ownersOfInstalled } from '../backup/table-owners.js';
 import { releaseWatcher } from '../release.js';
 import type { Address } from './address.js';
 import type { Ground } from './ground.js';
@@ -20,6 +22,8 @@ import { intentSources, requiredSecurity } from './start-rules.js';
 import { createLifecycle } from './wiring.js';
 
 const RESTORE_DELAY_MS = 100;
+/** A daemon that was silent for as long is not waited for, as leases are not. */
+const DEAD_MS = 30_000;
 
 /** All of it, up. */
 export interface Kernel {
@@ -102,8 +106,8 @@ const sharedSettings = ({ bus, config, log, options }: Ground, { home, storage }
     ? undefined
     : createSharedSettings({ db: storage.dbFor(kernelTables), bus, config, settings, clock: options.clock, log: log.logger('config'), markFile: join(home.dataDir, 'shared-settings') });
 
-const backupsOf = (ground: Ground, { clock, home, hooks, ids, storage }: ContextParts, own: Contributor): api.Backups => {
-  const backed = { home, version: ground.release.version, claims: ground.claims, clock, ids };
+const backupsOf = (ground: Ground, { clock, home, hooks, ids, members, storage }: ContextParts, own: Contributor): api.Backups => {
+  const backed: BackupHome = { home, version: ground.release.version, claims: ground.claims, clock, ids, server: backupServer(ground) };
   const ending = new AbortController();
   own.lifetime.add('backups', () => ending.abort());
   const { onRestore } = ground.options;
@@ -111,12 +115,22 @@ const backupsOf = (ground: Ground, { clock, home, hooks, ids, storage }: Context
     ...backed,
     storage,
     hooks,
+    others: async () => (await members.list()).filter(({ isSelf, silentMs }) => !isSelf && silentMs < DEAD_MS).map(({ address, name }) => `${name} (${address})`),
     signal: ending.signal,
     onRestore: onRestore && ((plan) => onRestore(plan, backed)),
     // The answer leaves first.
     later: (work) => void clock.schedule(RESTORE_DELAY_MS, work),
   });
 };
+
+const backupServer = ({ config, databaseUrl, home, installed, release }: Ground): BackupHome['server'] =>
+  databaseUrl === undefined
+    ? undefined
+    : {
+        url: databaseUrl,
+        // An unpacked backup brings extensions of its own.
+        owners: (where) => (where.home === home.home ? ownersOfInstalled(installed.all()) : ownersInHome(where, release, { get: config.get, closed: config.closed, isFileRead: config.isFileRead })),
+      };
 
 const lifecycleOf = (
   { config, installed, log, options, preset, relay, wiring }: Ground,

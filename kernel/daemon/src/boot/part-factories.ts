@@ -1,6 +1,6 @@
 /** The platform's parts that cause effects. Each factory can be replaced by the program that composes a daemon. */
 import { join } from 'node:path';
-import { type Dir, type Logger, SecretChange, SecretResolve } from '@svc/api';
+import { type Dir, type Ids, type Logger, SecretChange, SecretResolve } from '@svc/api';
 import type { PlatformParts } from '@svc/context';
 import type { HookRegistry } from '@svc/core';
 import { createExecAdapter } from '@svc/platform/adapters/child/exec-adapter';
@@ -11,7 +11,9 @@ import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
 import { createTcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
 import type { Bus } from '@svc/platform/bus/bus';
 import { createCarriedBus } from '@svc/platform/bus/carried-bus';
+import type { Carrier } from '@svc/platform/bus/carrier';
 import { createLocalBusHub } from '@svc/platform/bus/local-bus';
+import type { NatsOptions } from '@svc/platform/bus/nats-carrier';
 import { createJournal } from '@svc/platform/journal/journal';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { openStorage } from '@svc/platform/storage/storage';
@@ -20,15 +22,26 @@ import { createWorkers } from '@svc/platform/workers/workers';
 export interface BusOptions {
   /** Of the server whose database others may use as well; undefined for a file of this daemon alone. */
   readonly databaseUrl: string | undefined;
+  /** Of the NATS server that carries the bus in the place of the database's. */
+  readonly nats: Pick<NatsOptions, 'urls' | 'credentials'> | undefined;
+  readonly ids: Ids;
   readonly log: Logger;
 }
 
-/** A daemon that has its database to itself is the only member of its bus; daemons on one server hear each other through it. */
-function joinBus(name: string, { databaseUrl, log }: BusOptions): Bus {
+/** A daemon that has its database to itself is the only member of its bus; daemons on one server hear each other through it, or through NATS. */
+function joinBus(name: string, { databaseUrl, ids, log, nats }: BusOptions): Bus {
   const failed = (cause: unknown): void => log.error('a message of another process could not be taken', { cause });
-  if (databaseUrl === undefined) return createLocalBusHub().join(name, failed);
-  // The driver of PostgreSQL is loaded where it is used.
-  return createCarriedBus({ name, failed, log, carrier: async () => (await import('@svc/platform/bus/postgres-carrier')).postgresCarrier(databaseUrl) });
+  if (databaseUrl === undefined) {
+    if (nats !== undefined) log.warn('[cluster] bus is ignored: only this daemon uses its SQLite file. To run several, set [storage] url to a PostgreSQL database.');
+    return createLocalBusHub().join(name, failed);
+  }
+  // Drivers are loaded where they are used.
+  const carrier = async (): Promise<Carrier> => {
+    if (nats === undefined) return (await import('@svc/platform/bus/postgres-carrier')).postgresCarrier(databaseUrl);
+    const [{ deploymentOf }, { natsCarrier }] = await Promise.all([import('@svc/platform/bus/deployment'), import('@svc/platform/bus/nats-carrier')]);
+    return natsCarrier({ ...nats, name, deployment: () => deploymentOf(databaseUrl, ids) });
+  };
+  return createCarriedBus({ name, failed, log, carrier });
 }
 
 /** The adapters and the storage: what causes effects. A program that counts, delays or kills at effects wraps these. */

@@ -57,6 +57,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     nowSql: storage.nowSql,
     soleWriter,
     predecessor,
+    patienceMs: () => settingsOf(config, 'journal').save_patience_secs * 1_000,
   });
   http.keepAnswers(journal.once);
   const own = storage.dbFor(kernelTables);
@@ -115,6 +116,7 @@ const openStorage = ({ config, databaseUrl, durable, factories, home, log, optio
   factories.openStorage({
     file: databaseFileOf(home.dataDir),
     url: databaseUrl,
+    isRestored: options.isRestored,
     clock: options.clock,
     now: options.isClockGiven ? options.clock.now : undefined,
     log: log.logger('storage'),

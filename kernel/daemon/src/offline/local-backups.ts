@@ -8,17 +8,20 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import * as api from '@svc/api';
 import { type ExtensionStatus, isTable } from '@svc/api';
 import { backupErrors } from '@svc/platform/backup/errors';
 import type { BackupManifest } from '@svc/platform/backup/manifest';
 import { stageBackup } from '@svc/platform/backup/staged-backup';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
-import { resolveHome } from '@svc/platform/config/home';
+import { type Home, resolveHome } from '@svc/platform/config/home';
+import { assertServerTakes } from '@svc/platform/backup/server-database';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
 import { lockHome } from '@svc/platform/process/home-lock';
 import { archiveOf, type BackupHome, dropStaged, stageRestore } from '../backup/home-backup.js';
 import { goBack, replaceStopped } from '../backup/restore-daemon.js';
+import { ownersInHome } from '../backup/table-owners.js';
 import type { TrialReport } from '../backup/trial.js';
 import { sectionsOf } from '../boot/start-rules.js';
 import { readRelease } from '../release.js';
@@ -70,7 +73,7 @@ export const restoreLocally = async (backup: LocalBackup): Promise<RestoredLocal
   const lock = await lockHome(place.home.home);
   const { manifest, staged, file } = await (async () => {
     try {
-      if (databaseUrlOf(await settingsOf(place.home, backup.env)) !== undefined) throw backupErrors.engine('A restore');
+      if (place.server) await assertServerTakes(place.server.url);
       const archive = await pathOf(place, backup.file);
       return { ...(await stageRestore(place, archive)), file: archive };
     } finally {
@@ -90,8 +93,11 @@ export const restoreLocally = async (backup: LocalBackup): Promise<RestoredLocal
 };
 
 const homeOf = async ({ env, releaseFile }: LocalBackup): Promise<BackupHome> => {
-  const release = await readRelease(releaseFile, {}); // no code is loaded
-  return { home: resolveHome(env), version: release.version, claims: () => sectionsOf(release.extensions), clock: systemClock(), ids: systemIds() };
+  const [home, release] = [resolveHome(env), await readRelease(releaseFile, api)];
+  const settings = await settingsOf(home, env, release);
+  const url = databaseUrlOf(settings);
+  const server = url === undefined ? undefined : { url, owners: (where: Home) => ownersInHome(where, release, settings) };
+  return { home, version: release.version, claims: () => sectionsOf(release.extensions), clock: systemClock(), ids: systemIds(), server };
 };
 
 const pathOf = async ({ home }: BackupHome, file: string): Promise<string> => (file.includes('/') ? resolve(file) : archiveOf(home, file));

@@ -4,20 +4,18 @@
  */
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import * as api from '@svc/api';
-import { declaredMigrations } from '@svc/isolation/broker/declared';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
 import { databaseFileOf, type Home, identityFileOf, resolveHome } from '@svc/platform/config/home';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
-import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { lockHome } from '@svc/platform/process/home-lock';
-import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
 import { identityProblemOf, noteIdentity, markOf, type MovedOwner, type MoveEnd, moveErrors, type MoveProgress, moveStorage, openEnd, previewMove } from '@svc/platform/storage/move';
 import { addressOf } from '@svc/platform/storage/postgres/postgres-url';
-import { type Release, readRelease } from '../release.js';
+import { ownersInHome } from '../backup/table-owners.js';
+import { readRelease } from '../release.js';
 import { storeFact } from './local-audit.js';
-import { type LocalInstall, openLocalInstaller } from './local-installer.js';
-import { type LocalSettings, settingsOf } from './local-storage.js';
+import type { LocalInstall } from './local-installer.js';
+import { settingsOf } from './local-storage.js';
 
 export interface LocalMove extends Pick<LocalInstall, 'env' | 'releaseFile'> {
   /** `postgres://…`, or `sqlite` for the file in the data folder. */
@@ -54,7 +52,7 @@ export async function moveLocally(move: LocalMove): Promise<MoveReport> {
     const source = await openEnd({ file, url: from, use: move.isDryRun ? 'read' : 'change' });
     try {
       await refuseSuspect(home, source);
-      const owners = await ownersOf(home, release, config);
+      const owners = await ownersInHome(home, release, config);
       if (move.isDryRun) return await preview(move, home, { source, url, owners });
       const report = await carryOut(move, home, { source, url, owners });
       // Of the new database, where a daemon enters it in the trail. The data has moved even if it cannot be stored.
@@ -149,20 +147,4 @@ const refuseSuspect = async (home: Home, source: MoveEnd): Promise<void> => {
   if ((await markOf(source))?.state === 'left') return;
   const problem = await identityProblemOf(identityFileOf(databaseFileOf(home.dataDir)), source.place, source.query);
   if (problem !== undefined) throw moveErrors.move_source_suspect(problem);
-};
-
-/** Everybody whose tables are known here: the kernel, what was shipped, and what was installed, switched on or off. */
-const ownersOf = async (home: Home, release: Release, config: LocalSettings): Promise<MovedOwner[]> => {
-  const { usable } = await openLocalInstaller(home, release, config);
-  const owners: MovedOwner[] = [
-    { ...kernelTables, migrations: kernelMigrations },
-    { ...journalOwner, migrations: journalMigrations },
-  ];
-  for (const one of release.extensions) {
-    const tables = one.manifest.tables ?? [];
-    if (tables.length > 0) owners.push({ id: one.id, tables, migrations: (await one.load()).migrations ?? [] });
-  }
-  for (const { contributions, manifest, record } of usable)
-    if (contributions.migrations.length > 0) owners.push({ id: record.id, tables: manifest.tables ?? [], isThirdParty: true, migrations: declaredMigrations(contributions) });
-  return owners;
 };

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { databaseFileOf, resolveHome } from '@svc/platform/config/home';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
 import { lockHome } from '@svc/platform/process/home-lock';
-import { FORGET_MARK, markOf, type MoveEnd, moveErrors, openEnd } from '@svc/platform/storage/move';
+import { FORGET_MARK, markOf, type MoveEnd, type MoveMark, moveErrors, openEnd } from '@svc/platform/storage/move';
 import type { LocalInstall } from './local-installer.js';
 import { settingsOf } from './local-storage.js';
 
@@ -16,8 +16,8 @@ export interface StorageReport {
   readonly tables: ReadonlyArray<{ readonly name: string; readonly rows: number }>;
   /** By extension, `kernel` and `journal` among them. */
   readonly schemas: ReadonlyArray<{ readonly owner: string; readonly migrations: number; readonly newest: string }>;
-  /** `left`: it was moved to `other` and opens no more. `arriving`: a move into it is not finished. */
-  readonly move: { readonly state: 'leaving' | 'left' | 'arriving' | 'arrived'; readonly other: string; readonly at: string } | null;
+  /** `left`: it was moved to `other` and opens no more. `arriving`: a move into it is not finished. `restoring`: a restore of the backup `other` is not confirmed. */
+  readonly move: { readonly state: Exclude<MoveMark['state'], 'restored'>; readonly other: string; readonly at: string } | null;
 }
 
 /** Undefined where there is no database yet. */
@@ -38,7 +38,7 @@ export async function lookAtStorage({ env }: Pick<LocalInstall, 'env'>): Promise
       schemas: [...(await end.applied())]
         .map(([book, done]) => ({ owner: ownerOf(book), migrations: done.size, newest: [...done.keys()].sort().at(-1) ?? '' }))
         .sort((a, b) => (a.owner < b.owner ? -1 : 1)),
-      move: mark ? { state: mark.state, other: mark.other, at: mark.at } : null,
+      move: mark && mark.state !== 'restored' ? { state: mark.state, other: mark.other, at: mark.at } : null,
     };
   } finally {
     await end.close();

@@ -6,12 +6,13 @@ import { authorErrors } from './errors.js';
 import { channelTemplate } from './templates/channel.js';
 import { commonFiles } from './templates/common-files.js';
 import { hookTemplate } from './templates/hook.js';
+import { panelTemplate } from './templates/panel.js';
 import { providerTemplate } from './templates/provider.js';
 import { routeTemplate } from './templates/route.js';
 import { namesFrom, type Template } from './templates/template.js';
 import { toolTemplate } from './templates/tool.js';
 
-const TEMPLATES: Readonly<Record<string, Template>> = { route: routeTemplate, tool: toolTemplate, hook: hookTemplate, provider: providerTemplate, channel: channelTemplate };
+const TEMPLATES: Readonly<Record<string, Template>> = { route: routeTemplate, tool: toolTemplate, panel: panelTemplate, hook: hookTemplate, provider: providerTemplate, channel: channelTemplate };
 
 export const TEMPLATE_NAMES: readonly string[] = Object.keys(TEMPLATES);
 
@@ -21,18 +22,27 @@ export interface Creation {
   readonly template: string;
   /** Of @svc/api, which the new extension is written for. */
   readonly apiVersion: string;
+  /** What npm installs by name, where it is not a version on a registry: `file:/opt/svc/…`. */
+  readonly packages?: Readonly<Record<string, string>>;
 }
 
-/** Resolves with the files it wrote. Rejects with `author_template`, `author_id` and `author_not_empty`, and writes nothing then. */
-export const createExtension = async ({ dir, id, template, apiVersion }: Creation): Promise<readonly string[]> => {
+/** Throws `author_template`, `author_id` and `author_not_empty`. */
+export const validateCreation = async ({ dir, id, template }: Pick<Creation, 'dir' | 'id' | 'template'>): Promise<Template> => {
   const make = Object.hasOwn(TEMPLATES, template) ? TEMPLATES[template] : undefined;
   if (make === undefined) throw authorErrors.template(template);
   if (!isThirdPartiesId(id)) throw authorErrors.id(id);
   const before = await readdir(dir).catch(() => []);
   if (before.length > 0) throw authorErrors.not_empty(dir);
+  return make;
+};
+
+/** Resolves with the files it wrote. Rejects with `author_template`, `author_id` and `author_not_empty`, and writes nothing then. */
+export const createExtension = async (creation: Creation): Promise<readonly string[]> => {
+  const { dir, id, apiVersion, packages = {} } = creation;
+  const make = await validateCreation(creation);
   const names = namesFrom(id);
   const parts = make(names);
-  const files = { ...commonFiles(names, parts, apiVersion), ...parts.files };
+  const files = { ...commonFiles(names, parts, apiVersion, packages), ...parts.files };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true });
     await writeFile(join(dir, path), text);

@@ -3,7 +3,7 @@ import { defineErrors } from '@svc/api';
 
 export const authorErrors = defineErrors('author', {
   not_empty: { status: 409, retry: false, message: (dir: string) => `${dir} exists and is not empty.`, hint: 'Choose a folder that does not exist yet.' },
-  template: { status: 400, retry: false, message: (name: string) => `There is no template "${name}".`, hint: 'Choose route, tool, hook, provider or channel.' },
+  template: { status: 400, retry: false, message: (name: string) => `There is no template "${name}".`, hint: 'Choose route, tool, panel, hook, provider or channel.' },
   id: {
     status: 400,
     retry: false,

@@ -14,7 +14,7 @@ export interface DeclaredCompletions {
 }
 
 /** Words of `svc completion` that mean something else. */
-const SHELLS: readonly string[] = ['bash', 'zsh', 'fish'];
+const SHELLS: readonly string[] = ['bash', 'zsh', 'fish', 'powershell'];
 const WORD = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && WORD.test(value);

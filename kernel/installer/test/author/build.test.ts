@@ -1,7 +1,7 @@
 /** Extensions as their authors make them: created, built, and refused with the place that is wrong. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { type Built, buildExtension, createExtension, TEMPLATE_NAMES } from '@svc/installer/author';
 import { readPackage } from '@svc/installer/package';
@@ -13,6 +13,7 @@ const ADDS: Readonly<Record<string, (built: Built) => unknown>> = {
   tool: ({ contributions }) => contributions.tools.map(({ name }) => name),
   hook: ({ contributions }) => contributions.taps.map(({ name }) => name),
   provider: ({ contributions }) => contributions.declares.map(({ declares, name }) => `${declares} ${name}`),
+  panel: ({ contributions, manifest }) => [contributions.routes.map(({ id }) => id).sort(), manifest.panels?.map(({ permission }) => permission)],
   channel: ({ contributions }) => contributions.routes.map(({ id }) => id),
 };
 const EXPECTED: Readonly<Record<string, unknown>> = {
@@ -20,8 +21,13 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   tool: ['acme_thing_roll'],
   hook: ['run.context'],
   provider: ['service model-driver:replicate'],
+  // The panel asks for what its routes ask for, hyphen included.
+  panel: [['createAcmeThingTask', 'deleteAcmeThingTask', 'getAcmeThingTask', 'listAcmeThingTasks', 'updateAcmeThingTask'], ['acme-thing.read']],
   channel: ['getAcmeThingAnswer', 'sendAcmeThingMessage'],
 };
+
+/** As `npm install` puts it beside the sources. */
+const CLIENT = resolve('node_modules/@svc/client');
 
 describe('an extension that is written', () => {
   let dir: string;
@@ -49,6 +55,8 @@ describe('an extension that is written', () => {
   for (const template of TEMPLATE_NAMES)
     it(`from the template ${template} is whole as soon as it is built: its package is one that can be installed`, async () => {
       await created(template);
+      await mkdir(join(dir, 'node_modules/@svc'), { recursive: true });
+      await symlink(CLIENT, join(dir, 'node_modules/@svc/client'));
       const result = await built();
       expect(ADDS[template]?.(result)).to.deep.equal(EXPECTED[template]);
       const { package: identity, manifest } = await readPackage(dir);

@@ -25,14 +25,21 @@ export interface CreateBackup {
   readonly now: string;
   /** Names the temporary files. */
   readonly id: string;
-  /** Writes a consistent copy of the database to a file that does not exist, and counts its rows. */
-  saveDatabase(file: string): Promise<Readonly<Record<string, number>>>;
+  readonly database: BackedDatabase;
   /** config.toml without its secrets, and what was left out; undefined where there is none. Without a text, the file stays out. */
   configText(): Promise<{ readonly text: string | undefined; readonly leftOut: readonly string[] } | undefined>;
   /** Beside a daemon that works: lets it work. */
-  readonly pause?: Pause;
+  readonly pause?: Pause | undefined;
   readonly onStep?: (step: BackupStep) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface BackedDatabase {
+  readonly engine: BackupManifest['engine'];
+  /** About what a copy takes. */
+  bytes(): Promise<number>;
+  /** Writes a consistent copy to a SQLite file that does not exist, and counts its rows. */
+  save(file: string): Promise<{ readonly tables: Readonly<Record<string, number>>; readonly leftOut: readonly string[] }>;
 }
 
 export type BackupStep = 'database' | 'files' | 'writing';
@@ -63,14 +70,13 @@ export const createBackup = async (options: CreateBackup): Promise<CreatedBackup
 
 const make = async (options: CreateBackup, folder: string, partial: string): Promise<CreatedBackup> => {
   const { home, now, onStep, signal } = options;
-  const sizeOf = async (path: string): Promise<number> => (await stat(join(home, path)).catch(() => undefined))?.size ?? 0;
-  const databaseBytes = (await sizeOf(DATABASE_PATH)) + (await sizeOf(`${DATABASE_PATH}-wal`));
+  const databaseBytes = await options.database.bytes();
   const found = await findHomeFiles(home);
   // The copy of the database, and an archive that compresses nothing.
   await assertRoom(folder, databaseBytes * 2 + found.files.reduce((sum, { size }) => sum + size, 0));
   onStep?.('database');
   const database = join(partial, 'svc.db');
-  const tables = await options.saveDatabase(database);
+  const { leftOut, tables } = await options.database.save(database);
   signal?.throwIfAborted();
   onStep?.('files');
   const config = await options.configText();
@@ -88,17 +94,27 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
     created_at: now,
     hostname: hostname(),
     svc_version: options.version,
-    engine: 'sqlite',
+    engine: options.database.engine,
     components: ['database', ...(config?.text === undefined ? [] : ['config']), ...found.components],
     tables,
     files,
-    left_out: [...(config?.leftOut ?? []), ...found.leftOut],
+    left_out: [...(config?.leftOut ?? []), ...leftOut, ...found.leftOut],
   };
   const archive = join(partial, 'archive');
-  await joinArchive(archive, manifest, body, signal);
+  await joinArchive(archive, manifest, body, { pause: options.pause, signal });
   const filename = await publish(options, archive, folder);
   const path = join(folder, filename);
   return { filename, path, sizeBytes: (await stat(path)).size, manifest };
+};
+
+/** A file of SQLite. `save` gives the rows by table. */
+export const fileDatabase = (file: string, save: (copy: string) => Promise<Readonly<Record<string, number>>>): BackedDatabase => {
+  const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
+  return {
+    engine: 'sqlite',
+    bytes: async () => (await sizeOf(file)) + (await sizeOf(`${file}-wal`)),
+    save: async (copy) => ({ tables: await save(copy), leftOut: [] }),
+  };
 };
 
 /** Under the first name that is free; never over a file that exists. */

@@ -35,11 +35,35 @@ export const backupErrors = defineErrors('backup', {
     message: (file: string, made: string, mine: string) => `${file} was made by svc ${made}, and this is svc ${mine}.`,
     hint: 'Update svc, then restore again.',
   },
-  engine: {
+  upgrade_open: {
+    status: 409,
+    retry: true,
+    message: (owners: string) => `An upgrade of ${owners} has not finished, so the database was not copied.`,
+    hint: 'Try again in a minute. If the daemon stopped during the upgrade, start it once: it finishes or undoes it.',
+  },
+  other_daemons: {
     status: 409,
     retry: false,
-    message: (what: string) => `${what} works with SQLite only, and this daemon uses PostgreSQL.`,
-    hint: 'Back up the database with pg_dump, and copy the home folder (kernel/cli/reference/deployment.md).',
+    message: (who: string) => `Other daemons use this database: ${who}. A restore would replace their data while they work.`,
+    hint: 'Stop them, then restore again. A daemon that was killed counts for 30 s. `svc cluster list` shows them.',
+  },
+  no_schema: {
+    status: 409,
+    retry: false,
+    message: (place: string) => `The user of the database ${place} may not create a schema, which a restore needs.`,
+    hint: 'Run this on the server as its administrator: GRANT CREATE ON DATABASE name TO user.',
+  },
+  server_unknown: {
+    status: 409,
+    retry: false,
+    message: (backup: string) => `The restore of ${backup} into a PostgreSQL database has not finished, and the settings name no database.`,
+    hint: 'Set [storage] url to the database that was restored, then start again: svc finishes the restore or undoes it.',
+  },
+  unknown_tables: {
+    status: 400,
+    retry: false,
+    message: (what: string) => `The backup has tables of extensions that it does not contain: ${what}.`,
+    hint: 'Restore it into a home without [storage] url, which uses SQLite. From there, svc storage migrate can leave these tables behind.',
   },
   restoring: { status: 503, retry: true, message: () => 'A backup is being restored.', hint: 'Try again in a moment.' },
   cannot_restart: { status: 409, retry: false, message: () => 'This process cannot restart its daemon.', hint: 'Stop it, then run `svc backup restore FILE`.' },

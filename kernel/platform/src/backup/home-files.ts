@@ -21,15 +21,11 @@ export const HOME_PARTS: Readonly<Record<string, string>> = {
   extensions: 'data/extensions',
 };
 
+/** What a restore replaces of a home whose database is a server's. */
+export const REPLACED_FILES: readonly string[] = [CONFIG_PATH, ...Object.values(HOME_PARTS), `${DATABASE_PATH}-identity.json`, 'data/config-last-good.json', 'data/switched-off'];
+
 /** What a restore replaces: the parts of a backup, and what belongs to the database that goes. */
-export const REPLACED_PATHS: readonly string[] = [
-  CONFIG_PATH,
-  ...Object.values(HOME_PARTS),
-  DATABASE_PATH,
-  ...['-wal', '-shm', '-journal', '-identity.json'].map((end) => `${DATABASE_PATH}${end}`),
-  'data/config-last-good.json',
-  'data/switched-off',
-];
+export const REPLACED_PATHS: readonly string[] = [...REPLACED_FILES, ...['', '-wal', '-shm', '-journal'].map((end) => `${DATABASE_PATH}${end}`)];
 
 export const isKeyFile = (name: string): boolean => name.endsWith('.key');
 

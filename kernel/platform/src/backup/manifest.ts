@@ -22,7 +22,8 @@ export interface BackupManifest {
   readonly created_at: string;
   readonly hostname: string;
   readonly svc_version: string;
-  readonly engine: 'sqlite';
+  /** Of the daemon that made it; the database in it is a SQLite file in either case. */
+  readonly engine: 'sqlite' | 'postgres';
   readonly components: readonly string[];
   /** Rows of each table in the snapshot. */
   readonly tables: Readonly<Record<string, number>>;
@@ -48,7 +49,7 @@ export const parseManifest = (file: string, text: string, mine: string): BackupM
 
 const isManifest = (found: Record<string, unknown>): found is Record<string, unknown> & BackupManifest =>
   ['created_at', 'hostname', 'svc_version'].every((name) => typeof found[name] === 'string') &&
-  found.engine === 'sqlite' &&
+  (found.engine === 'sqlite' || found.engine === 'postgres') &&
   areTexts(found.components) &&
   areTexts(found.left_out) &&
   isTable(found.tables) &&

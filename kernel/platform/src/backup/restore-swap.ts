@@ -12,7 +12,7 @@ import { atomicWrite } from '../adapters/files/atomic-write.js';
 import { errnoOf } from '../config/errno.js';
 import { backupsFolder } from './backups-folder.js';
 import { syncFolder } from './create-backup.js';
-import { REPLACED_PATHS } from './home-files.js';
+import { REPLACED_FILES, REPLACED_PATHS } from './home-files.js';
 
 export interface RestoreReport {
   readonly filename: string;
@@ -34,6 +34,8 @@ export interface RestorePlan {
   readonly staged: string;
   readonly safety: string | null;
   readonly actor: string | null;
+  /** Names this restore on the server whose database the home uses; undefined for the file in the data folder. */
+  readonly serverToken?: string | undefined;
 }
 
 interface Marker extends RestorePlan {
@@ -45,15 +47,17 @@ const markerFile = (home: string): string => join(home, 'restore.json');
 const reportFile = (home: string): string => join(backupsFolder(home), 'last-restore.json');
 const replacedFolder = (home: string): string => join(backupsFolder(home), '.replaced');
 
+const pathsOf = ({ serverToken }: RestorePlan): readonly string[] => (serverToken === undefined ? REPLACED_PATHS : REPLACED_FILES);
+
 /** The home must be locked, and no daemon may use it. */
 export const swapIn = async (home: string, plan: RestorePlan): Promise<void> => {
   await rm(replacedFolder(home), { recursive: true, force: true });
   await mkdir(replacedFolder(home), { recursive: true, mode: 0o700 });
   const replaced: string[] = [];
-  for (const path of REPLACED_PATHS) if (await exists(join(home, path))) replaced.push(path);
+  for (const path of pathsOf(plan)) if (await exists(join(home, path))) replaced.push(path);
   const marker: Marker = { ...plan, replaced };
   await atomicWrite(markerFile(home), JSON.stringify(marker), { modeWhenNew: 0o600 });
-  for (const path of REPLACED_PATHS) {
+  for (const path of pathsOf(plan)) {
     await move(join(home, path), join(replacedFolder(home), path));
     await move(join(plan.staged, path), join(home, path));
   }
@@ -73,12 +77,12 @@ export const confirmSwap = async (home: string, at: string): Promise<void> => {
   if (marker) await rm(marker.staged, { recursive: true, force: true });
 };
 
-/** Goes back to the data of before, where a restore did not come to its end. False where none is open. */
+/** Goes back to the files of before, where a restore did not come to its end. False where none is open. A server has gone back before. */
 export const revertOpenSwap = async (home: string, at: string, reason: string): Promise<boolean> => {
   const marker = await readMarker(home);
   if (!marker) return false;
   const old = replacedFolder(home);
-  for (const path of REPLACED_PATHS) {
+  for (const path of pathsOf(marker)) {
     const wasThere = marker.replaced.includes(path);
     // Not moved yet, or moved back already.
     if (wasThere && !(await exists(join(old, path)))) continue;

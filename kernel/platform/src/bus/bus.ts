@@ -27,12 +27,14 @@ export interface BusMessages {
 
 export interface BusState {
   /** `none`: whatever carries it could not be loaded yet. */
-  readonly carrier: 'process' | 'postgres' | 'none';
+  readonly carrier: 'process' | 'postgres' | 'nats' | 'none';
   readonly isConnected: boolean;
   /** Names of the other members that were heard of in the last seconds. */
   readonly peers: readonly string[];
   /** Why it is not connected, for people. */
   readonly problem?: string;
+  /** How long it has not been connected. */
+  readonly lostMs?: number;
 }
 
 export interface Bus {

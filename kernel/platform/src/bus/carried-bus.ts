@@ -1,7 +1,9 @@
 /**
- * A bus over a carrier between processes, such as PostgreSQL's LISTEN and NOTIFY.
+ * A bus over a carrier between processes: PostgreSQL's LISTEN and NOTIFY, or NATS.
  *
- * C1  What is published within ten milliseconds travels together, and never inside anybody's commit.
+ * C1  What is published within ten milliseconds travels together, and never inside anybody's commit. What each message of
+ *     a conversation says (live events, a lane that is free) waits for more: the first after a pause goes at once, then at
+ *     most twenty packets a second go for its sake.
  * C2  Each member says hello when it connects and every few seconds. While none has been heard of, nothing is sent.
  * C3  A lost connection is opened again, for as long as it takes. Meanwhile nothing is delivered, and nobody waits.
  * C4  Whoever was cut off, and whoever sees that a message is missing, tells its users to look at the rows (`onGap`).
@@ -24,6 +26,7 @@ export interface CarriedBusOptions {
 }
 
 const GATHER_MS = 10;
+const PATIENT_GATHER_MS = 50;
 const HELLO_MS = 5_000;
 /** A member that missed so many is gone. */
 const MISSED_HELLOS = 3;
@@ -47,17 +50,21 @@ interface State {
   readonly peers: Map<string, number>;
   readonly unpacker: Unpacker;
   readonly closing: AbortController;
-  packer: Packer | undefined;
+  readonly packer: Packer;
   carrier: Carrier | undefined;
   connection: CarrierConnection | undefined;
   /** Ends that connection. */
   end: () => void;
   connectedAt: number;
+  /** When there was none for the first time since there was one. */
+  lostAt: number;
   problem: string | undefined;
   /** Whether the last hello came back. */
   isEchoed: boolean;
   waiting: Said[];
   waitingBytes: number;
+  /** How long after the last packet the least patient of what waits may go. */
+  gatherMs: number;
   sending: Promise<void> | undefined;
   sentAt: number;
   timer: NodeJS.Timeout | undefined;
@@ -72,15 +79,17 @@ export const createCarriedBus = (options: CarriedBusOptions): Bus => {
     peers: new Map(),
     unpacker: createUnpacker(),
     closing: new AbortController(),
-    packer: undefined,
+    packer: createPacker(options.name),
     carrier: undefined,
     connection: undefined,
     end: () => undefined,
     connectedAt: Number.NEGATIVE_INFINITY,
+    lostAt: performance.now(),
     problem: undefined,
     isEchoed: true,
     waiting: [],
     waitingBytes: 0,
+    gatherMs: Number.POSITIVE_INFINITY,
     sending: undefined,
     sentAt: Number.NEGATIVE_INFINITY,
     timer: undefined,
@@ -110,10 +119,11 @@ const added = <T>(to: Set<T>, one: T): Disposable => {
   return { dispose: () => void to.delete(one) };
 };
 
-const stateOf = ({ carrier, connection, peers, problem }: State): BusState => ({
+const stateOf = ({ carrier, connection, lostAt, peers, problem }: State): BusState => ({
   carrier: carrier?.kind ?? 'none',
   isConnected: connection !== undefined,
   peers: [...peers.keys()],
+  ...(connection === undefined ? { lostMs: performance.now() - lostAt } : {}),
   ...(problem === undefined ? {} : { problem }),
 });
 
@@ -128,23 +138,31 @@ function publish(state: State, channel: string, message: unknown): void {
   if (state.closing.signal.aborted) return;
   const hasReader = state.connection !== undefined && (state.peers.size > 0 || performance.now() - state.connectedAt < state.helloMs);
   if (!hasReader) {
-    state.packer?.skip();
+    state.packer.skip();
     return;
   }
-  send(state, [channel, JSON.stringify(message)]);
+  send(state, [channel, JSON.stringify(message)], isPatient(channel, message) ? PATIENT_GATHER_MS : GATHER_MS);
 }
 
-function send(state: State, said: Said): void {
+const isPatient = (channel: string, message: unknown): boolean =>
+  channel === 'events' || (channel === 'journal' && typeof message === 'object' && message !== null && 'is' in message && message.is === 'left');
+
+function send(state: State, said: Said, gatherMs = GATHER_MS): void {
   const bytes = said[1].length;
   if (bytes > MAX_MESSAGE_BYTES || state.waitingBytes + bytes > MAX_WAITING_BYTES) {
-    state.packer?.skip();
+    state.packer.skip();
     return;
   }
   state.waiting.push(said);
   state.waitingBytes += bytes;
-  if (state.timer || state.sending) return;
-  const waitMs = Math.max(0, state.sentAt + GATHER_MS - performance.now());
-  state.timer = setTimeout(() => void flush(state), waitMs);
+  const isSooner = gatherMs < state.gatherMs;
+  state.gatherMs = Math.min(gatherMs, state.gatherMs);
+  if (!state.sending && (isSooner || !state.timer)) arm(state);
+}
+
+function arm(state: State): void {
+  clearTimeout(state.timer);
+  state.timer = setTimeout(() => void flush(state), Math.max(0, state.sentAt + state.gatherMs - performance.now()));
 }
 
 const say = (state: State, message: MemberSays): void => send(state, [MEMBERS, JSON.stringify(message)]);
@@ -157,9 +175,10 @@ async function flush(state: State): Promise<void> {
   const { connection, packer, waiting } = state;
   state.waiting = [];
   state.waitingBytes = 0;
-  if (waiting.length === 0 || !packer) return;
-  const packets = packer.pack(waiting);
-  if (!connection) return;
+  state.gatherMs = Number.POSITIVE_INFINITY;
+  if (waiting.length === 0) return;
+  if (!connection) return packer.skip();
+  const packets = packer.pack(waiting, connection.maxBytes);
   state.sentAt = performance.now();
   state.sending = connection.send(packets).catch((cause: unknown) => {
     state.problem = state.carrier?.reasonOf(cause);
@@ -167,7 +186,7 @@ async function flush(state: State): Promise<void> {
   });
   await state.sending;
   state.sending = undefined;
-  if (state.waiting.length > 0) state.timer ??= setTimeout(() => void flush(state), GATHER_MS);
+  if (state.waiting.length > 0) arm(state);
 }
 
 async function stayConnected(state: State): Promise<void> {
@@ -177,7 +196,6 @@ async function stayConnected(state: State): Promise<void> {
   while (!closing.signal.aborted) {
     try {
       state.carrier ??= await options.carrier();
-      state.packer ??= createPacker(options.name, state.carrier.maxBytes);
       await stay(state, state.carrier, () => {
         if (isReported) options.log.info('The connection to the other daemons is back.', { carrier: state.carrier?.kind });
         isReported = false;
@@ -220,6 +238,7 @@ async function stay(state: State, carrier: Carrier, connected: () => void): Prom
   clearInterval(timer);
   state.closing.signal.removeEventListener('abort', end);
   state.connection = undefined;
+  state.lostAt = performance.now();
   await connection.close();
 }
 
@@ -227,7 +246,7 @@ function tick(state: State): void {
   const before = performance.now() - MISSED_HELLOS * state.helloMs;
   for (const [peer, at] of state.peers) if (at < before) state.peers.delete(peer);
   if (!state.isEchoed) {
-    state.problem = 'messages do not come back; a connection pooler in transaction mode does not carry LISTEN';
+    state.problem = state.carrier?.deafness;
     state.end();
     return;
   }

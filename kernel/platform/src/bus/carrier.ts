@@ -7,15 +7,17 @@ export interface CarrierEvents {
 }
 
 export interface CarrierConnection {
+  /** Of one packet. */
+  readonly maxBytes: number;
   /** In order. Rejects when it is not known whether they went out. */
   send(packets: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Carrier {
-  readonly kind: 'postgres';
-  /** Of one packet. */
-  readonly maxBytes: number;
+  readonly kind: 'postgres' | 'nats';
+  /** What it means when a member does not hear itself, for people. */
+  readonly deafness: string;
   /** Rejects with the driver's error. */
   connect(events: CarrierEvents): Promise<CarrierConnection>;
   /** Why there is no connection, in words that name no user and no password. */

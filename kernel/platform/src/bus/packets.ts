@@ -23,18 +23,19 @@ const ENVELOPE_BYTES = 300;
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 export interface Packer {
-  pack(messages: readonly Said[]): string[];
+  /** `maxBytes` is that of one packet. */
+  pack(messages: readonly Said[], maxBytes: number): string[];
   /** Something was not sent: receivers see it at the next packet. */
   skip(): void;
 }
 
-export const createPacker = (by: string, maxBytes: number): Packer => {
-  const room = maxBytes - ENVELOPE_BYTES;
+export const createPacker = (by: string): Packer => {
   let n = 0;
   const seal = (rest: Pick<Packet, 'say' | 'part'>): string => JSON.stringify({ by, n: ++n, ...rest } satisfies Packet);
   return {
     skip: () => void n++,
-    pack: (messages) => {
+    pack: (messages, maxBytes) => {
+      const room = maxBytes - ENVELOPE_BYTES;
       const packets: string[] = [];
       let together: Said[] = [];
       let bytes = 0;

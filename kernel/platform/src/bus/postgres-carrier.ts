@@ -20,8 +20,8 @@ const SESSION = `SET client_min_messages = error; SET synchronous_commit = off; 
 
 export const postgresCarrier = (url: string): Carrier => ({
   kind: 'postgres',
-  maxBytes: MAX_BYTES,
   reasonOf,
+  deafness: 'messages do not come back; a connection pooler in transaction mode does not carry LISTEN',
   connect: async ({ lost, received }) => {
     const client = new pg.Client({ ...clientConfig(url), application_name: 'svc bus', query_timeout: ANSWER_MS });
     let isOver = false;
@@ -44,6 +44,7 @@ export const postgresCarrier = (url: string): Carrier => ({
       throw error;
     }
     return {
+      maxBytes: MAX_BYTES,
       send: async (packets) => void (await client.query(`SELECT pg_notify('${CHANNEL}', packet) FROM unnest($1::text[]) AS packet`, [packets])),
       close: async () => {
         isOver = true;

@@ -131,6 +131,13 @@ const Journal = Type.Object(
       maximum: 3_650,
       description: 'Records of ended runs are deleted after this many days; messages stay in the sessions. Runs of a deleted conversation, agent or person are deleted with it',
     }),
+    save_patience_secs: Type.Integer({
+      default: 60,
+      minimum: 1,
+      maximum: 3_600,
+      description:
+        'How long a run tries to save a step while the database cannot be written (full disk, locked file, server away); after that its client gets an error, and the run continues when the database is back',
+    }),
   },
   closed,
 );
@@ -160,6 +167,21 @@ const Cluster = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'What this daemon is called in the list of replicas; by default, the name of its host' })),
     address: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Where this daemon is reached, for the list of replicas; by default, the address it listens on' })),
+    bus: Type.Optional(
+      Type.String({
+        pattern: '^(nats|tls)://[^@\\s]+$',
+        maxLength: 2_000,
+        'x-restart': true,
+        description:
+          'A NATS server over which the daemons on one PostgreSQL hear each other, as nats://host:4222 or tls://host:4222?sslrootcert=/etc/ca.pem, several separated by commas; by default, they use LISTEN and NOTIFY of the database',
+      }),
+    ),
+    bus_credentials_env: Type.String({
+      default: 'SVC_NATS_CREDENTIALS',
+      pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+      'x-restart': true,
+      description: 'The environment variable with the credentials for NATS: user:password, a token, the seed of an NKey, or the text of a .creds file',
+    }),
   },
   { ...closed, 'x-by-hand': 'it names one daemon, and settings changed over the API hold at all' },
 );

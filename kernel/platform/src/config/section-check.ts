@@ -2,6 +2,7 @@
 import { didYouMean, type Finding, isSvcError, type JsonSchema, violations, splitUnknown } from '@svc/api';
 import { labelOf, withDefaults } from '@svc/api/internal';
 import { loadAjv } from '../schema/ajv.js';
+import { compiledOnce } from '../schema/compiled-once.js';
 import { loadForeignCompile } from '../schema/foreign-check.js';
 import { placeOf } from '../schema/fault.js';
 import { boundIntegers, copySchema } from '../schema/schema-copy.js';
@@ -22,20 +23,26 @@ export interface Checker {
   check(name: string, claim: Pick<SectionClaim, 'schema' | 'isForeign'> | undefined, raw: unknown): Promise<Checked>;
 }
 
-/** One per load, so that compiled schemas of extensions that were removed do not stay. */
+/** Sections of what is shipped: each load validates the same ones. All errors: the text is the operator's own, and one pass should name everything. */
+const loadOwn = async (): Promise<Compile> => {
+  const make = await loadAjv();
+  return compiledOnce(
+    () => make({ allErrors: true }),
+    (schema) => copySchema(schema, boundIntegers),
+  );
+};
+
+let own: Promise<Compile> | undefined;
+
+/** One per load, so that compiled schemas of third parties do not stay when these were removed. */
 export const createChecker = (): Checker => {
-  let own: Promise<Compile> | undefined;
   let foreign: Promise<Compile> | undefined;
-  // All errors: the text is the operator's own, and one pass should name everything.
   const compileFor = (isForeign: boolean): Promise<Compile> => {
     if (isForeign) {
       foreign ??= loadForeignCompile().then((compile) => (schema) => compile(schema, { allErrors: true }));
       return foreign;
     }
-    own ??= loadAjv().then((make) => {
-      const ajv = make({ allErrors: true });
-      return (schema) => ajv.compile(copySchema(schema, boundIntegers));
-    });
+    own ??= loadOwn();
     return own;
   };
   return { check: async (name, claim, raw) => check(await compileFor(claim?.isForeign === true), name, claim?.schema ?? {}, raw) };

@@ -1,6 +1,9 @@
 /** What the pipeline itself answers; areas have their own tables. The codes have no prefix: they stand in the interface. */
 import { defineErrors } from '@svc/api';
 
+/** Of the API, as an Accept header names them. */
+export const VERSIONS: readonly string[] = ['v1'];
+
 export const httpErrors = defineErrors('', {
   bad_idempotency_key: { status: 400, retry: false, message: () => 'The Idempotency-Key must have 1 to 255 printable ASCII characters.', hint: 'For example, use a UUID.' },
   starting: { status: 503, retry: true, message: () => 'The service is starting.', hint: 'Try again in a second.' },

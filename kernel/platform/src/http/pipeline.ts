@@ -15,7 +15,7 @@ import { type Call, callOf } from './call.js';
 import { type CallerHooks, charge, chargedRefusal, identify } from './callers/caller.js';
 import { answerStarting } from './connections/early-listener.js';
 import { shaped, shapeUnder } from './error-shape.js';
-import { httpErrors } from './errors.js';
+import { httpErrors, VERSIONS } from './errors.js';
 import { assertMayPass, assertOpen, type Admission, type WrongKeys } from './callers/admission.js';
 import { type Once, answerOnce } from './idempotency.js';
 import { createJsonMeasure } from './bodies/json-measure.js';
@@ -242,7 +242,7 @@ async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessag
 
 function assertVersion(req: IncomingMessage): void {
   const asked = req.headers.accept?.includes('application/vnd.svc.') ? /application\/vnd\.svc\.(v\d+)/.exec(req.headers.accept)?.[1] : undefined;
-  if (asked !== undefined && asked !== 'v1') throw httpErrors.unknown_version(asked).with({ details: { available: ['v1'] } });
+  if (asked !== undefined && asked !== 'v1') throw httpErrors.unknown_version(asked).with({ details: { available: VERSIONS } });
 }
 
 function report(log: Logger, { method, path }: Context, request: string, error: unknown, isExpected: boolean): void {

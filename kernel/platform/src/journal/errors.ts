@@ -7,6 +7,12 @@ export const journalErrors = defineErrors('journal', {
     message: (runId: string) => `Run ${runId} is no longer leased by this process; nothing was written.`,
     hint: 'Stop working on it. The new holder continues from its last step.',
   },
+  not_written: {
+    status: 503,
+    retry: true,
+    message: (why: string) => `The run cannot be saved at the moment: ${why}`,
+    hint: 'Nothing is lost: the run continues when the database can be written again. Check the disk and the database; "svc doctor" and the log say why.',
+  },
   key_conflict: {
     status: 409,
     retry: false,

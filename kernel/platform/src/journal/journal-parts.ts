@@ -1,4 +1,5 @@
 /** What the parts of the journal share: the tables, this process's leases, and what it knows of lanes. */
+import { setMaxListeners } from 'node:events';
 import type { Db, Ids, LeasedRun, Logger } from '@svc/api';
 import type { Bus } from '../bus/bus.js';
 import { busOfOne } from '../bus/local-bus.js';
@@ -12,6 +13,7 @@ import { createRunWrites, type RunWrites, type Tables } from './rows/run-writes.
 import { createWakeTimer, type WakeTimer } from './wake-timer.js';
 
 const DEFAULT_LEASE_MS = 30_000;
+const DEFAULT_PATIENCE_MS = 60_000;
 const POSITIONS_PER_MS = 1_000;
 
 /** The first position that a run can have that arrives at this time. */
@@ -33,6 +35,8 @@ export interface JournalOptions {
   predecessor?: string | undefined;
   /** How long a process may be silent before others take its runs. */
   leaseMs?: number;
+  /** How long commits of held runs are tried again through a database that cannot be written; asked for each time, 60 s when left out. */
+  patienceMs?: (() => number) | undefined;
   /** True when nobody else can be alive on this database: leases of other instances are then over at once. */
   soleWriter: boolean;
 }
@@ -58,6 +62,10 @@ export interface JournalParts {
   readonly owed: Map<string, LeasedRun>;
   readonly leaseMs: number;
   readonly nowSql: () => string;
+  readonly patienceMs: () => number;
+  /** Aborted when this journal ends. */
+  readonly closing: AbortSignal;
+  close(): void;
   newLease(): Lease;
   /** Order of arrival; grows with every call. */
   nextPosition(): number;
@@ -75,6 +83,9 @@ export const createParts = (options: JournalOptions): JournalParts => {
   const signals = createReadySignals(log);
   const lanes = createLaneRegistry(signals.fire);
   const leaseMs = options.leaseMs ?? DEFAULT_LEASE_MS;
+  const closing = new AbortController();
+  // Each run that waits for the database listens.
+  setMaxListeners(0, closing.signal);
   let loaded: Promise<void> | undefined;
   let lastPosition = 0;
   return {
@@ -89,6 +100,9 @@ export const createParts = (options: JournalOptions): JournalParts => {
     predecessor: options.predecessor ?? '',
     leaseMs,
     nowSql: options.nowSql,
+    patienceMs: options.patienceMs ?? (() => DEFAULT_PATIENCE_MS),
+    closing: closing.signal,
+    close: () => closing.abort(),
     lanes,
     signals,
     timer: createWakeTimer({ db, runs: tables.runs, clock, log, signals }),

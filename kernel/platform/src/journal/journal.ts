@@ -10,6 +10,7 @@ import { eraseRuns } from './erasing.js';
 import { journalErrors } from './errors.js';
 import { BY_INDEX, createParts, type JournalOptions, type JournalParts, positionAt } from './journal-parts.js';
 import { listenForSignals, interrupt } from './interrupts.js';
+import { commitAgain, type HeldCommit, stampFor } from './leases/patient-commits.js';
 import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
@@ -18,7 +19,13 @@ import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
 
-export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf'> {
+/** Of a generation: what cannot be saved now is left to the next one. */
+type IsLeaving = () => boolean;
+
+export interface PlatformJournal extends Omit<Journal, 'worker' | 'stepsOf' | 'advance' | 'step' | 'wait'> {
+  advance(run: LeasedRun, progress: Advance, isLeaving?: IsLeaving): Promise<void>;
+  step<T>(run: LeasedRun, spec: StepSpec, effect: Effect<T>, isLeaving?: IsLeaving): Promise<T>;
+  wait(run: LeasedRun, wait: Parameters<Journal['wait']>[1], progress?: Advance, isLeaving?: IsLeaving): Promise<void>;
   /** With `kinds`, of runs of these kinds only. */
   stepsOf(actor: Actor, runIds: readonly string[], kinds?: readonly string[]): ReturnType<Journal['stepsOf']>;
   /** Removes up to `limit` (500 at most) runs that ended before the ISO time. Resolves with how many. */
@@ -40,9 +47,9 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
   return {
     once: (request, effect) => once(parts, request, effect),
     open: (request, also = [], first = undefined) => openRun(parts, request, also, first),
-    advance: (run, progress) => advance(parts, run, progress),
-    step: (run, spec, effect) => step(parts, run, spec, effect),
-    wait: (run, wait, progress = {}) => sleep(parts, run, wait, progress),
+    advance: (run, progress, isLeaving) => advance(parts, run, progress, isLeaving),
+    step: (run, spec, effect, isLeaving) => step(parts, run, spec, effect, isLeaving),
+    wait: (run, wait, progress = {}, isLeaving = undefined) => sleep(parts, { run, isLeaving }, wait, progress),
     wake: (actor, wakeKey, data, also = []) => wake(parts, actor, wakeKey, data, also),
     claim: (kind, limit) => claimRuns(parts, kind, limit),
     release: (run) => releaseLease(parts, run),
@@ -61,33 +68,46 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     async close() {
       stopHeartbeat();
       for (const one of listening) one.dispose();
+      parts.close();
       parts.timer.close();
       parts.signals.close();
     },
   };
 };
 
-const advance = async (parts: JournalParts, run: LeasedRun, progress: Advance): Promise<void> => {
+const advance = async (parts: JournalParts, run: LeasedRun, progress: Advance, isLeaving?: IsLeaving): Promise<void> => {
+  const holder = { run, isLeaving };
   const at = parts.clock.iso();
-  if (progress.finish) await commitHeld(parts, run, parts.writes.finish(run, progress.finish, at), progress, at);
-  else await commitTouched(parts, run, progress, at);
+  if (progress.finish) await commitHeld(parts, holder, parts.writes.finish(run, progress.finish, at), progress, at);
+  else await commitTouched(parts, holder, progress, at);
   if (!progress.finish) return;
   parts.held.drop(run);
   parts.leaveLane(run.lane, run.id);
 };
 
+type Holder = Pick<HeldCommit, 'run' | 'isLeaving'> & Partial<Pick<HeldCommit, 'stamp'>>;
+
 /** Progress in the middle of a run: a new input travels in the guard's own statement. */
-const commitTouched = (parts: JournalParts, run: LeasedRun, progress: Advance, at: string): Promise<void> => {
-  if (!('input' in progress)) return commitHeld(parts, run, parts.writes.touch(run, at), progress, at);
+const commitTouched = (parts: JournalParts, holder: Holder, progress: Advance, at: string): Promise<void> => {
+  const { run } = holder;
+  const stamp = stampFor(parts, run, at);
+  if (!('input' in progress)) return commitHeld(parts, { ...holder, stamp }, parts.writes.touch(run, stamp), progress, at);
   const { input, ...rest } = progress;
-  return commitHeld(parts, run, parts.writes.touchInput(run, input, at), rest, at);
+  return commitHeld(parts, { ...holder, stamp }, parts.writes.touchInput(run, input, stamp), rest, at);
 };
 
 /** The guard stands first, so its failure is told apart from that of what follows. */
-const commitHeld = async (parts: JournalParts, run: LeasedRun, guard: Write, progress: Advance, at: string): Promise<void> => {
+const commitHeld = async (parts: JournalParts, { run, isLeaving, stamp }: Holder, guard: Write, progress: Advance, at: string): Promise<void> => {
   const own = [guard, ...parts.writes.progress(run, progress, at)];
+  const writes = [...own, ...(progress.also ?? [])];
   try {
-    await parts.db.commit([...own, ...(progress.also ?? [])]);
+    // On the way of every message: no promise more than the commit's own.
+    try {
+      await parts.db.commit(writes);
+    } catch (first) {
+      await commitAgain(parts, { run, stamp, writes, isLeaving }, first);
+    }
+    if (stamp !== undefined) parts.held.stamp(run, stamp);
   } catch (error) {
     const conflict = conflictOf(error);
     if (conflict?.reason !== 'expect' || conflict.write === undefined || conflict.write >= own.length) throw error;
@@ -99,32 +119,33 @@ const commitHeld = async (parts: JournalParts, run: LeasedRun, guard: Write, pro
 
 type Effect<T> = () => Promise<{ value: T; outcome?: unknown; also?: readonly Write[] }>;
 
-const step = async <T>(parts: JournalParts, run: LeasedRun, spec: StepSpec, effect: Effect<T>): Promise<T> => {
+const step = async <T>(parts: JournalParts, run: LeasedRun, spec: StepSpec, effect: Effect<T>, isLeaving?: IsLeaving): Promise<T> => {
   const before = run.steps.find(({ seq }) => seq === spec.seq);
   // The outcome of an earlier life stands for the value: callers keep in `outcome` what they need again.
   if (before?.status === 'done') return before.outcome as T;
   if (before?.status === 'intent' && before.replay === 'never') throw journalErrors.outcome_unknown(spec.kind);
-  await advance(parts, run, { intents: [spec] });
+  await advance(parts, run, { intents: [spec] }, isLeaving);
   let done: Awaited<ReturnType<Effect<T>>>;
   try {
     done = await effect();
   } catch (error) {
-    await advance(parts, run, { outcomes: [{ seq: spec.seq, status: 'failed', outcome: failureOf(error) }] });
+    await advance(parts, run, { outcomes: [{ seq: spec.seq, status: 'failed', outcome: failureOf(error) }] }, isLeaving);
     throw error;
   }
   const outcome = done.outcome === undefined ? done.value : done.outcome;
-  await advance(parts, run, { outcomes: [{ seq: spec.seq, status: 'done', outcome }], also: done.also ?? [] });
+  await advance(parts, run, { outcomes: [{ seq: spec.seq, status: 'done', outcome }], also: done.also ?? [] }, isLeaving);
   return done.value;
 };
 
 /** Only what may be shown is kept; the rest of an error is for the log of whoever catches it. */
 const failureOf = (error: unknown): { code: string; message: string } => (isSvcError(error) ? { code: error.code, message: error.message } : { code: 'failed', message: 'The step failed.' });
 
-const sleep = async (parts: JournalParts, run: LeasedRun, wait: Parameters<Journal['wait']>[1], progress: Advance): Promise<void> => {
+const sleep = async (parts: JournalParts, holder: Holder, wait: Parameters<Journal['wait']>[1], progress: Advance): Promise<void> => {
+  const { run } = holder;
   const until = wait.until === undefined ? null : isoOf(wait.until);
   const at = parts.clock.iso();
   try {
-    await commitHeld(parts, run, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
+    await commitHeld(parts, holder, parts.writes.wait(run, { reason: wait.reason, wakeKey: wait.wakeKey, until, data: wait.data }, at), progress, at);
   } finally {
     // A commit that failed may have taken effect all the same: the run must not sleep past its time.
     if (until !== null) parts.timer.until(until);

@@ -118,7 +118,8 @@ export const createDurableRelay = (deps: RelayDeps): DurableRelay => {
     void look();
   };
   const poke = (): void => {
-    if (cancelNext || closing.signal.aborted) return;
+    // The holder hears of it over the bus, or looks by itself: what others do here would only ask whose turn it is.
+    if (cancelNext || closing.signal.aborted || (!isHolder && !isLate)) return;
     const waitMs = lookedAt + GATHER_MS - deps.clock.mono();
     if (waitMs <= 0) lookNow();
     else cancelNext = deps.clock.schedule(waitMs, lookNow);

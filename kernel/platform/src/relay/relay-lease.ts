@@ -4,6 +4,8 @@
  * R1  Events are written without a number, in the commits that cause them; their order is given by whoever holds the
  *     lease, in a commit that fails when it is lost. So a reader that has seen a number has seen all smaller ones.
  * R2  A lease that is not renewed runs out; that of the life before this one in the same home is taken over at once.
+ * R3  Whoever does not hold it reads whether it is free before it commits anything: a commit that fails undoes the batch
+ *     that it travels in, and all of that is written again.
  */
 import type { Db, Write } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
@@ -44,6 +46,13 @@ export const createRelayLease = ({ db, holder, nowSql, predecessor, soleWriter }
       [holder, LEASE_MS, holder, predecessor ?? ''],
       { expect: 1 },
     );
+  const isFree = async (): Promise<boolean> => {
+    const held = await db
+      .system('the lease of durable events')
+      .readOne<{ holder: string }>(`SELECT holder FROM ${leases} WHERE name = 'relay' AND holder NOT IN (?, ?) AND until > ${nowSql()}`, [holder, predecessor ?? '']);
+    return held === undefined;
+  };
+  let isHeld = soleWriter;
   const numbering = (): Write[] => [
     db.sql(
       `UPDATE ${events} SET seq = n.seq FROM (SELECT id, row_number() OVER (ORDER BY id) + (SELECT numbered FROM ${leases} WHERE name = 'relay') AS seq
@@ -55,12 +64,15 @@ export const createRelayLease = ({ db, holder, nowSql, predecessor, soleWriter }
   return {
     isSole: soleWriter,
     number: async () => {
+      if (!isHeld && !(await isFree())) return false;
       try {
         for (let numbered = MAX_NUMBERED; numbered === MAX_NUMBERED; ) numbered = (await db.commit([take(), ...numbering()])).changes[1] ?? 0;
+        isHeld = true;
         return true;
       } catch (error) {
-        if (conflictOf(error)?.reason === 'expect') return false;
-        throw error;
+        if (conflictOf(error)?.reason !== 'expect') throw error;
+        isHeld = soleWriter;
+        return false;
       }
     },
     guard: () => db.sql(`UPDATE ${leases} SET until = ${nowSql()} + ? WHERE name = 'relay' AND holder = ?`, [LEASE_MS, holder], { expect: 1 }),

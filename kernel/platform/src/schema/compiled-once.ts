@@ -9,14 +9,24 @@ const MAX_KEPT = 1_000;
 
 export type Compile = (schema: AnySchemaObject) => ValidateFunction;
 
-/** A function that compiles by `ajv`, or finds what it compiled before; it keeps the newest MAX_KEPT, and nothing of what it was given. */
-export const compiledOnce = (ajv: Ajv): Compile => {
+/**
+ * A function that compiles what `prepare` makes of a schema, or finds what it compiled before; it keeps the newest MAX_KEPT, and nothing of what it was given.
+ * An instance of ajv keeps all that it ever compiled, so `make` is asked for another one after as many.
+ */
+export const compiledOnce = (make: () => Ajv, prepare: (readable: AnySchemaObject) => AnySchemaObject = (readable) => readable): Compile => {
   const known = new Map<string, ValidateFunction>();
+  let ajv = make();
+  let compiled = 0;
   return (schema) => {
     const text = JSON.stringify(schema);
     const before = known.get(text);
     if (before) return before;
-    const readable: AnySchemaObject = JSON.parse(text);
+    if (compiled === MAX_KEPT) {
+      ajv = make();
+      compiled = 0;
+    }
+    compiled += 1;
+    const readable = prepare(JSON.parse(text));
     const check = ajv.compile(readable);
     // Two schemas may have one $id; it is not by that that they are found again.
     ajv.removeSchema(readable);

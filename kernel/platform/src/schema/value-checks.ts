@@ -19,18 +19,20 @@ interface Compiled {
 
 type Compile = (schema: object) => Compiled;
 
-/** A schema is compiled once, and forgotten with the object that it came as. */
+let compiling: Promise<Compile> | undefined;
+const known = new WeakMap<object, Compiled>();
+
+/** A schema is compiled once in this process, and forgotten with the object that it came as. */
+const compiledOf = async (schema: object): Promise<Compiled> => {
+  const before = known.get(schema);
+  if (before) return before;
+  compiling ??= loadCompiler();
+  const made = (await compiling)(schema);
+  known.set(schema, made);
+  return made;
+};
+
 export const createValueChecks = (): Schemas => {
-  let compiling: Promise<Compile> | undefined;
-  const known = new WeakMap<object, Compiled>();
-  const compiledOf = async (schema: object): Promise<Compiled> => {
-    const before = known.get(schema);
-    if (before) return before;
-    compiling ??= loadCompiler();
-    const made = (await compiling)(schema);
-    known.set(schema, made);
-    return made;
-  };
   return {
     check: async (schema, value, part = 'value') => check(await compiledOf(schema), value, part),
     places: async (schema, value) => {

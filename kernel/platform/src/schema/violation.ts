@@ -35,7 +35,7 @@ export const loadViolation = async (): Promise<Violation> => {
 /** A declaration that was read from a file comes from a process of its own: it has lost the marks of the builders, and is bounded. */
 const loadCompiler = async (): Promise<CheckOf> => {
   const [makeAjv, patternsOf, compileForeign] = await Promise.all([loadAjv(), loadLinearPatterns(), loadForeignCompile()]);
-  const compile = compiledOnce(makeAjv({ allErrors: false, strictNumbers: false, code: { regExp: patternsOf() } }));
+  const compile = compiledOnce(() => makeAjv({ allErrors: false, strictNumbers: false, code: { regExp: patternsOf() } }));
   return (schema) => (BUILT in schema ? compile(readable(schema)) : compileForeign(readable(schema), { strictNumbers: false }));
 };
 

@@ -47,7 +47,10 @@ const Daemons = defineTable('daemons', '1.0.0', {
   },
 });
 
-export const kernelTables = { id: 'kernel', tables: ['choices', 'daemons', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings'], isPlatform: true } as const;
+/** What the daemons on this database know, and others on the way between them do not. */
+const Bus = defineTable('bus', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, secret: { kind: 'text', notNull: true } } });
+
+export const kernelTables = { id: 'kernel', tables: ['bus', 'choices', 'daemons', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -71,4 +74,5 @@ export const kernelMigrations: readonly Migration[] = [
   },
   purgeTables,
   createTables('0005_settings_and_daemons', [Settings, Daemons]),
+  createTables('0006_bus', [Bus]),
 ];

@@ -9,7 +9,9 @@ export type Projection = { readonly decl: ProjectionDecl } & ({ readonly stream:
 /** Code whose format and arguments are known by its declaration only. */
 interface AnyStreamCode {
   preamble?(args: unknown): string | undefined;
-  encode(frame: Frame, args: unknown): string | undefined;
+  begin?(args: unknown): unknown;
+  encode(frame: Frame, args: unknown, state: unknown): string | undefined;
+  until?(frame: Frame, args: unknown): boolean;
   epilogue?(args: unknown): string | undefined;
 }
 interface AnyAnswerCode {
@@ -18,7 +20,7 @@ interface AnyAnswerCode {
 }
 
 /** A topic carries frames of one format, and a reply the arguments that its projection declares: both are held to that where they are made. */
-export const streamProjection = <D extends FramesDecl, A extends TSchema>(decl: ProjectionDecl<D, A>, code: StreamCode<D, A>): Projection => ({ decl, stream: code as AnyStreamCode });
+export const streamProjection = <D extends FramesDecl, A extends TSchema, S>(decl: ProjectionDecl<D, A>, code: StreamCode<D, A, S>): Projection => ({ decl, stream: code as AnyStreamCode });
 export const answerProjection = <D extends FramesDecl, A extends TSchema>(decl: ProjectionDecl<D, A>, code: AnswerCode<D, A>): Projection => ({ decl, answer: code as AnyAnswerCode });
 
 export interface Projections {
@@ -48,12 +50,16 @@ export const createProjections = (find: (name: string) => Projection | undefined
   };
 };
 
-const encoderOf = (code: AnyStreamCode, contentType: string, args: unknown): FrameEncoder => ({
-  contentType,
-  preamble: code.preamble?.(args),
-  encode: (frame) => code.encode(frame, args),
-  epilogue: code.epilogue?.(args),
-});
+const encoderOf = (code: AnyStreamCode, contentType: string, args: unknown): FrameEncoder => {
+  const state = code.begin?.(args);
+  return {
+    contentType,
+    preamble: code.preamble?.(args),
+    encode: (frame) => code.encode(frame, args, state),
+    until: (frame) => code.until?.(frame, args) ?? false,
+    epilogue: code.epilogue?.(args),
+  };
+};
 
 export interface FrameEncoder {
   readonly contentType: string;
@@ -61,6 +67,8 @@ export interface FrameEncoder {
   readonly preamble?: string | undefined;
   /** The text of one frame, or undefined to leave it out. */
   encode(frame: Frame): string | undefined;
-  /** Sent after the final frame. */
+  /** True when this frame is the last of a response, although its topic goes on. */
+  until?(frame: Frame): boolean;
+  /** Sent after the last frame. */
   readonly epilogue?: string | undefined;
 }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger, Migration } from '@svc/api';
-import { type CreateBackup, createBackup, type CreatedBackup } from '../../src/backup/create-backup.js';
+import { type CreateBackup, createBackup, type CreatedBackup, fileDatabase } from '../../src/backup/create-backup.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { systemIds } from '../../src/clock/ids.js';
 import { openStorage, type Storage } from '../../src/storage/storage.js';
@@ -15,17 +15,20 @@ const migrations: readonly Migration[] = [
   { name: '0001_init', up: (m) => m.createTable('numbers', { id: { kind: 'text', primaryKey: true }, writer: { kind: 'integer', notNull: true }, n: { kind: 'integer', notNull: true } }) },
 ];
 
-export const openHome = async (home: string): Promise<Storage> => {
+/** With a `url`, its database is a server's. */
+export const openHome = async (home: string, url?: string): Promise<Storage> => {
   await mkdir(join(home, 'data'), { recursive: true });
-  const storage = await openStorage({ file: join(home, 'data/svc.db'), clock: systemClock(), log: silent, onEvents: () => undefined });
+  const storage = await openStorage({ file: join(home, 'data/svc.db'), url, clock: systemClock(), log: silent, onEvents: () => undefined });
   await storage.migrate(owner, migrations);
   return storage;
 };
 
-export const newHome = async (): Promise<{ home: string; storage: Storage }> => {
+export const newHome = async (url?: string): Promise<{ home: string; storage: Storage }> => {
   const home = await mkdtemp(join(tmpdir(), 'svc-backup-'));
-  return { home, storage: await openHome(home) };
+  return { home, storage: await openHome(home, url) };
 };
+
+export const owners = [{ ...owner, migrations }];
 
 export const put = async (home: string, path: string, text: string): Promise<void> => {
   await mkdir(dirname(join(home, path)), { recursive: true });
@@ -37,8 +40,7 @@ export const addNumber = (storage: Storage, writer: number, n: number): Promise<
   return db.commit([db.insert('numbers', [{ id: `${writer}-${n}`, writer, n }])]);
 };
 
-export const backUp = (home: string, storage: Storage, more: Partial<CreateBackup> = {}): Promise<CreatedBackup> => {
-  const { saveTo } = storage;
-  if (!saveTo) throw new Error('this database is saved elsewhere');
-  return createBackup({ home, version: VERSION, cause: 'manual', now: new Date().toISOString(), id: systemIds().hex(6), saveDatabase: saveTo, configText: async () => undefined, ...more });
+export const backUp = (home: string, { saveTo }: Pick<Storage, 'saveTo'>, more: Partial<CreateBackup> = {}): Promise<CreatedBackup> => {
+  const database = fileDatabase(join(home, 'data/svc.db'), saveTo ?? (() => Promise.reject(new Error('this database is saved elsewhere'))));
+  return createBackup({ home, version: VERSION, cause: 'manual', now: new Date().toISOString(), id: systemIds().hex(6), database, configText: async () => undefined, ...more });
 };

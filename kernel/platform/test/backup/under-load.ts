@@ -3,13 +3,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stageBackup } from '../../src/backup/staged-backup.js';
-import { addNumber, backUp, newHome, openHome, owner, put, VERSION } from './backup-kit.js';
+import { serverDatabase } from '../../src/backup/server-database.js';
+import { addNumber, backUp, newHome, openHome, owner, owners, put, VERSION } from './backup-kit.js';
 
 const WRITERS = 8;
 
 /** `count` backups while eight writers commit as fast as they can. Resolves with the rows that were written. */
-export const backUpUnderLoad = async (count: number): Promise<number> => {
-  const { home, storage } = await newHome();
+export const backUpUnderLoad = async (count: number, url?: string): Promise<number> => {
+  const { home, storage } = await newHome(url);
+  const server = url === undefined ? {} : { database: serverDatabase({ url, owners: async () => owners }) };
   const begun = Array.from({ length: WRITERS }, () => 0);
   const acknowledged = Array.from({ length: WRITERS }, () => 0);
   let isOver = false;
@@ -26,7 +28,7 @@ export const backUpUnderLoad = async (count: number): Promise<number> => {
   try {
     for (let round = 1; round <= count; round += 1) {
       const before = [...acknowledged];
-      const { path } = await backUp(home, storage);
+      const { path } = await backUp(home, storage, server);
       const after = [...begun];
       const folder = join(home, 'backups/.staged');
       await stageBackup({ archive: path, folder, version: VERSION });

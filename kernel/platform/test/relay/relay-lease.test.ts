@@ -93,6 +93,21 @@ describeOnEngines('durable events of several daemons', (engine) => {
     expect(last.received).to.deep.equal([2]);
   });
 
+  it('cost no commit where another daemon holds the lease', async () => {
+    const [first, second] = [await another('first'), await another('second')];
+    await second.relay.tick();
+    await note(1);
+    const tried = () => storage.stats().commits + storage.stats().conflicts;
+    const before = tried();
+    second.relay.poke();
+    await clock.advance(100);
+    await second.relay.tick();
+    expect(tried()).to.equal(before);
+    await first.relay.tick();
+    await until(() => first.received.length === 1);
+    expect(first.received).to.deep.equal([1]);
+  });
+
   it('have numbers without holes in the order of their writing, also where a commit failed in between', async () => {
     const { relay } = await another('only');
     await note(1, 2);

@@ -290,6 +290,31 @@ describe('storage on a PostgreSQL server', function () {
       }
     });
 
+    it('and leads to a server that takes no writes, as during a failover, is tried until one does', async () => {
+      const url = await cluster.fresh();
+      const name = new URL(url).pathname.slice(1);
+      const storage = await open(url, { patienceMs: 500 });
+      await storage.migrate(owner, [init]);
+      const db = storage.dbFor(owner);
+      await cluster.admin(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+      await kill(url);
+      const refused = await failure(db.commit([row(db, 'a')]));
+      expect([refused.code, refused.retry]).to.deep.equal(['storage_unreachable', true]);
+      expect(refused.message).to.contain('read-only');
+      await cluster.admin(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
+      await db.commit([row(db, 'b')]);
+      expect(await db.system('a test').read('SELECT id FROM notes__rows')).to.deep.equal([{ id: 'b' }]);
+    });
+
+    it('is opened again where the server takes no more writes on it', async () => {
+      const url = await cluster.fresh();
+      const db = await ready(url);
+      await db.commit([row(db, 'a')]);
+      await db.commit([db.sql("UPDATE notes__rows SET id = id WHERE set_config('default_transaction_read_only', 'on', false) = 'on'", [])]);
+      await db.commit([row(db, 'b')]);
+      expect(await db.system('a test').read('SELECT id FROM notes__rows ORDER BY id')).to.deep.equal([{ id: 'a' }, { id: 'b' }]);
+    });
+
     it('while COMMIT was on its way: whether it took effect is looked up, and it is done exactly once', async () => {
       for (const isDelivered of [true, false]) {
         const url = new URL(await cluster.fresh());

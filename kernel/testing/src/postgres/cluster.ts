@@ -7,11 +7,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { openPostgres } from '@svc/platform/storage/postgres/postgres-connection';
+import { freePort } from '../free-port.js';
 import { postgresBinaries, unprivileged } from './binaries.js';
 
 const PASSWORD = 'a-password-for-tests';
@@ -136,14 +136,4 @@ async function answers(ask: () => Promise<unknown>, logFile: string): Promise<vo
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('there is no free port');
-  return address.port;
 }

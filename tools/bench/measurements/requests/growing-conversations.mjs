@@ -51,7 +51,7 @@ const rowsOf = (seen, bytes, method) => {
   const show = (ms) => `${round(ms)} ms`;
   const atLength = (length) =>
     ratioRow({
-      what: `CPU per message, talk of ${length === '1' ? '1 (new)' : `some ${length}`}`,
+      what: `CPU per message, conversation of ${length === '1' ? '1 (new)' : `some ${length}`}`,
       product: costsAt(seen.product, length),
       floor: costsAt(seen.floor, length),
       show,
@@ -72,20 +72,28 @@ const rowsOf = (seen, bytes, method) => {
       ...beyond,
       target: `≤ ${BEYOND_WRITING_LIMIT} ×`,
       met: beyond.ratioValue <= BEYOND_WRITING_LIMIT,
-      method: `CPU of the product at 80 without what the floor pays more at 80 than at 1 (writing a request of ${Math.round(bytes / 1_024)} KB); floor: the product's new talk`,
+      method: `CPU of the product at 80 without what the floor pays more at 80 than at 1 (writing a request of ${Math.round(bytes / 1_024)} KB); floor: the product's new conversation`,
     },
     {
-      what: 'growth of CPU per message of talk',
+      what: 'growth of CPU per message of conversation',
       value: microseconds(median(slopes(fits.product))),
       floor: microseconds(median(slopes(fits.floor))),
       target: '',
       met: true,
       method: `slope of a line through all bands; its intercepts ${show(median(fits.product.map(({ intercept }) => intercept)))} and ${show(median(fits.floor.map(({ intercept }) => intercept)))}; no ratio, because the floor hardly grows`,
     },
-    ratioRow({ what: `messages of growing talks, ${CLIENTS} clients`, product: seen.product.map(rateOf), floor: seen.floor.map(rateOf), show: perSecond, better: 'higher', limit: 0.3, method }),
+    ratioRow({
+      what: `messages of growing conversations, ${CLIENTS} clients`,
+      product: seen.product.map(rateOf),
+      floor: seen.floor.map(rateOf),
+      show: perSecond,
+      better: 'higher',
+      limit: 0.3,
+      method,
+    }),
     ...Object.keys(SHOWN).map((length) => {
       const rates = (conversations) => conversations.map(({ bands }) => bands[SHOWN[length]].messages / bands[SHOWN[length]].seconds);
-      return ratioRow({ what: `their rate, talk of some ${length}`, product: rates(seen.product), floor: rates(seen.floor), show: perSecond, better: 'higher', method });
+      return ratioRow({ what: `their rate, conversation of some ${length}`, product: rates(seen.product), floor: rates(seen.floor), show: perSecond, better: 'higher', method });
     }),
   ];
 };
@@ -105,7 +113,7 @@ export const run = async ({ isQuick }) => {
     const client = startNode([inRoot('tools/bench/programs/clients/growing-client.mjs'), JSON.stringify({ ...plan, servers, provider: provider.url })]);
     const seen = JSON.parse(await client.line());
     await client.ended;
-    const method = `median of ${plan.conversations} rounds of ${CLIENTS} talks that grow to 80 messages (questions of 300, answers of 600 letters), tools listed, floor and product in turn`;
+    const method = `median of ${plan.conversations} rounds of ${CLIENTS} conversations that grow to 80 messages (questions of 300, answers of 600 letters), tools listed, floor and product in turn`;
     return { rows: rowsOf(seen, checkSizes(seen), method), raw: seen };
   } finally {
     await daemon.stop();

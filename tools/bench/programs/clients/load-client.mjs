@@ -3,17 +3,20 @@
  *
  *   node load-client.mjs '{"origin": "http://…", "paths": ["/…", …], "seconds": 4}'     one client per path
  *
+ * With "rate" all clients together begin so many requests per second, evenly; a latency counts from when the request was due.
+ *
  * It posts messages, or with "method": "GET" asks for the paths; "headers" go with either.
  * Each client that conversations begins a new session after ten messages: what grows with a conversation is not what is measured.
  *
  * Prints {requests, failures, seconds, latencies}; the latencies are in milliseconds, at most 20,000 of them.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 
 const SESSION_MESSAGES = 10;
 const MAX_LATENCIES = 20_000;
-const { origin, paths, seconds, method = 'POST', headers: more = {} } = JSON.parse(process.argv[2]);
+const { origin, paths, seconds, rate, method = 'POST', headers: more = {} } = JSON.parse(process.argv[2]);
 const message = 'Say hello to the bench, please.';
 const headers = { 'content-type': 'application/json', ...more };
 
@@ -41,9 +44,12 @@ const endMs = begun + seconds * 1_000;
 const loop = async (path, index) => {
   const client = new Client(origin);
   let body;
-  for (let count = 0; performance.now() < endMs; count += 1) {
+  // Client by client, each at its own part of the interval.
+  const dueOf = (count) => (rate === undefined ? performance.now() : begun + ((count * paths.length + index) * 1_000) / rate);
+  for (let count = 0; performance.now() < endMs && dueOf(count) < endMs; count += 1) {
     if (method === 'POST' && count % SESSION_MESSAGES === 0) body = JSON.stringify({ message, session_id: sessions[index][(count / SESSION_MESSAGES) % SESSIONS] });
-    const sent = performance.now();
+    const sent = dueOf(count);
+    if (sent > performance.now()) await sleep(sent - performance.now());
     try {
       const response = await client.request({ path, method, headers, body });
       await response.body.dump();

@@ -6,7 +6,7 @@ import { loadViolation } from '@svc/platform/schema/violation';
 const { calls, rounds } = JSON.parse(process.argv[2]);
 
 const Actor = Type.Object({ id: Type.String(), role: Type.String(), ownerId: Type.String() });
-const Looked = defineService('looked', '1.0.0', { up: method([Actor, Type.String()], Type.Object({ id: Type.String(), name: Type.String() })) });
+const Looked = defineService('looked', '1.0.0', { up: method([Actor, Type.String()], Type.Object({ id: Type.String(), name: Type.String() }), { what: 'looks up a name' }) });
 const up = async (_actor, id) => ({ id, name: 'assistant' });
 const actor = { id: 'owner', role: 'owner', ownerId: 'owner' };
 

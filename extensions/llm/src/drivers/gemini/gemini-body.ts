@@ -16,6 +16,7 @@ export const geminiBody = (target: Pick<DriverTarget, 'model'>, request: ModelRe
     {
       ...(request.system === '' ? {} : { systemInstruction: { parts: [{ text: request.system }] } }),
       generationConfig: generationConfig(request, adaptation),
+      ...choiceOf(request),
     },
     {
       contents: request.messages.map(SIGNS.test(target.model) ? signedText : messageText),
@@ -39,6 +40,12 @@ const generationConfig = (request: ModelRequest, adaptation: Adaptation): object
     ...(format?.type === 'json_schema' ? { responseJsonSchema: format.schema } : {}),
     ...(thinking === undefined || adaptation.noThinking ? {} : { thinkingConfig: { thinkingBudget: thinking.budgetTokens, includeThoughts: true } }),
   };
+};
+
+const choiceOf = ({ tools, parameters: { toolChoice: choice } = {} }: ModelRequest): object => {
+  if (tools.length === 0 || choice === undefined) return {};
+  const mode = choice === 'none' ? 'NONE' : 'ANY';
+  return { toolConfig: { functionCallingConfig: { mode, ...(typeof choice === 'object' ? { allowedFunctionNames: [choice.name] } : {}) } } };
 };
 
 const toolsText = remembered((tools: readonly ToolSchema[]) =>

@@ -28,6 +28,8 @@ interface WirePart {
 }
 interface WireUsage {
   readonly promptTokenCount?: unknown;
+  /** Among those of the prompt. */
+  readonly cachedContentTokenCount?: unknown;
   readonly toolUsePromptTokenCount?: unknown;
   readonly candidatesTokenCount?: unknown;
   readonly thoughtsTokenCount?: unknown;
@@ -97,8 +99,10 @@ const takePart = (reading: Reading, { text, thought, thoughtSignature, functionC
 };
 
 /** G2. */
-const usageOf = ({ promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount }: WireUsage): DriverEvent =>
-  usageEvent(tokensOfParts(promptTokenCount, toolUsePromptTokenCount), candidatesTokenCount === undefined ? tokensIn(thoughtsTokenCount) : tokensOfParts(candidatesTokenCount, thoughtsTokenCount));
+const usageOf = ({ promptTokenCount, cachedContentTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount }: WireUsage): DriverEvent =>
+  usageEvent(tokensOfParts(promptTokenCount, toolUsePromptTokenCount), candidatesTokenCount === undefined ? tokensIn(thoughtsTokenCount) : tokensOfParts(candidatesTokenCount, thoughtsTokenCount), {
+    read: cachedContentTokenCount,
+  });
 
 const FILTERED: ReadonlySet<string> = new Set([
   'SAFETY',

@@ -11,15 +11,24 @@ export const define = (program: Command, action: Action): void => {
   program
     .command('status')
     .description('Show whether the daemon runs, its address and default model; exit code 0 healthy, 3 not running, 5 degraded')
-    .action(action((cli) => status(cli)));
+    .option('-v, --verbose', 'also show folders, versions and memory')
+    .option('-q, --quiet', 'print nothing; the exit code says it')
+    .action(action((cli, flags: StatusFlags) => status(cli, flags)));
 };
 
-export const status = async (cli: Cli): Outcome => {
+interface StatusFlags {
+  readonly verbose?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** A quick command passes its options as a set, of which there are none. */
+export const status = async (cli: Cli, { quiet, verbose }: StatusFlags = {}): Outcome => {
   const daemon = await cli.daemon();
   const found = await lookAtDaemon(cli, daemon);
   const file = cli.settings.daemonFile();
+  if (quiet === true) return exitOf(found);
   if (cli.json) cli.out.json({ ...found, url: daemon.url, pid: file?.pid ?? null, degraded: isDegraded(found) });
-  else for (const line of statusLines(found, daemon.url, file?.pid, cli.out)) cli.out.line(line);
+  else for (const line of statusLines(found, daemon.url, file?.pid, cli.out, verbose === true ? more(found) : [])) cli.out.line(line);
   return exitOf(found);
 };
 
@@ -34,11 +43,25 @@ const WORDS: Readonly<Record<string, string>> = {
   refused: 'is running; its details require a key',
 };
 
-const statusLines = (found: DaemonStatus, url: string, pid: number | undefined, out: Terminal): string[] => {
+const statusLines = (found: DaemonStatus, url: string, pid: number | undefined, out: Terminal, below: ReadonlyArray<[string, string]>): string[] => {
   const dot = exitOf(found) === EXIT.ok ? out.green('●') : out.yellow('●');
   const words = WORDS[found.status] ?? (isDegraded(found) ? 'is running, but degraded' : 'is running');
-  return [`${dot} svc ${found.version === undefined ? '' : `${found.version} `}${words}`, ...statusFacts(found, url, pid, out)];
+  return [`${dot} svc ${found.version === undefined ? '' : `${found.version} `}${words}`, ...statusFacts(found, url, pid, out, below)];
 };
+
+const more = (found: DaemonStatus): Array<[string, string]> =>
+  (
+    [
+      ['config', found.config_file],
+      ['logs', found.log_dir],
+      ['log level', found.log_level],
+      ['node', found.runtime_version],
+      ['machine', found.hostname === undefined ? undefined : `${found.hostname} (${found.platform} ${found.arch})`],
+      ['memory', found.memory_used_mb === undefined ? undefined : `${found.memory_used_mb} MB`],
+      ['active', found.active_agent_count?.toString()],
+      ['sessions', found.session_count?.toString()],
+    ] as const
+  ).flatMap(([label, value]) => (value === undefined ? [] : [[label, value] satisfies [string, string]]));
 
 /** Also what `svc start` shows; `more` stands below. */
 export const statusFacts = (found: DaemonStatus, url: string, pid: number | undefined, out: Terminal, more: ReadonlyArray<[string, string]> = []): string[] => {

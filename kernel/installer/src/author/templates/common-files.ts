@@ -3,8 +3,16 @@ import type { Names, TemplateParts } from './template.js';
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** `apiVersion` names the versions of all our packages: they are published together. */
-export const commonFiles = ({ id }: Names, { description, manifest, about }: TemplateParts, apiVersion: string): Readonly<Record<string, string>> => ({
+const NEEDED = ['@svc/api', '@svc/cli', '@svc/testing', '@types/node', 'typescript'];
+const FROM_REGISTRY: Readonly<Record<string, string>> = { '@types/node': '>=20', typescript: '>=5.9' };
+
+/** `apiVersion` names the versions of all our packages, because they are published together; `packages` names other places of some. */
+export const commonFiles = (
+  { id }: Names,
+  { description, manifest, about, needs = [] }: TemplateParts,
+  apiVersion: string,
+  packages: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => ({
   'package.json': json({
     name: id,
     version: '0.1.0',
@@ -13,7 +21,7 @@ export const commonFiles = ({ id }: Names, { description, manifest, about }: Tem
     keywords: ['svc-extension'],
     files: ['dist', 'extension.json', 'contributions.json', 'README.md', 'LICENSE', 'SIGNATURE.json'],
     scripts: { build: 'svc ext build', check: 'tsc -p .', test: 'svc ext test', dev: 'svc dev' },
-    devDependencies: { '@svc/api': `^${apiVersion}`, '@svc/cli': `^${apiVersion}`, '@svc/testing': `^${apiVersion}`, typescript: '>=5.9' },
+    devDependencies: Object.fromEntries([...NEEDED, ...needs].sort().map((name) => [name, packages[name] ?? FROM_REGISTRY[name] ?? `^${apiVersion}`])),
   }),
   'extension.json': json({ manifest: 1, id, api: `^${apiVersion}`, ...manifest }),
   'tsconfig.json': json({

@@ -13,6 +13,8 @@ export interface TemplateParts {
   readonly manifest: Readonly<Record<string, unknown>>;
   /** Lines of the README that say what it does, and how to try it. */
   readonly about: string;
+  /** Packages of svc that its sources import beside those that all templates have. */
+  readonly needs?: readonly string[];
   /** By path; their text. */
   readonly files: Readonly<Record<string, string>>;
 }

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { type ErrorBody, type Headers, isSvcError } from '@svc/api';
-import { httpErrors } from '../errors.js';
+import { httpErrors, VERSIONS } from '../errors.js';
 
 /** What an answer's head needs to know of its request. */
 export interface Head {
@@ -89,6 +89,8 @@ export const describeError = (error: unknown, requestId: string): ErrorAnswer =>
       ...(shown.hint === undefined ? {} : { hint: shown.hint }),
       request_id: requestId,
       ...(shown.details === undefined ? {} : { details: shown.details }),
+      // The interface has it beside the error.
+      ...(shown.status === 406 ? { available: [...VERSIONS] } : {}),
     },
     headers: retryAfter === undefined ? shown.headers : { 'retry-after': retryAfter, ...shown.headers },
     isExpected,

@@ -78,13 +78,16 @@ function pump(streams: StreamsAdmin, res: ServerResponse, head: Head, reply: Fol
   const { encoder } = reply;
   let isBlocked = false;
   let isOver = false;
+  /** The projection says that nothing of the topic follows in this response. */
+  let isLast = false;
   /** False when the client has more than it takes for now. */
   const writeSome = (): boolean => {
     let isFull = false;
     res.cork();
-    for (let frame = place.read(); frame && !isFull; frame = isFull ? undefined : place.read()) {
+    for (let frame = place.read(); frame && !isFull && !isLast; frame = isFull || isLast ? undefined : place.read()) {
       const bytes = streams.encoded(frame, encoder);
       isFull = bytes.length > 0 && !res.write(bytes);
+      isLast = encoder.until?.(frame) ?? false;
     }
     res.uncork();
     return !isFull;
@@ -92,13 +95,13 @@ function pump(streams: StreamsAdmin, res: ServerResponse, head: Head, reply: Fol
   const write = () => {
     if (isBlocked || isOver) return;
     // What was corked may have gone out whole on uncork; then no `drain` will ever come.
-    while (!writeSome()) {
+    while (!writeSome() && !isLast) {
       isBlocked = res.writableLength > 0;
       if (isBlocked) break;
     }
-    if (place.state === 'live') return;
+    if (place.state === 'live' && !isLast) return;
     isOver = true;
-    if (place.state === 'ended') res.end(encoder.epilogue);
+    if (place.state === 'ended' || isLast) res.end(encoder.epilogue);
     // It comes back with the last frame it has, and is given what rows know.
     else if (place.state === 'moved') res.destroy();
     else {

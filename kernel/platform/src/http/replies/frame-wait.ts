@@ -6,19 +6,25 @@ import type { StreamsAdmin } from '../../streams/streams.js';
 
 /**
  * Looks at the newest frame that is there, then at those that come: what an older frame
- * said (that a run waits for a person, say) may be over by now.
+ * said (that a run waits for a person, say) may be over by now. With `after`, only at those that follow that frame.
  * Resolves with nothing when none came within `lateMs`.
  * Rejects with the signal's reason when it aborts, and when the service stops.
  */
-export const waitForFrame = (streams: Pick<StreamsAdmin, 'cursor' | 'newest'>, topic: string, accepts: (frame: Frame) => boolean, signal: AbortSignal, lateMs?: number): Promise<Frame | undefined> =>
+export const waitForFrame = (
+  streams: Pick<StreamsAdmin, 'cursor' | 'newest'>,
+  topic: string,
+  accepts: (frame: Frame) => boolean,
+  signal: AbortSignal,
+  { lateMs, after }: { lateMs?: number | undefined; after?: string | undefined } = {},
+): Promise<Frame | undefined> =>
   new Promise((resolve, reject) => {
     const newest = streams.newest(topic);
-    const placeAt = (after: number): Cursor => {
-      const found = streams.cursor(topic, after, () => look());
+    const placeAt = (from: number | string): Cursor => {
+      const found = streams.cursor(topic, from, () => look());
       if (!found) throw streamErrors.not_found(topic);
       return found;
     };
-    let place = placeAt(newest ? newest.seq - 1 : 0);
+    let place = placeAt(after ?? (newest ? newest.seq - 1 : 0));
     let timer: NodeJS.Timeout | undefined;
     const leave = () => {
       clearTimeout(timer);

@@ -81,7 +81,7 @@ async function answerPatiently(deps: SendingDeps, row: Row<RouteDecl>, request: 
   const left = deps.standing.add({ row, request, req, end: (refusal) => request.end(refusal) });
   let frame: Frame | undefined;
   try {
-    frame = await waitForFrame(deps.streams, answer.topic, projection.until, signal, answer.late?.afterMs);
+    frame = await waitForFrame(deps.streams, answer.topic, projection.until, signal, { lateMs: answer.late?.afterMs, after: answer.after });
   } catch (error) {
     if (!signal.aborted) throw namedError(error, answer.headers);
     if (isSvcError(error)) throw error;

@@ -1,10 +1,10 @@
 /**
- * The checks of routes: each schema compiled on its first use.
- * One set of instances per generation: a shared one would keep the code of every reload for ever.
+ * The checks of routes: each schema compiled on its first use, and the newest ones kept for an area that is loaded again.
+ * What third parties bring is compiled for each generation, in an instance of its own.
  */
 import type { RouteDecl, TSchema } from '@svc/api';
 import type { Contributor } from '@svc/core';
-import type { Ajv, Options, ValidateFunction } from 'ajv';
+import type { Options } from 'ajv';
 import { loadAjv } from '../../schema/ajv.js';
 import { type Compile, compiledOnce } from '../../schema/compiled-once.js';
 import { describeFault, placeOf } from '../../schema/fault.js';
@@ -51,22 +51,30 @@ async function load(perOwner: WeakMap<Contributor, Instances>, perRoute: WeakMap
   return checks;
 }
 
-/** Only tests check replies, and boot the same areas again and again. */
-let ownReplies: Compile | undefined;
+const TEXT: Options = { coerceTypes: 'array', useDefaults: true };
+const BODY: Options = { useDefaults: true };
+
+/** For what is shipped. Only the newest schemas are kept: those of a reload that changed them are forgotten in time. */
+const loadOwn = async (): Promise<Instances> => {
+  const make = await loadAjv();
+  const bounded = (options: Options): Compile =>
+    compiledOnce(
+      () => make({ verbose: true, ...options }),
+      (schema) => copySchema(schema, boundIntegers),
+    );
+  return { text: bounded(TEXT), body: bounded(BODY), reply: compiledOnce(() => make({ verbose: true })) };
+};
+
+let own: Promise<Instances> | undefined;
 
 /** A schema of a third party may take for ever over a short text: theirs are bounded, and what a check does is counted. */
 async function makeInstances(isRemote: boolean): Promise<Instances> {
-  const TEXT: Options = { coerceTypes: 'array', useDefaults: true };
-  const BODY: Options = { useDefaults: true };
-  if (isRemote) {
-    const compile = await loadForeignCompile();
-    return { text: (schema) => compile(schema, TEXT), body: (schema) => compile(schema, BODY), reply: (schema) => compile(schema, {}) };
+  if (!isRemote) {
+    own ??= loadOwn();
+    return own;
   }
-  const make = await loadAjv();
-  const [text, body] = [make({ verbose: true, ...TEXT }), make({ verbose: true, ...BODY })];
-  ownReplies ??= compiledOnce(make({ verbose: true }));
-  const own = (ajv: Ajv, schema: TSchema): ValidateFunction => ajv.compile(copySchema(schema, boundIntegers));
-  return { text: (schema) => own(text, schema), body: (schema) => own(body, schema), reply: ownReplies };
+  const compile = await loadForeignCompile();
+  return { text: (schema) => compile(schema, TEXT), body: (schema) => compile(schema, BODY), reply: (schema) => compile(schema, {}) };
 }
 
 /** Throws `invalid_request` with one line that names the field, which `details` name for programs: `{"in":"body","path":"size.width"}`. `part` is `body`, `query` or `path`. */

@@ -23,11 +23,14 @@ export interface HeldRuns {
   /** The lease is somebody else's: whoever still works on it should stop. */
   lose(run: HeldRun): void;
   interrupt(runId: string, reason: Error): boolean;
+  /** The time that the newest commit under this lease left in the row. */
+  stampOf(run: HeldRun): string | undefined;
+  stamp(run: HeldRun, at: string): void;
   all(): HeldRun[];
 }
 
 export const createHeldRuns = (): HeldRuns => {
-  const held = new Map<string, HeldRun & { readonly controller: AbortController }>();
+  const held = new Map<string, HeldRun & { readonly controller: AbortController; stamp?: string }>();
   const released = new Map<string, AbortController>();
   /** Undefined for a holder of before, whose run somebody else holds by now. */
   const takeOut = ({ id, token }: HeldRun): AbortController | undefined => {
@@ -59,6 +62,14 @@ export const createHeldRuns = (): HeldRuns => {
       const controller = held.get(runId)?.controller ?? released.get(runId);
       controller?.abort(reason);
       return controller !== undefined;
+    },
+    stampOf: ({ id, token }) => {
+      const found = held.get(id);
+      return found?.token === token ? found.stamp : undefined;
+    },
+    stamp: ({ id, token }, at) => {
+      const found = held.get(id);
+      if (found?.token === token) found.stamp = at;
     },
     all: () => [...held.values()].map(({ id, token }) => ({ id, token })),
   };

@@ -143,6 +143,12 @@ export const storageErrors = defineErrors('storage', {
     message: (place: string, from: string) => `The database ${place} holds an unfinished move from ${from}.`,
     hint: 'Run the same "svc storage migrate" again to finish it, or go on with the other database.',
   },
+  restore_unfinished: {
+    status: 409,
+    retry: true,
+    message: (place: string, backup: string) => `A daemon restores the backup ${backup} into ${place}, and it has not finished.`,
+    hint: 'Wait for it. If that daemon is stopped, start it again: it finishes the restore or undoes it.',
+  },
   bad_url: {
     status: 500,
     retry: false,

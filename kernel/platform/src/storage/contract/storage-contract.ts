@@ -9,6 +9,8 @@ export interface StorageOptions {
   file: string;
   /** `postgres://…`: the server to use instead of the file. */
   url?: string | undefined;
+  /** This start is part of a restore on the server, which opens for nobody else until it is confirmed. */
+  isRestored?: boolean | undefined;
   /** How long a server that does not answer is waited for; default 30 s. */
   patienceMs?: number;
   /** After this long without a byte of an answer PostgreSQL is asked whether it still works on it; 10 s when left out. */

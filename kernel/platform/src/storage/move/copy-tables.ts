@@ -24,6 +24,8 @@ export interface Copying {
   readonly target: MoveEnd;
   /** U+FFFD in the place of NUL characters, where the target cannot store them. */
   readonly replacesNul: boolean;
+  /** Between two batches, with how long the last one took: lets others work. */
+  readonly pause?: ((workMs: number) => Promise<void>) | undefined;
   onProgress(progress: MoveProgress): void;
 }
 
@@ -43,6 +45,7 @@ export const copyTable = async (copying: Copying, table: MoveTable): Promise<Cop
   let { place, rows } = begun;
   say(rows);
   for (;;) {
+    const startedMs = performance.now();
     const batch = await source.read(table, place);
     const taken = target.dialect === 'postgres' ? batch.rows.map((row) => withoutNul(copying, table, row)) : batch.rows;
     for (const row of taken) sum.add(row);
@@ -53,6 +56,7 @@ export const copyTable = async (copying: Copying, table: MoveTable): Promise<Cop
     say(rows);
     if (isDone) return { name: table.name, rows, sum: sum.text() };
     place = batch.next;
+    await copying.pause?.(performance.now() - startedMs);
   }
 };
 

@@ -47,25 +47,25 @@ export const moveErrors = defineErrors('storage', {
   move_upgrade_open: {
     status: 409,
     retry: false,
-    message: (owners: string) => `The database was not moved: an upgrade of ${owners} has not finished.`,
+    message: (owners: string) => `An upgrade of ${owners} has not finished, so the database was not copied.`,
     hint: 'Start the daemon once and stop it again. That finishes or undoes the upgrade.',
   },
   move_unknown_tables: {
     status: 409,
     retry: false,
-    message: (what: string) => `The database was not moved: it has tables of extensions that are not installed: ${what}.`,
+    message: (what: string) => `The database was not copied: it has tables of extensions that are not installed: ${what}.`,
     hint: 'Install the extensions again, or leave their tables behind with --without ID.',
   },
   move_earlier_names: {
     status: 409,
     retry: false,
-    message: (tables: string) => `The database was not moved: ${tables} have names of an earlier version.`,
+    message: (tables: string) => `The database was not copied: ${tables} have names of an earlier version.`,
     hint: 'Start the daemon of this version once and stop it again. That renames them.',
   },
   move_other_version: {
     status: 409,
     retry: false,
-    message: (owner: string, migration: string) => `The database was not moved: migration ${migration} of ${owner} is not one of this version.`,
+    message: (owner: string, migration: string) => `The database was not copied: migration ${migration} of ${owner} is not one of this version.`,
     hint: 'Use the version of svc that the database was used with last.',
   },
   move_nul: {

@@ -31,6 +31,12 @@ export interface MoveBatch {
   readonly next: string | undefined;
 }
 
+/**
+ * `snapshot`: all reads see what was committed when it was opened, in small batches beside a daemon that works.
+ * `make`: a file may have to be made. `scratch`: the same for a file that nobody needs after a crash.
+ */
+export type EndUse = 'read' | 'snapshot' | 'change' | 'make' | 'scratch';
+
 export interface MoveEnd {
   readonly dialect: 'sqlite' | 'postgres';
   /** For people: a path, or host and name. Never a password. */

@@ -14,6 +14,8 @@ export interface MovePlan {
   readonly owners: readonly OwnerSchema[];
   /** In the order in which they are copied. */
   readonly tables: readonly MoveTable[];
+  /** Tables of extensions that are not known here. */
+  readonly unknown: readonly string[];
 }
 
 const EVENTS: MoveTable = {
@@ -34,17 +36,15 @@ interface Found {
   readonly applied: AppliedMigrations;
 }
 
-/**
- * What a migration is stands in its hash: only those are carried out here that were validated when the source applied them.
- * `without`: ids of extensions that are not installed and whose tables stay behind. Throws where another table is unknown.
- */
-export const planMove = (known: readonly MovedOwner[], { applied, tables }: Found, without: readonly string[]): MovePlan => {
+/** What a migration is stands in its hash: only those are carried out here that were validated when the source applied them. */
+export const planMove = (known: readonly MovedOwner[], { applied, tables }: Found): MovePlan => {
   const earlier = [...applied.keys()].filter((book) => !book.includes('__'));
   if (earlier.length > 0) throw moveErrors.move_earlier_names(earlier.join(', '));
   const owners = known.flatMap((owner) => schemaOf(owner, applied));
   const planned = [EVENTS, ...owners.flatMap(tablesOf)];
-  refuseUnknown(planned, tables, without);
-  return { owners, tables: planned };
+  const names = new Set(planned.map(({ name }) => name));
+  // `<id>__<table>`; what has no `__` is the kernel's, or not ours at all.
+  return { owners, tables: planned, unknown: tables.filter((name) => name.includes('__') && !names.has(name)) };
 };
 
 const schemaOf = (owner: MovedOwner, applied: AppliedMigrations): OwnerSchema[] => {
@@ -80,14 +80,11 @@ const bookOf = ({ bookkeeping }: TableNames): MoveTable => ({
   key: ['name'],
 });
 
-/** `<id>__<table>`; what has no `__` is the kernel's, or not ours at all. */
-const refuseUnknown = (planned: readonly MoveTable[], found: readonly string[], without: readonly string[]): void => {
-  const known = new Set(planned.map(({ name }) => name));
-  const left = new Set(without.map((id) => id.replaceAll('-', '_')));
-  const unknown = found.filter((name) => name.includes('__') && !known.has(name) && !left.has(idIn(name)));
-  if (unknown.length === 0) return;
-  const owners = [...new Set(unknown.map(idIn))].map((id) => `${id.replaceAll('_', '-')} (${unknown.filter((name) => idIn(name) === id).length} tables)`);
-  throw moveErrors.move_unknown_tables(owners.join(', '));
+/** The extensions of these tables, for people: `notes (2 tables)`. */
+export const ownersOfTables = (tables: readonly string[]): string => {
+  const ids = new Set(tables.map(ownerIn));
+  return [...ids].map((id) => `${id.replaceAll('_', '-')} (${tables.filter((name) => ownerIn(name) === id).length} tables)`).join(', ');
 };
 
-const idIn = (table: string): string => table.slice(0, table.indexOf('__'));
+/** As the name of a table has it: `-` is `_`. */
+export const ownerIn = (table: string): string => table.slice(0, table.indexOf('__'));

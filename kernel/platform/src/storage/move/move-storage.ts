@@ -7,13 +7,13 @@
  */
 import type { Clock, Ids } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
-import { COPY_TABLE } from '../contract/table-copies.js';
 import { IDENTITY_TABLE, type Identity, identityIn } from '../contract/migrations/identity.js';
-import { type CopiedTable, copyTable, type Copying, forgetTable, readBack } from './copy-tables.js';
+import { copyAndCompare, planCopy } from './copy-database.js';
+import type { CopiedTable, Copying } from './copy-tables.js';
 import { moveErrors } from './errors.js';
 import { CREATE_PROGRESS, markIn, markSql, MOVE_TABLE, type MoveMark, type MoveState, PROGRESS_TABLE, READ_MARK } from './marks.js';
 import type { MoveEnd } from './move-end.js';
-import { type MovedOwner, type MovePlan, planMove } from './move-plan.js';
+import { type MovedOwner, type MovePlan, ownerIn, ownersOfTables } from './move-plan.js';
 
 const READ_IDENTITY = `SELECT id, mark FROM ${IDENTITY_TABLE}`;
 
@@ -43,9 +43,7 @@ export const moveStorage = async (move: MoveStorage): Promise<MoveOutcome> => {
   if (arrived) return arrived;
   const begun = await begin(move, plan);
   const copying = { ...move, target: begun.target };
-  const tables: CopiedTable[] = [];
-  for (const table of plan.tables) tables.push(await copyTable(copying, table));
-  await compare(copying, plan, tables);
+  const tables = await copyAndCompare(copying, plan);
   return { tables, identity: await finish(copying, begun.mark), isResumed: begun.isResumed };
 };
 
@@ -64,11 +62,12 @@ export const previewMove = async ({
 };
 
 const planOf = async ({ owners, source, without }: Pick<MoveStorage, 'owners' | 'source' | 'without'>): Promise<MovePlan> => {
-  const tables = await source.tables();
-  if (!tables.includes('kernel__events')) throw moveErrors.move_no_source(source.place);
-  const kept = tables.includes(COPY_TABLE) ? await source.query(`SELECT owner FROM ${COPY_TABLE}`) : [];
-  if (kept.length > 0) throw moveErrors.move_upgrade_open(kept.map(({ owner }) => String(owner)).join(', '));
-  return planMove(owners, { tables, applied: await source.applied() }, without);
+  const { openUpgrades, plan } = await planCopy(source, owners);
+  if (openUpgrades.length > 0) throw moveErrors.move_upgrade_open(openUpgrades.join(', '));
+  const left = new Set(without.map((id) => id.replaceAll('-', '_')));
+  const unknown = plan.unknown.filter((name) => !left.has(ownerIn(name)));
+  if (unknown.length > 0) throw moveErrors.move_unknown_tables(ownersOfTables(unknown));
+  return plan;
 };
 
 export const markOf = async (end: MoveEnd): Promise<MoveMark | undefined> => ((await end.tables()).includes(MOVE_TABLE) ? markIn(await end.query(READ_MARK)) : undefined);
@@ -112,18 +111,6 @@ const holdingOf = async (source: MoveEnd, target: MoveEnd): Promise<'nothing' | 
   // It was begun before this source was used again.
   if (other.other !== source.place) throw moveErrors.move_target_other(target.place, other.other);
   return 'an attempt';
-};
-
-/** Rejects with `storage_move_differs`. What differs is taken away, so that the next attempt copies it anew. */
-const compare = async (copying: Copying, plan: MovePlan, copied: readonly CopiedTable[]): Promise<void> => {
-  const differences: string[] = [];
-  for (const [index, table] of plan.tables.entries()) {
-    const [wanted, found] = [copied[index], await readBack(copying, table, copied[index]?.rows ?? 0)];
-    if (wanted?.rows === found.rows && wanted.sum === found.sum) continue;
-    differences.push(wanted?.rows === found.rows ? `${table.name} has the same ${found.rows} rows, but other values in them` : `${table.name} has ${found.rows} rows instead of ${wanted?.rows}`);
-    await copying.target.change(forgetTable(copying.target, table.name));
-  }
-  if (differences.length > 0) throw moveErrors.move_differs(differences.join('; '));
 };
 
 /** The source is closed before the target opens: at no time both can be used. */

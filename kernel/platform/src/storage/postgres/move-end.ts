@@ -3,7 +3,7 @@ import { CREATE_IDENTITY } from '../contract/migrations/identity.js';
 import { compileSteps } from '../contract/migrations/migration-sql.js';
 import { batchSizes, type Sized } from '../move/batch-sizes.js';
 import { moveErrors } from '../move/errors.js';
-import type { Cells, MoveBatch, MoveEnd, MoveTable } from '../move/move-end.js';
+import type { Cells, EndUse, MoveBatch, MoveEnd, MoveTable } from '../move/move-end.js';
 import { bookkeepingSql, readApplied } from './migrations.js';
 import { openPostgres, type PostgresConnection, type StatementResult } from './postgres-connection.js';
 import { identifier, literal, postgresSchema } from './postgres-dialect.js';
@@ -16,15 +16,25 @@ import { checkServer } from './server-check.js';
 import { postgresWords } from './word-index.js';
 
 const BATCH_BYTES = 4 * 1_048_576;
+/** Beside people who wait for answers. */
+const SNAPSHOT_BATCH_BYTES = 256 * 1_024;
+const READ_ONLY = 'SET default_transaction_read_only = on';
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 /** Named otherwise than a daemon's, which this one looks for. No limit of time: a large index takes what it takes. */
 const SESSION =
   "SET application_name = 'svc storage';SET standard_conforming_strings = on;SET client_min_messages = error;SET bytea_output = hex;SET extra_float_digits = 1;SET lock_timeout = '10s';SET statement_timeout = 0;SET idle_in_transaction_session_timeout = 0";
 const FENCE = 'kernel_moved';
 
-export const openPostgresEnd = async ({ place, url }: PostgresAddress, use: 'read' | 'change'): Promise<MoveEnd> => {
-  const connection = await openPostgres(url, use === 'read' ? `${SESSION};SET default_transaction_read_only = on` : SESSION).catch((error: unknown) =>
-    Promise.reject(storageErrors.server_unavailable(place, reasonOf(error)).with({ cause: error })),
-  );
+export const openPostgresEnd = async ({ place, url }: PostgresAddress, use: EndUse, schema?: string): Promise<MoveEnd> => {
+  const session = [
+    SESSION,
+    ...(schema === undefined ? [] : [`SET search_path = ${identifier(schema)}`]),
+    ...(use === 'read' ? [READ_ONLY] : []),
+    // The session begins with the transaction that all reads of it belong to.
+    ...(use === 'snapshot' ? [SNAPSHOT] : []),
+  ].join(';');
+  const batchBytes = use === 'snapshot' ? SNAPSHOT_BATCH_BYTES : BATCH_BYTES;
+  const connection = await openPostgres(url, session).catch((error: unknown) => Promise.reject(storageErrors.server_unavailable(place, reasonOf(error)).with({ cause: error })));
   try {
     await checkServer(connection, place);
   } catch (error) {
@@ -48,7 +58,7 @@ export const openPostgresEnd = async ({ place, url }: PostgresAddress, use: 'rea
       CREATE_IDENTITY,
       ...owners.flatMap(({ names, steps }) => [bookkeepingSql(names.bookkeeping), ...steps.flatMap((each) => compileSteps({ ...postgresSchema, words: postgresWords }, each, names.physical))]),
     ],
-    read: (table, after) => readBatch(connection, sized, table, after),
+    read: (table, after) => readBatch({ connection, sized, batchBytes }, table, after),
     write: (table, rows, then) => allOrNothing(connection, [...insertSql(table, rows), ...then]),
     counter: async (table) => String((await query(`SELECT CASE WHEN is_called THEN last_value ELSE 0 END::text AS value FROM ${await sequenceOf(query, table)}`))[0]?.value ?? 0),
     setCounter: ({ counted = '', name }, value) => (BigInt(value) > 0n ? `SELECT setval(pg_get_serial_sequence(${literal(identifier(name))}, ${literal(counted)}), ${BigInt(value)})` : 'SELECT 1'),
@@ -89,14 +99,20 @@ const hold = async (connection: PostgresConnection, place: string): Promise<void
 const sequenceOf = async (query: (sql: string) => Promise<StatementResult['rows']>, { counted = '', name }: MoveTable): Promise<string> =>
   String((await query(`SELECT pg_get_serial_sequence(${literal(identifier(name))}, ${literal(counted)}) AS name`))[0]?.name);
 
+interface Reading {
+  readonly connection: PostgresConnection;
+  readonly sized: Sized<StatementResult['rows']>;
+  readonly batchBytes: number;
+}
+
 /** Behind the key of the row that was read last. Without a key a table is read by the place of its rows, which nothing changes meanwhile. */
-const readBatch = async (connection: PostgresConnection, sized: Sized<StatementResult['rows']>, { columns, key, name }: MoveTable, after: string | undefined): Promise<MoveBatch> => {
+const readBatch = async ({ batchBytes, connection, sized }: Reading, { columns, key, name }: MoveTable, after: string | undefined): Promise<MoveBatch> => {
   const selected = columns.map((column, index) => `${textOf(identifier(column.name), column.kind)} AS c${index}`);
   const keys = key.length > 0 ? key.map(identifier) : ['ctid'];
   const place = `json_build_array(${keys.map((one) => `${one}::text`).join()})::text`;
   const where = after === undefined ? '' : ` WHERE (${keys.join()}) > (${(JSON.parse(after) as string[]).map(literal).join()})`; // written by the line above
   const textFor = (limit: number): string => `SELECT ${place} AS place, ${selected.join(', ')} FROM ${identifier(name)}${where} ORDER BY ${keys.join()} LIMIT ${limit}`;
-  const found = await sized(name, async (limit) => whole(await connection.query(textFor(limit), limit === 1 ? Number.POSITIVE_INFINITY : BATCH_BYTES)));
+  const found = await sized(name, async (limit) => whole(await connection.query(textFor(limit), limit === 1 ? Number.POSITIVE_INFINITY : batchBytes)));
   const rows = found.map((row) => columns.map(({ kind }, index) => cellOf(row[`c${index}`], kind)));
   const last = found.at(-1)?.place;
   return { rows, next: last === undefined ? undefined : String(last) };

@@ -1,5 +1,5 @@
 /** A PostgreSQL server: one writing connection with a group-commit queue, and a pool of read-only ones. */
-import { isSvcError, type Logger } from '@svc/api';
+import { isSvcError } from '@svc/api';
 import { systemIds } from '../../clock/ids.js';
 import { identityFileOf } from '../../config/home.js';
 import { newCounters } from '../contract/batch-end.js';
@@ -44,7 +44,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const deadlines = createDeadlines();
   const rules = createStatementRules(options.limits, options.onSlow);
   const session = (): string => writerSession(rules.limitsOf(KERNEL).statementMs);
-  const { applied, first } = await openFirst(address, session(), log, silentMs);
+  const { applied, first } = await openFirst(address, session(), options);
   const writer = createWriter({ address, writerId: systemIds().uuid(), first, log, patienceMs, silentMs, session, onOlder: () => noteOlder() });
   const readers = createReaders({ address, size: options.readers ?? DEFAULT_READERS, patienceMs, silentMs, deadlines, rules });
   const counters = newCounters();
@@ -92,13 +92,19 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   };
 };
 
-const openFirst = async (address: PostgresAddress, session: string, log: Logger, silentMs?: number): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
+const openFirst = async (
+  address: PostgresAddress,
+  session: string,
+  options: Pick<StorageOptions, 'isRestored' | 'log' | 'silentMs'>,
+): Promise<{ first: PostgresConnection; applied: AppliedMigrations }> => {
   let first: PostgresConnection | undefined;
   try {
-    first = await openPostgres(address.url, session, silentMs);
+    first = await openPostgres(address.url, session, options.silentMs);
     await checkServer(first, address.place);
-    await checkMove(first, address.place, log);
+    await checkMove(first, address.place, options);
     await first.query(SET_UP);
+    // While it waited for the lock, a backup may have been restored.
+    await checkMove(first, address.place, options);
     return { first, applied: await readApplied(first) };
   } catch (error) {
     await first?.close();
@@ -107,11 +113,11 @@ const openFirst = async (address: PostgresAddress, session: string, log: Logger,
   }
 };
 
-const checkMove = async (connection: PostgresConnection, place: string, log: Logger): Promise<void> => {
+const checkMove = async (connection: PostgresConnection, place: string, { isRestored = false, log }: Pick<StorageOptions, 'isRestored' | 'log'>): Promise<void> => {
   const [found] = await connection.query(`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = '${MOVE_TABLE}'`);
   if (found?.rowCount !== 1) return;
   const [mark] = await connection.query(READ_MARK);
-  await checkMark(markIn(mark?.rows ?? []), place, log, () => connection.query(`BEGIN;${TAKE_LOCK};${FORGET_MARK};COMMIT`));
+  await checkMark(markIn(mark?.rows ?? []), { place, isRestored, log, forget: () => connection.query(`BEGIN;${TAKE_LOCK};${FORGET_MARK};COMMIT`) });
 };
 
 /** The file beside the data folder's own database says the same of this one: an older or another database is told apart. */

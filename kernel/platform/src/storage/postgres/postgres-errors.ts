@@ -20,8 +20,15 @@ const asServerError = (error: unknown): ServerError => (error instanceof Error ?
 /** An error that the server sent about a statement; the connection lives on. */
 const isStatementError = ({ code, severity }: ServerError): boolean => severity === 'ERROR' && code !== undefined;
 
-/** The connection is gone, or the server is about to close it: whether the last statement was carried out is not known. */
-export const isLost = (error: unknown): boolean => !isSvcError(error) && !isStatementError(asServerError(error));
+/** The server takes no writes on this connection: it has become a copy of another, or was set read-only. A new connection may lead to the one that does. */
+const READ_ONLY = '25006';
+
+/** The connection is gone, or of no use any more: whether the last statement was carried out is not known. */
+export const isLost = (error: unknown): boolean => {
+  if (isSvcError(error)) return false;
+  const reported = asServerError(error);
+  return !isStatementError(reported) || reported.code === READ_ONLY;
+};
 
 /** Without the row that the server quotes in its details: what a person said does not belong in a log. */
 const bareCause = (error: ServerError): Error => Object.assign(new Error(error.message), { code: error.code, constraint: error.constraint, table: error.table });
@@ -38,7 +45,6 @@ export const mapStatementError = async (error: unknown, keyColumns: KeyColumns):
   if (code.startsWith('22')) return storageErrors.invalid_row('a value does not fit its column').with({ cause });
   if (code.startsWith('53') && code !== '53300') return storageErrors.full().with({ cause });
   if (code === '55P03' || code === '40P01' || code === '40001' || code === '57014') return storageErrors.busy().with({ cause });
-  if (code === '25006') return storageErrors.failed().with({ cause });
   if (code.startsWith('58') || code.startsWith('XX')) return storageErrors.io().with({ cause });
   return storageErrors.failed().with({ cause });
 };
@@ -54,6 +60,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '3D000': 'it has no database of this name',
   '42501': 'this user may not create tables in it',
   '53300': 'it has no connection left (max_connections)',
+  [READ_ONLY]: 'it is read-only now: a copy of another server, or set so',
   '57P03': 'it is starting or stopping',
   '57P01': 'it was stopped',
   '55P03': 'another program kept it locked for too long, such as "svc storage migrate"',
@@ -76,6 +83,9 @@ export const reasonOf = (error: unknown): string => {
   if (/password must be a string|SASL|SCRAM/.test(first.message)) return 'it requires a password, and the URL has none that is correct';
   return 'the connection was closed';
 };
+
+/** Thrown about a connection that was opened and leads to a server that takes no writes. */
+export const readOnlyServer = (): Error => Object.assign(new Error('the server is read-only'), { code: READ_ONLY, severity: 'FATAL' });
 
 /** What passes by itself: worth another try. A wrong password does not. */
 export const isPassing = (error: unknown): boolean => {

@@ -13,7 +13,7 @@ import type { Logger } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
 import { openPostgres, type PostgresConnection, type StatementResult } from './postgres-connection.js';
 import { literal } from './postgres-dialect.js';
-import { isPassing, reasonOf } from './postgres-errors.js';
+import { isPassing, readOnlyServer, reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
 
 /** Any number that nobody else is likely to lock in this database: `svc` and a version. */
@@ -118,6 +118,13 @@ const batchIn = (result: StatementResult | undefined): number | undefined => {
   return typeof row === 'object' && row !== null && 'batch' in row && typeof row.batch === 'number' ? row.batch : undefined;
 };
 
+/** During a failover an address can lead to a copy that is not the new server yet. */
+const checkWritable = async (opened: PostgresConnection): Promise<void> => {
+  const [result] = await opened.query("SELECT current_setting('transaction_read_only') AS mode");
+  const row = result?.rows[0];
+  if (typeof row === 'object' && row !== null && 'mode' in row && row.mode === 'on') throw readOnlyServer();
+};
+
 const reopen = async (
   { address, log, patienceMs = PATIENCE_MS, session, silentMs }: WriterOptions,
   closing: AbortSignal,
@@ -127,10 +134,12 @@ const reopen = async (
   for (let reported = false; ; reported = true) {
     try {
       const connection = await openPostgres(address.url, session(), silentMs);
-      await check(connection).catch(async (error: unknown) => {
-        await connection.close();
-        throw error;
-      });
+      await checkWritable(connection)
+        .then(() => check(connection))
+        .catch(async (error: unknown) => {
+          await connection.close();
+          throw error;
+        });
       log.info('The database answers again.', { database: address.place });
       return connection;
     } catch (error) {

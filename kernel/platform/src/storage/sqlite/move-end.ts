@@ -5,7 +5,7 @@ import { CREATE_IDENTITY } from '../contract/migrations/identity.js';
 import { compileSteps } from '../contract/migrations/migration-sql.js';
 import { batchSizes, type Sized } from '../move/batch-sizes.js';
 import { moveErrors } from '../move/errors.js';
-import type { Cells, MoveBatch, MoveEnd, MoveTable } from '../move/move-end.js';
+import type { Cells, EndUse, MoveBatch, MoveEnd, MoveTable } from '../move/move-end.js';
 import { bookkeepingSql, readApplied } from './migrations.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
@@ -18,13 +18,15 @@ const STATEMENTS = 50;
 /** What FTS5 keeps beside an index of words. */
 const OF_WORDS = /__words(?:_(?:data|idx|content|docsize|config))?$/;
 const SET_UP = 'PRAGMA busy_timeout=5000;PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA foreign_keys=OFF';
+const SET_UP_SCRATCH = 'PRAGMA journal_mode=MEMORY;PRAGMA synchronous=OFF;PRAGMA foreign_keys=OFF';
 
-/** The home's lock keeps daemons away from the file. `isTarget` makes it where it is not there. */
-export const openSqliteEnd = async (file: string, use: 'read' | 'change' | 'make'): Promise<MoveEnd> => {
-  if (use !== 'make') await stat(file).catch((error: unknown) => Promise.reject(openFailure(file, error)));
-  const connection = await openSqlite({ file, readOnly: use === 'read', maxStatements: STATEMENTS }).catch((error: unknown) => Promise.reject(openFailure(file, error)));
+/** The home's lock keeps daemons away from the file. */
+export const openSqliteEnd = async (file: string, use: EndUse): Promise<MoveEnd> => {
+  const isRead = use === 'read' || use === 'snapshot';
+  if (isRead || use === 'change') await stat(file).catch((error: unknown) => Promise.reject(openFailure(file, error)));
+  const connection = await openSqlite({ file, readOnly: isRead, maxStatements: STATEMENTS }).catch((error: unknown) => Promise.reject(openFailure(file, error)));
   try {
-    await connection.exec(use === 'read' ? 'PRAGMA busy_timeout=5000' : SET_UP);
+    await connection.exec(isRead ? 'PRAGMA busy_timeout=5000' : use === 'scratch' ? SET_UP_SCRATCH : SET_UP);
   } catch (error) {
     await connection.close();
     throw openFailure(file, error);

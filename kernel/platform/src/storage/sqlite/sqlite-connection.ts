@@ -12,6 +12,8 @@ export interface SqliteConnection {
   all(sql: string, args: readonly Scalar[]): Promise<DriverRow[]>;
   /** The same, for a result of any size: undefined when its rows are more than `maxBytes`. One at a time on a connection. */
   rows(sql: string, args: readonly Scalar[], maxBytes: number): Promise<DriverRow[] | undefined>;
+  /** Copies the pages of the database to a file, `pages` at a time, and calls `between` after each step. What a transaction of this connection sees stays the same meanwhile; without one, a commit of another connection begins the copy anew. */
+  copyPages(file: string, pages: number, between: (workMs: number) => Promise<void>): Promise<void>;
   /** For what is run from now on, while nothing runs. */
   setBounds(bounds: SqliteBounds): void;
   /** What runs now ends with SQLITE_INTERRUPT, and takes its transaction along where it wrote. */
@@ -32,6 +34,14 @@ export interface OpenSqlite {
 const MAX_HEAP_BYTES = 536_870_912;
 
 type Prepared = Promise<sqlite3.Statement>;
+
+/** What the driver's declarations leave out: sqlite3_backup (sqlite.org/c3ref/backup_finish.html). */
+interface DriverBackup {
+  readonly completed: boolean;
+  step(pages: number, done: (error: Error | null) => void): void;
+  finish(done: (error: Error | null) => void): void;
+}
+type WithBackup = sqlite3.Database & { backup(file: string, done: (error: Error | null) => void): DriverBackup };
 
 export const openSqlite = async ({ file, readOnly, maxStatements, bounds = OWN_BOUNDS }: OpenSqlite): Promise<SqliteConnection> => {
   const mode = readOnly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE;
@@ -62,12 +72,29 @@ export const openSqlite = async ({ file, readOnly, maxStatements, bounds = OWN_B
       const statement = await prepared(db, statements, sql, maxStatements);
       return new Promise((resolve, reject) => void statement.all(args, (error: Error | null, rows: DriverRow[]) => (error ? reject(error) : resolve(rows))));
     },
+    copyPages: (copy, pages, between) => copyPages(db, copy, pages, between),
     rows: async (sql, args, maxBytes) => readRows({ db, statement: await prepared(db, statements, sql, maxStatements), args, maxBytes, interrupt }),
     close: () =>
       closeAll(db, statements, () => {
         isOpen = false;
       }),
   };
+};
+
+const copyPages = async (db: sqlite3.Database, file: string, pages: number, between: (workMs: number) => Promise<void>): Promise<void> => {
+  const backup = await new Promise<DriverBackup>((resolve, reject) => {
+    // The driver has it; its declarations do not.
+    const opened: DriverBackup = (db as WithBackup).backup(file, (error) => (error ? reject(error) : resolve(opened)));
+  });
+  try {
+    while (!backup.completed) {
+      const startedMs = performance.now();
+      await new Promise<void>((resolve, reject) => backup.step(pages, (error) => (error ? reject(error) : resolve())));
+      await between(performance.now() - startedMs);
+    }
+  } finally {
+    await new Promise<void>((resolve) => backup.finish(() => resolve()));
+  }
 };
 
 const prepared = (db: sqlite3.Database, statements: Map<string, Prepared>, sql: string, max: number): Prepared => {

@@ -51,8 +51,8 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
     migrate: (names, pending) => migrate(migrations, names, pending),
     drop: (names) => dropTables(migrations, names),
     kept,
-    saveTo: async (copy) => {
-      await saveCopy(file, copy);
+    saveTo: async (copy, pause) => {
+      await saveCopy(file, copy, pause);
       // While the copy was read, the WAL could only grow.
       await queue.exclusive(() => checkpoint(connection));
       return countTableRows(copy);
@@ -103,7 +103,8 @@ const openWriter = async (file: string, log: Logger): Promise<{ connection: Sqli
 const checkMove = async (connection: SqliteConnection, file: string, log: Logger): Promise<void> => {
   const there = await connection.all("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", [MOVE_TABLE]);
   if (there.length === 0) return;
-  await checkMark(markIn(await connection.all(READ_MARK, [])), file, log, () => connection.exec(FORGET_MARK));
+  // A file is restored by a rename (backup/restore-swap.ts), so it never has the mark of a restore.
+  await checkMark(markIn(await connection.all(READ_MARK, [])), { place: file, isRestored: false, log, forget: () => connection.exec(FORGET_MARK) });
 };
 
 /** Waits for nobody. False when a reader still needs what stood before. */

@@ -1,0 +1,97 @@
+/** The body of a request at /v1/responses, and its input as messages. */
+import { isTable, Nullable, type Static, Type } from '@svc/api';
+import { compatErrors } from '../errors.js';
+import { type ChatMessage, type ChatRequest, ToolFields } from '../request/chat-request.js';
+
+const Maybe = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema));
+const MAX_ITEMS = 10_000;
+
+export const ResponseRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, maxLength: 512, description: 'As at /v1/chat/completions' }),
+    input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Object({}, { additionalProperties: true }), { minItems: 1, maxItems: MAX_ITEMS })], {
+      description: 'A text, or items: messages with `input_text` and `input_image` parts, `function_call` and `function_call_output`. `reasoning` items are ignored',
+    }),
+    instructions: Maybe(Type.String({ maxLength: 1_000_000, description: "Follows the agent's own prompt, for this response only" })),
+    previous_response_id: Maybe(Type.String({ maxLength: 100, description: 'The newest response of a conversation, which this one continues' })),
+    store: Maybe(Type.Boolean({ description: 'false: nothing is stored, and `input` is the whole conversation. By default true' })),
+    stream: Maybe(Type.Boolean({ description: 'Answer with server-sent events' })),
+    ...ToolFields,
+    text: Maybe(
+      Type.Object({ format: Maybe(Type.Object({ type: Type.String() }, { additionalProperties: true, description: '`text`, `json_object` or `json_schema`' })) }, { additionalProperties: true }),
+    ),
+    max_output_tokens: Maybe(Type.Integer({ minimum: 1 })),
+    temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: Maybe(Type.Number({ minimum: 0, maximum: 1 })),
+    metadata: Maybe(Type.Record(Type.String(), Type.String(), { description: 'Repeated in the answer' })),
+    background: Maybe(Type.Boolean({ description: 'Must be false' })),
+  },
+  { additionalProperties: true, 'x-name': 'ResponseRequest' },
+);
+export type ResponseRequest = Static<typeof ResponseRequest>;
+
+const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_object', 'json_schema']);
+
+/** The format that `text` asks for, as chat completions have it: there, a schema has a field of its own. */
+export function formatOf({ text }: ResponseRequest): Pick<ChatRequest, 'response_format'> {
+  const format = text?.format;
+  if (!format) return {};
+  if (!FORMATS.has(format.type)) throw compatErrors.unsupported_value('text.format.type must be text, json_object or json_schema.');
+  if (format.type !== 'json_schema') return { response_format: { type: format.type === 'text' ? 'text' : 'json_object' } };
+  const { name, description, schema, strict }: Readonly<Record<string, unknown>> = format;
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw compatErrors.unsupported_value('text.format.name must have 1 to 64 letters, digits, _ or -.');
+  if (!isTable(schema)) throw compatErrors.unsupported_value('text.format.schema must be a JSON Schema.');
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name, schema, ...(typeof description === 'string' ? { description } : {}), ...(typeof strict === 'boolean' ? { strict } : {}) },
+    },
+  };
+}
+
+/** As chat completions have them. Calls that follow each other, or a message of the assistant, are of one answer. */
+export function messagesOf({ input, instructions }: Pick<ResponseRequest, 'input' | 'instructions'>): ChatMessage[] {
+  const messages: ChatMessage[] = instructions ? [{ role: 'system', content: instructions }] : [];
+  if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
+  for (const [index, item] of input.entries()) addItem(messages, item, index);
+  return messages;
+}
+
+function addItem(messages: ChatMessage[], item: Readonly<Record<string, unknown>>, index: number): void {
+  const { type = 'message' } = item;
+  if (type === 'reasoning') return;
+  if (type === 'message') messages.push(messageOf(item, index));
+  else if (type === 'function_call_output') messages.push({ role: 'tool', tool_call_id: textIn(item, 'call_id', index), content: contentOf(item.output, index) });
+  else if (type === 'function_call') {
+    const call = { id: textIn(item, 'call_id', index), type: 'function', function: { name: textIn(item, 'name', index), arguments: textIn(item, 'arguments', index) } };
+    const last = messages.at(-1);
+    if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+    else messages[messages.length - 1] = { ...last, tool_calls: [...(Array.isArray(last.tool_calls) ? last.tool_calls : []), call] };
+  } else throw compatErrors.unsupported_value(`input.${index} is of type ${JSON.stringify(type)?.slice(0, 60)}, which is not supported.`);
+}
+
+const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map(['system', 'developer', 'user', 'assistant'].map((role) => [role, role as ChatMessage['role']])); // the four are among them
+
+function messageOf(item: Readonly<Record<string, unknown>>, index: number): ChatMessage {
+  const role = ROLES.get(item.role);
+  if (!role) throw compatErrors.unsupported_value(`input.${index}.role must be system, developer, user or assistant.`);
+  return { role, content: contentOf(item.content, index) };
+}
+
+function contentOf(content: unknown, index: number): NonNullable<ChatMessage['content']> {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) throw compatErrors.unsupported_value(`input.${index} has neither text nor a list of parts.`);
+  return content.map((part: unknown) => {
+    const { type, text, refusal, image_url: url }: Readonly<Record<string, unknown>> = isTable(part) ? part : {};
+    if (type === 'input_text' || type === 'output_text' || type === 'text') return { type: 'text', text };
+    if (type === 'refusal') return { type: 'text', text: refusal };
+    if (type === 'input_image') return { type: 'image_url', image_url: { url } };
+    throw compatErrors.unsupported_part(typeof type === 'string' ? type : 'unknown');
+  });
+}
+
+function textIn(item: Readonly<Record<string, unknown>>, name: string, index: number): string {
+  const value = item[name];
+  if (typeof value !== 'string') throw compatErrors.unsupported_value(`input.${index}.${name} must be a text.`);
+  return value;
+}
