@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useBrowser } from '../page/browser.js';
+import { useBrowser, WHOLE } from '../page/browser.js';
 
 const ID = 'acme-garden';
 
 describe('a panel from elsewhere', function () {
   this.timeout(120_000);
-  const chromium = useBrowser();
+  const chromium = useBrowser(WHOLE);
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-panels-'));

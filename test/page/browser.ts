@@ -7,6 +7,8 @@ import { expect } from 'chai';
 /** The headless shell is the same engine without a browser's own interface: a page load costs half. Debian has it as chromium-headless-shell. */
 const KNOWN = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 export const CHROMIUM = process.env.CHROMIUM ?? KNOWN.find((path) => existsSync(path)) ?? '/usr/bin/chromium';
+/** What people have. Unlike its headless shell, it gives a frame without an origin a process of its own. */
+export const WHOLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const WIDTHS = [360, 768, 1280, 1920];
 const HEIGHT = 800;
 
@@ -27,8 +29,13 @@ const RECEIVED = ['console', 'pageerror', 'request', 'response', 'dialog', 'down
 
 /** A page that one test after another uses: a new context costs a renderer of its own, and all scripts compiled anew. */
 let lent: Page | undefined;
-/** One for all suites of a file. */
+/** One for all suites that want the same. */
 let browser: Browser | undefined;
+let launched = '';
+const launch = (path: string): Promise<Browser> => {
+  launched = path;
+  return chromium.launch({ ...LAUNCH, executablePath: path });
+};
 after(async () => {
   await browser?.close();
   browser = undefined;
@@ -92,16 +99,21 @@ const slowDown = async (context: BrowserContext): Promise<void> => {
 };
 
 /** A browser for the tests of one suite; without one they are skipped, and say so. Call it in `describe`, before other hooks. */
-export const useBrowser = (): { open(url: string, options?: BrowserContextOptions | undefined): Promise<Visit>; browser(): Browser } => {
+export const useBrowser = (path = CHROMIUM): { open(url: string, options?: BrowserContextOptions | undefined): Promise<Visit>; browser(): Browser } => {
   let isLent = false;
   before(async function () {
     this.timeout(60_000);
-    if (!existsSync(CHROMIUM)) {
+    if (!existsSync(path)) {
       // Of the whole suite: the hook's own reason would not be found from its tests.
-      Object.assign(this.test?.parent ?? {}, { skipReason: `no Chromium at ${CHROMIUM}; install it, or set CHROMIUM=/path` });
+      Object.assign(this.test?.parent ?? {}, { skipReason: `no Chromium at ${path}; install it, or set CHROMIUM=/path` });
       return this.skip();
     }
-    browser ??= await chromium.launch(LAUNCH);
+    if (browser && launched !== path) {
+      await browser.close();
+      browser = undefined;
+      lent = undefined;
+    }
+    browser ??= await launch(path);
   });
   afterEach(async function () {
     isLent = false;
@@ -144,7 +156,7 @@ export const useBrowser = (): { open(url: string, options?: BrowserContextOption
       } catch (error) {
         // A browser that the system ended between two tests says nothing of the page.
         if (browser?.isConnected() && !lent?.isClosed()) throw error;
-        if (!browser?.isConnected()) browser = await chromium.launch(LAUNCH);
+        if (!browser?.isConnected()) browser = await launch(path);
         lent = undefined;
         isLent = false;
         return visit();

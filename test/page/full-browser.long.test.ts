@@ -5,9 +5,7 @@ import { expect } from 'chai';
 import { type Browser, chromium } from 'playwright-core';
 import { startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { modelConfig } from '@svc/test/clients/model-kernel';
-import { expectWellMade, LAUNCH } from './browser.js';
-
-const WHOLE = '/usr/bin/chromium';
+import { expectWellMade, LAUNCH, WHOLE } from './browser.js';
 
 describe('the page in a whole Chromium', function () {
   this.timeout(90_000);
