@@ -9,7 +9,8 @@ import { nodeProblem, platformProblem } from './requirements.mjs';
 
 const PORT = 4545;
 const COMMAND_LIMIT_MS = 20_000;
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** In the order of test/page/browser.ts. */
+const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 const pass = (what, said) => ({ state: 'pass', what, said });
 const warn = (what, said) => ({ state: 'warn', what, said });
@@ -52,7 +53,7 @@ const checkSqlite = () => {
 
 const checkChromium = () => {
   const found = CHROMIUM.find((file) => existsSync(file));
-  return found ? pass('chromium', found) : warn('chromium', 'not found; the tests of the web page are skipped (Debian: apt-get install chromium)');
+  return found ? pass('chromium', found) : warn('chromium', 'not found; the tests of the web page are skipped (Debian: apt-get install chromium-headless-shell)');
 };
 
 const checkPort = () =>

@@ -5,7 +5,7 @@ import { bootTestKernel, OPEN_RATE, OWNER, removeThirdParties, stopTestKernels, 
 import { expect } from 'chai';
 
 const ID = 'acme-slow';
-const NEVER = 'await new Promise(() => undefined);';
+const NEVER = "ctx.log.warn('was called'); await new Promise(() => undefined);";
 const CONTEXT = `api.definePipe('run.context', '1.0.0', { policy: 'open', budgetMs: 30000, remote: true, value: api.Type.String(), context: api.Type.Any() })`;
 
 const REQUEST: ToolRequest = {
@@ -32,6 +32,9 @@ describe('an extension that listens and never answers', function () {
       thirdParties: [await thirdParty({ id: ID, isolation, manifest: { hooks: [{ name: hook }] }, activate: `ctx.hooks.tap(${tap}, async (...args) => { ${handler} });` })],
     });
   const statusOf = (kernel: TestKernel) => kernel.daemon.kernel.extensions().find(({ id }) => id === ID);
+  /** How often it was called, by its own log: what a call takes says nothing on a busy machine. */
+  const calls = (kernel: TestKernel): number => kernel.daemon.log.recent(1_000).filter(({ message }) => message.includes('was called')).length;
+  const lostSeconds = (kernel: TestKernel): number => Number(/(\d+) s were lost/.exec(statusOf(kernel)?.reason ?? '')?.[1]);
   const timed = async (work: () => Promise<unknown>): Promise<number> => {
     const began = performance.now();
     await work();
@@ -44,12 +47,14 @@ describe('an extension that listens and never answers', function () {
       const kernel = await boot('run.context', CONTEXT, NEVER, isolation);
       const { body } = await kernel.http.expect(200, 'GET', '/api/agents');
       const agent = (body.items ?? body.agents ?? body)[0].id;
-      const each: number[] = [];
-      for (let i = 0; i < 5; i++) each.push(await timed(() => kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'hi' })));
-      // It is not called any more: what a message takes without it, on this machine.
-      const plain = await timed(() => kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'hi' }));
-      expect(each.reduce((sum, ms) => sum + Math.max(0, ms - plain), 0)).to.be.lessThan(15_000);
-      expect(Math.max(...each.slice(1)) - plain, 'after the first').to.be.lessThan(2_500 + plain);
+      const send = (): Promise<unknown> => kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'hi' });
+      for (let i = 0; i < 3; i++) await send();
+      // The tap may wait 30 s with each; it is given up after a few, and from then on it is not called.
+      expect(lostSeconds(kernel)).to.be.within(1, 14);
+      const before = calls(kernel);
+      expect(before).to.be.within(1, 3);
+      for (let i = 0; i < 2; i++) await send();
+      expect(calls(kernel)).to.equal(before);
       expect(statusOf(kernel)).to.deep.include({ state: 'active', degraded: true });
       expect(statusOf(kernel)?.reason).to.match(/it did not answer run\.context in time, and \d+ s were lost: it is not called there until it is reloaded/);
       const { body: health } = await kernel.http.expect(200, 'GET', '/api/health/detail');
@@ -57,23 +62,26 @@ describe('an extension that listens and never answers', function () {
       // A person who reloads it has it called again.
       await kernel.daemon.kernel.reload(ID);
       expect(statusOf(kernel)).to.deep.include({ degraded: false });
-      expect(await timed(() => kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'hi' }))).to.be.greaterThan(4_000);
+      expect(await timed(send)).to.be.greaterThan(4_000);
+      expect(calls(kernel)).to.be.greaterThan(before);
     });
 
   it('where it is asked for leave: each call is refused, as the hook says, and soon at once', async () => {
     const kernel = await boot('tool.before', 'api.ToolBefore', NEVER);
     const ask = kernel.daemon.parts.hooks.handle(ToolBefore);
     const verdicts: unknown[] = [];
-    const each: number[] = [];
-    for (let i = 0; i < 8; i++) each.push(await timed(async () => verdicts.push(await ask.call(REQUEST))));
+    const called: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      verdicts.push(await ask.call(REQUEST));
+      called.push(calls(kernel));
+    }
     expect(
       verdicts.every((one) => (one as { code?: string } | undefined)?.code === 'hook_failed'),
       JSON.stringify(verdicts),
     ).to.equal(true);
-    expect(each.reduce((sum, ms) => sum + ms, 0)).to.be.lessThan(8_000);
-    // None of them waits for an answer any more; on a busy machine one may have a slow turn.
-    expect(Math.min(...each.slice(4))).to.be.lessThan(100);
-    expect(Math.max(...each.slice(4))).to.be.lessThan(1_000);
+    expect(called[0]).to.equal(1);
+    expect(called.slice(4), 'it is not called any more').to.deep.equal(Array(4).fill(called[3]));
+    expect(lostSeconds(kernel)).to.be.within(1, 8);
     expect(statusOf(kernel)?.reason).to.contain('requests that it checks are refused');
   });
 });

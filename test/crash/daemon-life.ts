@@ -33,6 +33,8 @@ export interface Shared {
   /** How long a daemon may be silent before others take its runs. */
   readonly leaseMs: number;
   readonly program: string;
+  /** Of a NATS server, where the daemons hear each other over one. */
+  readonly bus?: string;
 }
 
 /** `settings`: tables of config.toml beside the usual ones. */
@@ -42,7 +44,7 @@ export const createPlace = async (providerUrl: string, settings = '', shared?: S
   mkdirSync(home);
   mkdirSync(effects, { recursive: true });
   writeFileSync(join(home, 'config.toml'), `${configFor(providerUrl, shared ? [COUNTABLE, TIMERS] : [COUNTABLE])}${settings}`);
-  const env = shared ? { SVC__STORAGE__URL: shared.url, CRASH_LEASE_MS: String(shared.leaseMs) } : await databaseOfHome(home);
+  const env = shared ? { SVC__STORAGE__URL: shared.url, CRASH_LEASE_MS: String(shared.leaseMs), ...(shared.bus === undefined ? {} : { SVC__CLUSTER__BUS: shared.bus }) } : await databaseOfHome(home);
   return {
     home,
     effects,

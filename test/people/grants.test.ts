@@ -200,6 +200,31 @@ describe('what people may grant', () => {
     });
     afterEach(() => new Promise((done) => server.close(done)));
 
+    it('saves what a granted host answers in the workspace, and needs the files and the host for it', async () => {
+      const url = `http://127.0.0.1:${port}/`;
+      const save = (dest_path: string) => ({ name: 'web_fetch_to_file', args: { url, dest_path } });
+      const both = await made(adam, 'saver', '[capabilities]\nnetwork = ["127.0.0.1:*"]\nfile_system = true');
+      const { results } = await use(adam, both, save('got/page.bin'), save('../page.bin'), save('AGENTS.md'), {
+        name: 'web_fetch_to_file',
+        args: { url, dest_path: 'small.bin', max_bytes: 3 },
+      });
+      expect(results[0]).to.match(/Saved 11 bytes .* as got\/page\.bin/);
+      expect((await use(adam, both, { name: 'file_read', args: { path: 'got/page.bin' } })).results[0]).to.match(/from inside/);
+      expect(results.slice(1).join('\n')).to.not.match(/Saved/);
+      for (const [name, grants] of Object.entries({ nofiles: 'network = ["127.0.0.1:*"]\nfile_system = false', nohost: 'network = ["example.org"]\nfile_system = true' }))
+        expect((await use(adam, await made(adam, name, `[capabilities]\n${grants}`), save('x'))).results[0], name).to.match(/may not/);
+    });
+
+    it('asks where the machine is only where an operator named a service, and the agent has its host', async () => {
+      const agent = await made(adam, 'traveller', '[capabilities]\nnetwork = ["127.0.0.1:*"]');
+      const locate = { name: 'location_get', args: {} };
+      expect((await use(adam, agent, locate)).offered).to.not.include('location_get');
+      await settings(`${config(USUAL)}[web]\nlocation_url = "http://127.0.0.1:${port}/json"\n`);
+      expect((await use(adam, agent, locate)).results[0]).to.match(/from inside/);
+      const away = await made(adam, 'away', '[capabilities]\nnetwork = ["example.org"]');
+      expect((await use(adam, away, locate)).results[0]).to.match(/may not reach/);
+    });
+
     it('reaches a private address that an admin granted literally, until they are no admin', async () => {
       const fetch = { name: 'web_fetch', args: { url: `http://127.0.0.1:${port}/` } };
       const granted = await made(adam, 'inside', '[capabilities]\nnetwork = ["127.0.0.1:*"]');

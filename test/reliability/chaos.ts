@@ -1,9 +1,10 @@
 /**
  * Daemons under load to whom everything happens that can: killed, paused for longer than their lease, cut from the
- * database with a closed connection or with a silent one. Clients go to another daemon when one fails them, with the
+ * database or from NATS with a closed connection or with a silent one. Clients go to another daemon when one fails them, with the
  * same key.
  */
 import { randomUUID } from 'node:crypto';
+import type { NatsServer } from '@svc/testing/nats/server';
 import { type Account, emptyAccount, type Story } from '../crash/account/account.js';
 import { openReadOnly } from '../crash/account/ledger.js';
 import { markdownTable } from '../crash/account/markdown-table.js';
@@ -24,7 +25,8 @@ const MOST_TIMER_MS = 4_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What happens to one daemon, from its beginning to the moment when it may work again. */
-const BLOWS: Readonly<Record<string, (member: Member) => Promise<void>>> = {
+type Blow = (member: Member, fleet: Fleet) => Promise<void>;
+const BLOWS: Readonly<Record<string, Blow>> = {
   'killed (SIGKILL)': async (member) => {
     member.life.kill();
     await startAgain(member);
@@ -46,12 +48,34 @@ const BLOWS: Readonly<Record<string, (member: Member) => Promise<void>>> = {
   },
 };
 
-export const KINDS_OF_BLOW: readonly string[] = Object.keys(BLOWS);
+/** What happens besides where the daemons hear each other over NATS. */
+const NATS_BLOWS: Readonly<Record<string, Blow>> = {
+  'NATS connection closed': async ({ busWay }) => {
+    await busWay?.cut();
+    await pause(AWAY_MS);
+    await busWay?.restore();
+  },
+  'NATS connection silent': async ({ busWay }) => {
+    busWay?.silence();
+    await pause(AWAY_MS);
+    await busWay?.restore();
+  },
+  'nats-server stopped and started (for all)': async (_, { nats }) => {
+    await nats?.stop();
+    await pause(AWAY_MS);
+    await nats?.start();
+  },
+};
+const ALL_BLOWS = { ...BLOWS, ...NATS_BLOWS };
+
+export const kindsOfBlow = (nats: boolean): readonly string[] => Object.keys(nats ? ALL_BLOWS : BLOWS);
 
 export interface ChaosOptions {
   /** Kinds of blows in order; the daemon that each hits is chance. */
   readonly blows: readonly string[];
   readonly clients: number;
+  /** By which the daemons hear each other, in the place of LISTEN and NOTIFY. */
+  readonly nats?: NatsServer;
   /** A number in [0, 1) for each choice. */
   random(): number;
 }
@@ -64,7 +88,7 @@ export interface Chaos {
 }
 
 export const strike = async (model: PlannedModel, databaseUrl: string, options: ChaosOptions): Promise<Chaos> => {
-  const fleet = await startFleet(model, databaseUrl, DAEMONS);
+  const fleet = await startFleet(model, databaseUrl, DAEMONS, options.nats);
   const stories: Story[] = [];
   let isOver = false;
   try {
@@ -85,7 +109,7 @@ export const strike = async (model: PlannedModel, databaseUrl: string, options: 
       const before = answered();
       await until(() => answered() >= before + BETWEEN, PATIENCE_MS);
       const member = fleet.members[Math.floor(options.random() * DAEMONS)] ?? first;
-      await BLOWS[blow]?.(member);
+      await ALL_BLOWS[blow]?.(member, fleet);
       blows.set(blow, (blows.get(blow) ?? 0) + 1);
     }
     isOver = true;

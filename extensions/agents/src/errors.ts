@@ -70,6 +70,12 @@ export const agentErrors = defineErrors('', {
     hint: 'For example, use a UUID.',
   },
   agents_spawn_denied: { status: 403, retry: false, message: (why: string) => why, hint: 'Request fewer permissions, or ask an owner or admin of this daemon.' },
+  agents_kill_denied: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `There is no agent "${name.slice(0, 200)}" below this one.`,
+    hint: 'An agent can delete only agents that it made with agent_spawn, and what those made.',
+  },
   agents_unknown_provider: {
     status: 404,
     retry: false,

@@ -6,13 +6,15 @@ import { writtenPolicy } from './manifest/manifest-written.js';
 import type { Spawned } from './spawning.js';
 
 const MAX_SHOWN = 100;
+/** No agent stands further below another: a chain that is longer is one that somebody damaged. */
+const MAX_DEPTH = 100;
 
 export interface AgentToolDeps {
   readonly agents: AgentsService;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
 }
 
-export const agentTools = (deps: AgentToolDeps): AnyTool[] => [spawnTool(deps), findTool(deps), listTool(deps)];
+export const agentTools = (deps: AgentToolDeps): AnyTool[] => [spawnTool(deps), killTool(deps), findTool(deps), listTool(deps)];
 
 const Texts = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 200, description }));
 
@@ -92,6 +94,34 @@ const ofAreas = (capabilities: ChildArgs['capabilities'] = {}): ChildArgs['capab
   const own = Object.keys(capabilities).find((name) => capabilityNameFault(name) !== undefined);
   if (own !== undefined) throw agentErrors.agents_spawn_denied(`"${own.slice(0, 100)}" cannot be set under capabilities, which accepts only capabilities that extensions declare`);
   return capabilities;
+};
+
+/** Only what it made itself, or what that made: those of others are theirs, and its own parent is above it. */
+const killTool = ({ agents }: AgentToolDeps): AnyTool =>
+  defineTool({
+    name: 'agent_kill',
+    description: 'Deletes an agent that you made with agent_spawn, or that such an agent made: its runs end and its conversations are deleted. This cannot be undone.',
+    params: Type.Object({ agent_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id or name' }) }),
+    risk: 'agent',
+    openWorld: false,
+    capabilities: ['agent_spawn'],
+    // What is gone is not killed again: the model is told that the outcome is unknown.
+    replay: 'never',
+    parallel: false,
+    run: async ({ agent_id }, call) => {
+      const found = await agents.find(call.actor, agent_id);
+      if (!found || !(await isBelow(agents, call.actor, found, call.agentId))) throw agentErrors.agents_kill_denied(agent_id);
+      await agents.kill(call.actor, found.id);
+      return JSON.stringify({ status: 'killed', agent_id: found.id, name: found.name });
+    },
+  });
+
+const isBelow = async (agents: AgentsService, actor: Actor, agent: Agent, above: string): Promise<boolean> => {
+  for (let at: Agent | undefined = agent, depth = 0; at?.parentId && depth < MAX_DEPTH; depth++) {
+    if (at.parentId === above) return true;
+    at = await agents.find(actor, at.parentId);
+  }
+  return false;
 };
 
 const findTool = (deps: AgentToolDeps): AnyTool =>

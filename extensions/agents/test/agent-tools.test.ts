@@ -31,6 +31,19 @@ describe('agent tools', () => {
     expect((await kit.agents.get(alice, String(first.agent_id))).parentId).to.equal(parent.id);
   });
 
+  it('agent_kill ends what the agent made, and what that made, and nobody else', async () => {
+    const parent = await kit.agents.spawn(alice, { name: 'parent' });
+    const other = await kit.agents.spawn(alice, { name: 'other' });
+    const child = String((await use('agent_spawn', parent.id, { name: 'child', system_prompt: 'Help.' })).agent_id);
+    const grandchild = String((await use('agent_spawn', child, { name: 'grandchild', system_prompt: 'Help.' }, 'c2')).agent_id);
+    for (const name of [other.id, 'other', parent.id, 'nobody']) expect(await codeOf(use('agent_kill', parent.id, { agent_id: name })), name).to.equal('agents_kill_denied');
+    expect(await codeOf(use('agent_kill', child, { agent_id: 'parent' }))).to.equal('agents_kill_denied');
+    expect(await use('agent_kill', parent.id, { agent_id: grandchild })).to.deep.equal({ status: 'killed', agent_id: grandchild, name: 'grandchild' });
+    expect(await use('agent_kill', parent.id, { agent_id: 'child' })).to.deep.include({ status: 'killed' });
+    expect(await kit.agents.find(alice, child)).to.equal(undefined);
+    expect((await kit.agents.list(alice)).map(({ name }) => name)).to.have.members(['parent', 'other']);
+  });
+
   it('agent_spawn takes a call of another run for another call, though a small server numbers both alike', async () => {
     const parent = await kit.agents.spawn(alice, { name: 'parent' });
     const first = await use('agent_spawn', parent.id, { name: 'one', system_prompt: 'Help.' }, 'call_0', 'r1');

@@ -1,14 +1,15 @@
 /** Backups of a daemon on a PostgreSQL, and restores of it: all of its tables, all of its files, or none. */
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { BackupRestore } from '@svc/api';
 import { restoreDaemon } from '@svc/daemon';
 import { swapIn } from '@svc/platform/backup/restore-swap';
 import { openPostgres } from '@svc/platform/storage/postgres/postgres-connection';
-import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, fixtureExtension, OPEN_RATE, releaseFile, stopTestKernels, type TestKernel } from '@svc/testing';
 import { type PostgresCluster, sharedCluster } from '@svc/testing/postgres/cluster';
 import { until } from '@svc/test/clients/model-kernel';
 import { keyOf, person } from '@svc/test/page/callers';
@@ -88,6 +89,13 @@ describe('backups on PostgreSQL', function () {
     await restoring;
     restoring = undefined;
   };
+  const svc = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+    new Promise((resolve) => {
+      const env = { PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC__STORAGE__URL: url, SVC_PORT: String(kernel.daemon.port) };
+      execFile(process.execPath, [join(dirname(releaseFile()), 'cli/main.js'), 'backup', ...args, '--json'], { env, cwd: home }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      );
+    });
   const schemas = async (): Promise<string[]> => ((await cluster.admin("SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'svc%'", url)) as Array<{ name: string }>).map(({ name }) => name);
 
   it('hold the same parts as on SQLite, with the engine in the manifest and no secret in plain text', async () => {
@@ -162,6 +170,32 @@ describe('backups on PostgreSQL', function () {
     } finally {
       await second.stop();
     }
+  });
+
+  it('are refused when they are cut or lead out of the home, before the daemon stops', async () => {
+    const bytes = await readFile(join(home, 'backups', first));
+    await writeFile(join(home, 'backups', 'cut.tar.gz'), bytes.subarray(0, bytes.length - 200));
+    expect((await kernel.http.send('POST', '/api/restore', { filename: 'cut.tar.gz' })).body.code).to.equal('backup_broken');
+    const escaping = gzipSync(Buffer.from(gunzipSync(bytes).toString('latin1').replaceAll('config.toml', '../../.conf'), 'latin1'));
+    await writeFile(join(home, 'backups', 'escaping.tar.gz'), escaping);
+    expect((await kernel.http.send('POST', '/api/restore', { filename: 'escaping.tar.gz' })).body.code).to.equal('backup_unsafe');
+    expect(await schemas()).to.deep.equal([]);
+  });
+
+  it('are verified without the server, and restored without the daemon', async () => {
+    await spawn('after-the-backup');
+    const verified = await svc('verify', first);
+    expect(verified.code, verified.stderr).to.equal(0);
+    expect(JSON.parse(verified.stdout)).to.deep.include({ status: 'valid', failed: [] });
+    const refused = await svc('restore', join(home, 'backups', first), '--yes');
+    expect(refused.code, 'beside a daemon that runs').to.not.equal(0);
+    await kernel.stop();
+    const restored = await svc('restore', join(home, 'backups', first), '--yes');
+    expect(restored.code, restored.stderr).to.equal(0);
+    expect(JSON.parse(restored.stdout).safety_backup).to.match(/_safety/);
+    kernel = await boot();
+    expect(await agents()).to.not.include('after-the-backup');
+    expect(await schemas()).to.deep.equal([]);
   });
 
   it('are restored into SQLite, and backups of SQLite into PostgreSQL', async () => {

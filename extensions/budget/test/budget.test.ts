@@ -154,9 +154,10 @@ describe('usage and budgets', function () {
     await page.getByText('Enter a number, 0 or greater.').waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).to.equal(true);
     await page.getByRole('textbox', { name: 'US dollars in a day' }).fill('5');
+    await page.getByRole('textbox', { name: 'US dollars of each agent without a person' }).fill('2.5');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('of $5.00').waitFor();
-    expect((await read('/api/budget')).daily_limit_usd).to.equal(5);
+    expect(await read('/api/budget')).to.include({ daily_limit_usd: 5, idle_limit_usd: 2.5 });
     expect(mistakes).to.deep.equal([]);
   });
 });

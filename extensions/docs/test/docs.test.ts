@@ -4,9 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { LAUNCH } from '@svc/test/page/browser';
+import { CHROMIUM, LAUNCH } from '@svc/test/page/browser';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Where screenshots go, for whoever wants to look. */
 const PICTURES = process.env.SVC_TEST_PICTURES;
 const KEY = 'svc_key-of-the-docs-test';

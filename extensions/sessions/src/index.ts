@@ -7,7 +7,7 @@ import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
 import { branches } from '../migrations/0004_branches.js';
 import { createBranchStore } from './branching/branch-store.js';
 import { createBranching } from './branching/branching.js';
-import { type Catalogue, createCatalogue } from './catalogue/catalogue.js';
+import { type Catalogue, type CatalogueDeps, createCatalogue } from './catalogue/catalogue.js';
 import { createCatalogueStore } from './catalogue/catalogue-store.js';
 import { cleanUp } from './closing/cleanup.js';
 import { cleanRegularly } from './closing/cleanup-work.js';
@@ -29,7 +29,7 @@ import { sessionRoutes } from './routes/sessions.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
 import { slashCommands } from './slash-commands.js';
-import { createSessionStore } from './store.js';
+import { createSessionStore, type SessionStore } from './store.js';
 import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
@@ -52,17 +52,7 @@ export default defineExtension({
     const goingOn = ctx.hooks.define(SessionActive);
     const later = onceEach(ctx);
     const changeEvents: ChangeEvents = ({ id, agentId, ownerId }, change) => [ctx.events.event(SessionChanged, { ...(id === undefined ? {} : { sessionId: id }), agentId, ownerId, change })];
-    const self = ctx.ids.uuid();
-    const catalogue = createCatalogue({
-      self,
-      tell: () => ctx.events.publish(EntriesRead, { by: self }),
-      mono: ctx.clock.mono,
-      store: createCatalogueStore(ctx.db),
-      commit: (writes) => ctx.db.commit(writes),
-      entries: store.entries,
-      later: later('read-what-was-said'),
-      log: ctx.log,
-    });
+    const catalogue = openCatalogue(ctx, store, later('read-what-was-said'));
     const { forget, rest, gone, ...sessions } = createSessionsService({
       store,
       clock: ctx.clock,
@@ -142,7 +132,6 @@ export default defineExtension({
     );
     ctx.slashCommands.add(...slashCommands({ agents, sessions: service, commit: (writes) => ctx.db.commit(writes), clock: ctx.clock, log: ctx.log }));
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
-    ctx.events.on(EntriesRead, ({ by }) => catalogue.heardFrom(by));
     lookAgain(ctx, catalogue, closing);
     cleanRegularly(ctx, cleaning);
     const deps: SessionRouteDeps = {
@@ -175,6 +164,23 @@ const onceEach = (ctx: ExtensionContext) => (name: string) => {
       return fn();
     });
   };
+};
+
+/** Of the daemons on this database one reads for all (K4). */
+const openCatalogue = (ctx: ExtensionContext, { entries }: Pick<SessionStore, 'entries'>, later: CatalogueDeps['later']): Catalogue => {
+  const self = ctx.ids.uuid();
+  const catalogue = createCatalogue({
+    store: createCatalogueStore(ctx.db),
+    commit: (writes) => ctx.db.commit(writes),
+    entries,
+    later,
+    mono: ctx.clock.mono,
+    self,
+    notify: () => ctx.events.publish(EntriesRead, { by: self }),
+    log: ctx.log,
+  });
+  ctx.events.on(EntriesRead, ({ by }) => catalogue.receivedFrom(by));
+  return catalogue;
 };
 
 /** What an earlier life has left, or another process leaves. */

@@ -12,25 +12,27 @@ import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
 import { agentToolRoutes } from './routes/agent-tool-routes.js';
 import { toolRoutes } from './routes/tool-routes.js';
 import { ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
-import { SearchCacheMinutes, SearchTimeoutSecs, WEB_SETTINGS } from './settings/web-config.js';
+import { LocationUrl, SearchCacheMinutes, SearchTimeoutSecs, WEB_SETTINGS } from './settings/web-config.js';
 import { chooseSearch } from './web-search/search-choice.js';
 import { webSearchTool } from './web-search/web-search.js';
 import { PageText } from './workers/page-text-worker.js';
 import { SearchLines, SiftEntries } from './workers/search-workers.js';
 import { createDirectTools, createToolsService, type ToolsDeps } from './service.js';
 import { createToolRegistry } from './tool-registry.js';
+import { LOCATION_LACK, locationTool } from './builtin/location-get.js';
 
 export default defineExtension({
   contract,
   tables: [ProcessRows],
   migrations: [processTables],
   workers: [PageText, SiftEntries, SearchLines],
-  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ...WEB_SETTINGS],
+  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ...WEB_SETTINGS, LocationUrl],
   commandWords: [{ word: 'tool', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool' }] }],
   activate(ctx) {
     const choice = chooseSearch(ctx);
+    const locationUrl = (): string => ctx.config.get(LocationUrl);
     const registry = createToolRegistry(ctx.kernel, ctx.hooks.use(ToolList), {
-      unavailable: (name) => (name === 'web_search' && choice.now() === undefined ? choice.lack() : undefined),
+      unavailable: (name) => (name === 'web_search' && choice.now() === undefined ? choice.lack() : name === 'location_get' && locationUrl() === '' ? LOCATION_LACK : undefined),
       companionOf: (name) => (PROCESS_COMPANIONS.has(name) ? 'process_start' : undefined),
     });
     const agents = ctx.services.require(Agents);
@@ -68,6 +70,11 @@ export default defineExtension({
       clock: ctx.clock,
       settings: () => ({ timeoutSecs: ctx.config.get(SearchTimeoutSecs), cacheMinutes: ctx.config.get(SearchCacheMinutes) }),
     });
-    ctx.tools.add(...builtinTools(ctx), search, ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }));
+    ctx.tools.add(
+      ...builtinTools(ctx),
+      search,
+      locationTool({ fetch: (url, init) => ctx.fetch(url, init), url: locationUrl }),
+      ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }),
+    );
   },
 });

@@ -271,7 +271,7 @@ describe('tools of a workspace', () => {
       exec: async () => Promise.reject(new Error('no command here')),
       fetch: async () => Promise.reject(new Error('no page here')),
     });
-    expect(tools.map(({ name }) => name)).to.deep.equal(['file_read', 'file_write', 'file_list', 'apply_patch', 'code_search', 'shell_exec', 'web_fetch', 'system_time']);
+    expect(tools.map(({ name }) => name)).to.deep.equal(['file_read', 'file_write', 'file_list', 'apply_patch', 'code_search', 'shell_exec', 'web_fetch', 'web_fetch_to_file', 'system_time']);
     const time = tools.at(-1);
     expect(time).to.include({ risk: 'read', replay: 'safe', parallel: true });
     expect(JSON.parse((await run(time, {})).content)).to.deep.equal({ utc: '2026-03-10T23:30:00.000Z', unix_ms: clock.now(), weekday: 'Tuesday' });

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { until } from '@svc/test/clients/model-kernel';
 import { axeFindings, expectWellMade, useBrowser } from '@svc/test/page/browser';
 
 const hashOf = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
@@ -123,6 +124,33 @@ describe('the page', function () {
     await logIn('sk-another-0123456789');
     await ready();
     expect(await composer.inputValue()).to.equal('half a thou');
+  });
+
+  it('stays with who logged in when refusals of what was asked before arrive after that', async () => {
+    await visit({ config: WITH_KEYS.replace('role = "viewer"', 'role = "user"') });
+    await kernel.as(VIEWER).expect(201, 'POST', '/api/agents', { name: 'own' });
+    await logIn(VIEWER);
+    await ready();
+    let isHeld = true;
+    const late: Array<() => Promise<void>> = [];
+    await page.route(/\/api\/(?!auth\/login)/, async (route) => {
+      const response = await route.fetch();
+      const body = await response.text();
+      const isRefusal = response.status() === 401 || body.includes('"authenticated":false');
+      if (isRefusal && isHeld) late.push(() => route.fulfill({ response, body }));
+      else await route.fulfill({ response, body });
+    });
+    await writeFile(join(kernel.home, 'config.toml'), WITH_KEYS.replace(hashOf(VIEWER), hashOf('sk-another-0123456789')).replace('role = "viewer"', 'role = "user"'));
+    await kernel.as(KEY).post('/api/config/reload');
+    await page.getByLabel('API key').waitFor();
+    await until(() => late.length > 1);
+    await logIn('sk-another-0123456789');
+    await ready();
+    isHeld = false;
+    for (const arrive of late) await arrive();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    expect(await page.getByRole('textbox', { name: /^Message to/ }).isVisible()).to.equal(true);
+    expect(await page.getByLabel('API key').count()).to.equal(0);
   });
 
   it('takes a panel away with its area, and brings it back, without a reload', async () => {

@@ -1,5 +1,5 @@
 /** Who looks at this page, and what they may do. The daemon validates each call again; this only keeps buttons from promising more. */
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import { daemon } from './daemon.js';
 import { kitWords } from './kit-words.js';
 
@@ -36,8 +36,27 @@ export const whyNot = (permission: string): string | undefined => (may(permissio
 /** For the button of what needs this permission: disabled where the caller's role has it not, and saying so. */
 export const needs = (permission: string): { disabled: boolean; title: string | undefined } => ({ disabled: !may(permission), title: whyNot(permission) });
 
+/** How often the daemon was asked who this is, and the question that was answered last. */
+let asked = 0;
+
+/** An answer that comes after the answer to a later question says who this was before a login. */
 export const loadCaller = async (): Promise<void> => {
+  const own = ++asked;
   const answer = await daemon.call('getCaller');
-  caller.value = answer.authenticated ? { isKnown: true, name: answer.name ?? '', role: answer.role ?? 'viewer', hasSession: answer.via === 'cookie' } : NOBODY;
-  mustLogIn.value = !answer.authenticated;
+  if (own !== asked) return;
+  batch(() => {
+    if (answer.authenticated && mustLogIn.peek()) logins++;
+    caller.value = answer.authenticated ? { isKnown: true, name: answer.name ?? '', role: answer.role ?? 'viewer', hasSession: answer.via === 'cookie' } : NOBODY;
+    mustLogIn.value = !answer.authenticated;
+  });
+};
+
+let logins = 0;
+
+/** Call it before a request, and the result when that was refused with 401: it asks for the key, unless somebody logged in meanwhile. */
+export const onRefused = (): (() => void) => {
+  const before = logins;
+  return () => {
+    if (before === logins) mustLogIn.value = true;
+  };
 };

@@ -10,7 +10,7 @@ export { AbortedError, ClientError, ConnectionError, type EventOf, type InputOf,
 export { followEvents, type FollowOptions } from '@svc/client/stream';
 export { address, addressOf, go, type Place, setQuery } from './address.js';
 export { useAgain } from './again.js';
-export { caller, type Caller, loadCaller, may, mustLogIn, needs, whyNot } from './caller.js';
+export { caller, type Caller, loadCaller, may, mustLogIn, needs, onRefused, whyNot } from './caller.js';
 export * from './components/index.js';
 export { daemon } from './daemon.js';
 export { keep, kept } from './kept.js';

@@ -7,7 +7,7 @@
 import { effect, signal } from '@preact/signals';
 import { followChanges, type LiveChange } from '@svc/client/live';
 import { useEffect, useRef } from 'preact/hooks';
-import { caller, loadCaller, mustLogIn } from './caller.js';
+import { caller, loadCaller, mustLogIn, onRefused } from './caller.js';
 import { daemon } from './daemon.js';
 
 export type Connection = 'connecting' | 'live' | 'offline';
@@ -28,6 +28,7 @@ const notifyAll = (): void => {
 
 /** Called once, by the page, when it knows its caller. `after` is where everything that is shown was read, or later. */
 export const startLive = (after?: string): (() => void) => {
+  const askForKey = onRefused();
   const live = followChanges({
     client: daemon,
     after,
@@ -39,7 +40,7 @@ export const startLive = (after?: string): (() => void) => {
     onState: (state) => {
       // What was loaded while nobody listened may have changed since; with a place that is told.
       if (state === 'live' && connection.peek() === 'connecting' && after === undefined) notifyAll();
-      if (state === 'refused') mustLogIn.value = true;
+      if (state === 'refused') askForKey();
       connection.value = state === 'refused' ? 'offline' : state;
     },
   });
@@ -58,10 +59,13 @@ export const useChanges = (kinds: readonly ChangeKind[], fn: Listener): void => 
   }, [key]);
 };
 
-/** A change of the caller is a change of everything they see. */
+/** A change of the caller is a change of everything they see, and so is a login: what was asked for before it may have been refused. */
 let known: string | undefined;
+let wasAsked = false;
 effect(() => {
+  const asks = mustLogIn.value;
   const now = caller.value?.isKnown ? `${caller.value.role} ${caller.value.name}` : undefined;
-  if (now !== undefined && known !== undefined && now !== known) notifyAll();
+  if (!asks && now !== undefined && known !== undefined && (wasAsked || now !== known)) notifyAll();
+  wasAsked = asks;
   known = now ?? known;
 });

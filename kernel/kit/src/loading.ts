@@ -1,7 +1,7 @@
 /** What a view shows of the daemon: loaded, loaded anew when it changes there, and kept on the screen while that happens. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { SvcError } from '@svc/client';
-import { mustLogIn } from './caller.js';
+import { onRefused } from './caller.js';
 import { type ChangeKind, useChanges } from './live.js';
 
 export interface Loaded<T> {
@@ -70,13 +70,14 @@ export const useLoaded = <T>(key: string, load: (signal: AbortSignal) => Promise
   const reload = useCallback((): void => {
     running.current?.abort();
     const own = new AbortController();
+    const askForKey = onRefused();
     running.current = own;
     (takeEarly<T>(key) ?? latest.current(own.signal).then((data) => ({ key, data })))
       .then(
         (came) => !own.signal.aborted && setState(came),
         (error: unknown) => {
           if (own.signal.aborted) return;
-          if (error instanceof SvcError && error.status === 401) mustLogIn.value = true;
+          if (error instanceof SvcError && error.status === 401) askForKey();
           setState((before) => (before.key === key ? { ...before, error } : { key, error }));
         },
       )

@@ -35,7 +35,9 @@ export const sourcesIn = (root: string): string[] =>
   ['kernel', 'extensions'].flatMap((folder) =>
     readdirSync(join(root, folder)).flatMap((name) => {
       const src = join(root, folder, name, 'src');
-      const files = existsSync(src) ? readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !file.includes('generated')) : [];
+      const files = existsSync(src)
+        ? readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !file.includes('generated') && !file.startsWith('author/templates/'))
+        : [];
       return files.map((file) => readFileSync(join(src, file), 'utf8'));
     }),
   );

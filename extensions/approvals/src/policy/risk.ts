@@ -7,7 +7,7 @@ export type Risk = (typeof RISKS)[number];
 
 const BY_NAME: ReadonlyArray<readonly [risk: Risk, names: readonly string[]]> = [
   ['critical', ['shell_exec', 'process_start', 'agent_spawn', 'agent_kill', 'config_set', 'kernel_reload']],
-  ['high', ['file_write', 'file_delete', 'apply_patch', 'mcp_*', 'skill_evolve_*']],
+  ['high', ['file_write', 'web_fetch_to_file', 'file_delete', 'apply_patch', 'mcp_*', 'skill_evolve_*']],
   ['medium', ['web_fetch', 'browser_navigate']],
 ];
 const BY_KIND: Readonly<Record<ToolFacts['risk'], Risk>> = { exec: 'critical', network: 'medium', write: 'medium', agent: 'medium', read: 'low' };

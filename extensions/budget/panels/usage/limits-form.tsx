@@ -6,6 +6,8 @@ export interface Limits {
   readonly hourly_limit_usd: number;
   readonly daily_limit_usd: number;
   readonly monthly_limit_usd: number;
+  /** Of the limits of all agents only. */
+  readonly idle_limit_usd?: number;
 }
 
 const FIELDS = [
@@ -13,6 +15,7 @@ const FIELDS = [
   { field: 'monthly_limit_usd', label: 'per_month' },
   { field: 'hourly_limit_usd', label: 'per_hour' },
 ] as const;
+const IDLE = { field: 'idle_limit_usd', label: 'idle' } as const;
 
 type Typed = Readonly<Record<keyof Limits, string>>;
 
@@ -23,22 +26,24 @@ export const LimitsForm = ({ agent, limits, onClose, onSaved }: { agent?: { read
     daily_limit_usd: String(limits.daily_limit_usd),
     monthly_limit_usd: String(limits.monthly_limit_usd),
     hourly_limit_usd: String(limits.hourly_limit_usd),
+    idle_limit_usd: String(limits.idle_limit_usd ?? 0),
   });
-  const isWhole = FIELDS.every(({ field }) => isAmount(typed[field]));
+  const fields = agent === undefined ? [...FIELDS, IDLE] : FIELDS;
+  const isWhole = fields.every(({ field }) => isAmount(typed[field]));
   const save = async (): Promise<void> => {
     const body = { daily_limit_usd: Number(typed.daily_limit_usd), monthly_limit_usd: Number(typed.monthly_limit_usd), hourly_limit_usd: Number(typed.hourly_limit_usd) };
-    await (agent === undefined ? daemon.call('updateBudget', { body }) : daemon.call('updateAgentBudget', { id: agent.id, body }));
+    await (agent === undefined ? daemon.call('updateBudget', { body: { ...body, idle_limit_usd: Number(typed.idle_limit_usd) } }) : daemon.call('updateAgentBudget', { id: agent.id, body }));
     notify(t('saved'));
     onSaved();
     onClose();
   };
   return (
     <FormDialog title={agent === undefined ? t('edit_title') : t('edit_agent', { agent: agent.name })} action={t('save')} canSubmit={isWhole} onSubmit={save} onClose={onClose}>
-      {FIELDS.map(({ field, label }, index) => (
+      {fields.map(({ field, label }, index) => (
         <TextField
           key={field}
           label={t(label)}
-          hint={t('zero')}
+          hint={field === IDLE.field ? t('idle_hint') : t('zero')}
           error={isAmount(typed[field]) ? undefined : t('not_a_number')}
           inputMode="decimal"
           autofocus={index === 0}

@@ -27,7 +27,19 @@ const decimal = (text: string): string | undefined => (/^\d*(\.\d+)?$/.test(text
 const filled = <K extends string>(name: K, text: string): Partial<Record<K, string>> => (text.trim() === '' ? {} : ({ [name]: text.trim() } as Record<K, string>)); // of that one name
 const numbered = <K extends string>(name: K, text: string): Partial<Record<K, number>> => (text.trim() === '' ? {} : ({ [name]: Number(text) } as Record<K, number>)); // of that one name
 
-const bodyOf = (draft: Draft, tools: boolean, vision: boolean): InputOf<'createCustomModel'>['body'] => ({
+/** Prices that the form does not show stay what they are, where there are any beside them. */
+const furtherOf = (given: Partial<Model>, draft: Draft): Pick<Model, 'cache_read_cost_per_1m' | 'cache_write_cost_per_1m' | 'context_tiers'> => {
+  if (draft.input.trim() === '' || draft.output.trim() === '') return {};
+  const { cache_read_cost_per_1m, cache_write_cost_per_1m, context_tiers } = given;
+  return {
+    ...(cache_read_cost_per_1m === undefined ? {} : { cache_read_cost_per_1m }),
+    ...(cache_write_cost_per_1m === undefined ? {} : { cache_write_cost_per_1m }),
+    ...(context_tiers === undefined ? {} : { context_tiers }),
+  };
+};
+
+const bodyOf = (given: Partial<Model>, draft: Draft, tools: boolean, vision: boolean): InputOf<'createCustomModel'>['body'] => ({
+  ...furtherOf(given, draft),
   id: draft.id.trim(),
   provider: draft.provider,
   ...filled('display_name', draft.display_name),
@@ -49,7 +61,7 @@ export const CustomModelForm = ({ given, onClose, onDone }: { given: Partial<Mod
   const wrong = { context_window: whole(draft.context_window), max_output_tokens: whole(draft.max_output_tokens), input: decimal(draft.input), output: decimal(draft.output) };
   const canSubmit = draft.id.trim() !== '' && draft.provider !== '' && Object.values(wrong).every((one) => one === undefined);
   const save = async (): Promise<void> => {
-    const made = await daemon.call('createCustomModel', { body: bodyOf(draft, tools, vision) });
+    const made = await daemon.call('createCustomModel', { body: bodyOf(given, draft, tools, vision) });
     notify([t('model_added', { name: made.id }), made.warning].filter(Boolean).join(' '));
     onDone();
   };

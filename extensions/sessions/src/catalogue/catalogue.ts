@@ -26,7 +26,7 @@ export interface CatalogueDeps {
   /** Names this daemon among those that read. */
   readonly self: string;
   /** Tells the other daemons that this one reads. */
-  tell(): void;
+  notify(): void;
   readonly log: Logger;
 }
 
@@ -36,7 +36,7 @@ export interface Catalogue {
   /** Reads what waits, at most `batches` of it. Resolves with when the oldest was said that still waits. */
   catchUp(batches: number): Promise<string | undefined>;
   /** A daemon of this name reads what waits. */
-  heardFrom(name: string): void;
+  receivedFrom(name: string): void;
   /** Looks whether something waits that nobody here has said, as another process may. */
   look(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
     try {
       const { count, hasMore } = await next();
       if (count === 0) return;
-      deps.tell();
+      deps.notify();
       // Others have their turn in between, and a stop waits for one batch at most. What trickles in is read once a second.
       schedule(hasMore ? PAUSE_MS : DELAY_MS);
     } catch (cause) {
@@ -94,7 +94,7 @@ export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
       return deps.store.oldestPending();
     },
     // Of two that read one leaves it to the other: it is the same one on both sides.
-    heardFrom: (name) => {
+    receivedFrom: (name) => {
       if (name < deps.self) leftToOthersUntil = deps.mono() + LEFT_TO_OTHERS_MS;
     },
     look: async () => {

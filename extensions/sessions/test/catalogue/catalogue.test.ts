@@ -68,7 +68,7 @@ describeOnEngines('the catalogue', (engine) => {
   });
 
   const open = (commit: Db['commit'] = (writes) => db.commit(writes), later: (ms: number, fn: () => Promise<void>) => void = () => undefined): Catalogue =>
-    createCatalogue({ self: 'me', tell: () => undefined, mono: clock.mono, store: createCatalogueStore(db), commit, entries: sessions.entries, later, log: silent });
+    createCatalogue({ self: 'me', notify: () => undefined, mono: clock.mono, store: createCatalogueStore(db), commit, entries: sessions.entries, later, log: silent });
   const ref = (n: number, seq = 0, ownerId = 'user:alice') => ({ id: idOf(n), agentId: AGENT, ownerId, seq });
   const say = async (n: number, drafts: readonly EntryDraft[], { seq = 0, ownerId = 'user:alice', at = '2026-01-01T00:00:00.000Z', aside = false } = {}): Promise<void> => {
     const place = { ...ref(n, seq, ownerId), ...(aside ? { aside: true } : {}) };
@@ -164,9 +164,11 @@ describeOnEngines('the catalogue', (engine) => {
     const timers = new Map<string, { ms: number; fn: () => Promise<void> }>();
     const both: Catalogue[] = [];
     const daemon = (self: string): Catalogue => {
-      const tell = (): void => both.forEach((other) => other.heardFrom(self));
+      const notify = (): void => {
+        for (const one of both) one.receivedFrom(self);
+      };
       const later = (ms: number, fn: () => Promise<void>): void => void timers.set(self, { ms, fn });
-      return createCatalogue({ self, tell, mono: () => nowMs, store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries: sessions.entries, later, log: silent });
+      return createCatalogue({ self, notify, mono: () => nowMs, store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries: sessions.entries, later, log: silent });
     };
     both.push(daemon('a'), daemon('b'));
     const waiting = () => db.system('a test').count('entries', { pending: 1 });

@@ -4,7 +4,7 @@
  * A reader that lost its connection goes on after the last line it saw; when the daemon started anew meanwhile, its
  * numbers begin again, so lines are known here by numbers of their own.
  */
-import { AbortedError, daemon, type EventOf, followEvents, mustLogIn, SvcError, useCallback, useEffect, useRef, useState } from '@svc/kit';
+import { AbortedError, daemon, type EventOf, followEvents, onRefused, SvcError, useCallback, useEffect, useRef, useState } from '@svc/kit';
 
 export type LogLine = EventOf<'streamLogs'>['data'];
 export type Level = LogLine['level'];
@@ -68,9 +68,10 @@ export const useLog = (): Log => {
     };
     setState('connecting');
     setError(undefined);
+    const askForKey = onRefused();
     read().catch((cause: unknown) => {
       if (own.signal.aborted || cause instanceof AbortedError) return;
-      if (cause instanceof SvcError && cause.status === 401) mustLogIn.value = true;
+      if (cause instanceof SvcError && cause.status === 401) askForKey();
       setError(cause);
       setState('lost');
     });

@@ -69,6 +69,8 @@ describe('the overview panel', function () {
     await expectWellMade(page, 'overview, a run failed');
     await page.getByRole('link', { name: /Failed, last 24 hours 1/ }).click();
     expect(page.url()).to.match(/#\/runs\?state=failed&since=24h$/);
+    // The view before it has such rows, too.
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
     await page.getByRole('row').filter({ hasText: 'assistant' }).waitFor();
   });
 

@@ -4,6 +4,7 @@ import { codeSearchTool } from '../code-search/code-search.js';
 import { fileTools } from './file-tools.js';
 import { shellTool } from './shell-exec.js';
 import { webFetchTool } from './web-fetch.js';
+import { webFetchToFileTool } from './web-fetch-to-file.js';
 import { createWorkspaces } from './workspace.js';
 
 export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'exec' | 'fetch' | 'workers' | 'clock'>): AnyTool[] => {
@@ -14,6 +15,7 @@ export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'exec' | 'fet
     codeSearchTool({ workspaces, workers: ctx.workers, clock: ctx.clock }),
     shellTool(workspaces, (command, args, options) => ctx.exec(command, args, options)),
     webFetchTool({ fetch: (url, init) => ctx.fetch(url, init), workers: ctx.workers, clock: ctx.clock }),
+    webFetchToFileTool(workspaces, (url, init) => ctx.fetch(url, init)),
     clockTool(ctx.clock),
   ];
 };

@@ -64,6 +64,8 @@ export const JinaSettings = defineConfig('web.jina', Type.Object({ api_key_env: 
 export const SearxngSettings = defineConfig('web.searxng', Type.Object({ url: Url('', 'URL of an instance; it must allow the format json'), max_results: MaxResults }, closed));
 export const DuckDuckGoSettings = defineConfig('web.duckduckgo', Type.Object({ max_results: MaxResults, url: Url('https://api.duckduckgo.com', 'Base URL of its Instant Answer API') }, closed));
 
+export const LocationUrl = defineConfig('web.location_url', Url('', 'Service that location_get asks where this machine is, such as https://ipapi.co/json/. Empty: there is no such tool'));
+
 export const WEB_SETTINGS = [SearchProvider, SearchCacheMinutes, SearchTimeoutSecs, BraveSettings, TavilySettings, PerplexitySettings, JinaSettings, SearxngSettings, DuckDuckGoSettings];
 
 /** Of each provider, as it is asked. */

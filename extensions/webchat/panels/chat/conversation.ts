@@ -9,7 +9,7 @@
  * C5  What is answered beside the conversation (a slash command, a question by /btw) is kept by nobody: it stays here until the page goes.
  * C6  One run is not hidden by another: what is followed stays while the next message is sent.
  */
-import { AbortedError, batch, daemon, failed, signal, SvcError, mustLogIn } from '@svc/kit';
+import { AbortedError, batch, daemon, failed, signal, SvcError, onRefused } from '@svc/kit';
 import { streamMessage } from '@svc/client/stream';
 import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
 import { createFollower } from './following.js';
@@ -109,14 +109,16 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
   const refresh = (): Promise<void> => {
     again = true;
     refreshing ??= (async () => {
+      let askForKey = onRefused();
       try {
         while (again && !own.signal.aborted) {
           again = false;
+          askForKey = onRefused();
           await load();
         }
       } catch (cause) {
         if (cause instanceof AbortedError) return;
-        if (cause instanceof SvcError && cause.status === 401) mustLogIn.value = true;
+        if (cause instanceof SvcError && cause.status === 401) askForKey();
         error.value = cause;
       } finally {
         refreshing = undefined;

@@ -144,7 +144,8 @@ function publish(state: State, channel: string, message: unknown): void {
   send(state, [channel, JSON.stringify(message)], isPatient(channel, message) ? PATIENT_GATHER_MS : GATHER_MS);
 }
 
-const isPatient = (channel: string, message: unknown): boolean => channel === 'events' || (channel === 'journal' && typeof message === 'object' && message !== null && 'is' in message && message.is === 'left');
+const isPatient = (channel: string, message: unknown): boolean =>
+  channel === 'events' || (channel === 'journal' && typeof message === 'object' && message !== null && 'is' in message && message.is === 'left');
 
 function send(state: State, said: Said, gatherMs = GATHER_MS): void {
   const bytes = said[1].length;

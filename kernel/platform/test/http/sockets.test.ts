@@ -246,6 +246,63 @@ describe('sockets', () => {
     expect(bench.streams.stats().followers).to.equal(0);
   });
 
+  it('tells a client that fell behind and reads again why it is hung up on, and where to resume', async () => {
+    await bench.stop();
+    bench = await startBench({ streams: { maxFramesPerTopic: 32 } });
+    bench.shows({ encode: ({ id, data }) => JSON.stringify(typeof data === 'object' ? { id, ...data } : data) });
+    bench.streams.open(TestFrames, 'run');
+    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow(follow('run', TestStream, undefined)) })] });
+    const client = new WebSocket(`ws://127.0.0.1:${bench.port}/api/t/7/ws`);
+    let last = '';
+    client.on('message', (text) => {
+      last = String(text);
+    });
+    const closed = new Promise<[number, string]>((resolve) => client.on('close', (code, reason) => resolve([code, String(reason)])));
+    await until(() => bench.streams.stats().followers === 1, 'the topic is followed');
+    client.pause();
+    const data = 'x'.repeat(60_000);
+    for (let n = 0; n < 1_500 && bench.streams.stats().followers > 0; n++) {
+      bench.streams.publish(TestFrames, 'run', 'n', data);
+      if (n % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    client.resume();
+    const [code, reason] = await closed;
+    expect(code).to.equal(1013);
+    expect(reason).to.contain('stream_reader_too_slow');
+    expect(JSON.parse(last)).to.include({ code: 'stream_reader_too_slow' });
+    expect(JSON.parse(last).id).to.match(/^run\.1\.\d+$/);
+  });
+
+  it('takes little memory for 500 clients that read nothing', async () => {
+    await bench.stop();
+    bench = await startBench({ keepAliveMs: 60_000, streams: { maxFramesPerTopic: 16, maxBytesPerTopic: 262_144 } });
+    bench.shows({ encode: ({ data }) => JSON.stringify(data) });
+    bench.streams.open(TestFrames, 'run');
+    bench.area('a', { sockets: [socket({ opened: (conn) => conn.follow(follow('run', TestStream, undefined)) })] });
+    const clients = Array.from({ length: 500 }, () => {
+      const client = new WebSocket(`ws://127.0.0.1:${bench.port}/api/t/7/ws`);
+      client.on('open', () => client.pause());
+      return client.on('error', () => undefined); // being hung up on is what is expected
+    });
+    try {
+      await until(() => bench.streams.stats().followers === 500, 'all follow');
+      const used = (): number => process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
+      globalThis.gc?.();
+      const before = used();
+      const data = 'x'.repeat(16_000);
+      for (let n = 0; n < 60; n++) {
+        bench.streams.publish(TestFrames, 'run', 'n', data);
+        if (n % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      globalThis.gc?.();
+      // 500 clients times 60 frames are 480 MB. The bytes of a frame are made once, and at most 256 KiB wait for each client.
+      expect(used() - before).to.be.lessThan(60_000_000);
+    } finally {
+      for (const client of clients) client.terminate();
+    }
+    await until(() => bench.streams.stats().followers === 0, 'all have left');
+  });
+
   it('tells the area when a socket has closed, and counts sockets per address', async () => {
     const closed: string[] = [];
     const counts: number[] = [];

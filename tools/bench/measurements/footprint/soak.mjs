@@ -122,24 +122,49 @@ const tableOf = ({ samples, load, grown, minutes, isQuick }) => {
       method: `monitorEventLoopDelay, without the forced collections; p50 ${milliseconds(lagAt(lags, 0.5))}, longest ${milliseconds(lagAt(lags, 1))}; floor: a process that does nothing, at the same time`,
     },
     note('soak: memory (RSS)', perHour(slopeOf('rssBytes')), `${megabytes(counted[0].rssBytes)} to ${megabytes(last.rssBytes)}`),
-    note('soak: open files', rangeOf(({ files }) => files), `of the process; ${last.files} at the end`),
-    note('soak: open handles', rangeOf(({ resources }) => Object.values(resources).reduce((sum, count) => sum + count, 0)), `at the end ${kindsOf(last.resources)}`),
-    note('soak: log of the database', megabytes(last.walBytes), `median ${megabytes(median(counted.map(({ walBytes }) => walBytes)))}, largest ${megabytes(Math.max(...counted.map(({ walBytes }) => walBytes)))}`),
+    note(
+      'soak: open files',
+      rangeOf(({ files }) => files),
+      `of the process; ${last.files} at the end`,
+    ),
+    note(
+      'soak: open handles',
+      rangeOf(({ resources }) => Object.values(resources).reduce((sum, count) => sum + count, 0)),
+      `at the end ${kindsOf(last.resources)}`,
+    ),
+    note(
+      'soak: log of the database',
+      megabytes(last.walBytes),
+      `median ${megabytes(median(counted.map(({ walBytes }) => walBytes)))}, largest ${megabytes(Math.max(...counted.map(({ walBytes }) => walBytes)))}`,
+    ),
     {
       what: 'soak: requests that failed',
       value: String(Object.values(load.failed).reduce((sum, count) => sum + count, 0)),
       target: '0',
       met: Object.keys(load.failed).length === 0,
-      method: `of ${load.sent}${Object.entries(load.failed).map(([why, count]) => `; ${count} ${why}`).join('')}; messages p50 ${milliseconds(percentile(load.latencies, 50))}, p99 ${milliseconds(percentile(load.latencies, 99))}`,
+      method: `of ${load.sent}${Object.entries(load.failed)
+        .map(([why, count]) => `; ${count} ${why}`)
+        .join('')}; messages p50 ${milliseconds(percentile(load.latencies, 50))}, p99 ${milliseconds(percentile(load.latencies, 99))}`,
     },
-    note('soak: rows', String(Object.values(grown).reduce((sum, count) => sum + count, 0)), `more at the end than at the start: ${Object.entries(grown).toSorted(([, a], [, b]) => b - a).slice(0, 8).map(([table, count]) => `${table} ${count}`).join(', ')}`),
+    note(
+      'soak: rows',
+      String(Object.values(grown).reduce((sum, count) => sum + count, 0)),
+      `more at the end than at the start: ${Object.entries(grown)
+        .toSorted(([, a], [, b]) => b - a)
+        .slice(0, 8)
+        .map(([table, count]) => `${table} ${count}`)
+        .join(', ')}`,
+    ),
   ];
 };
 
 export const run = async ({ isQuick }) => {
   const form = isQuick ? QUICK : FULL;
   const plan = { ...form, minutes: Number(process.env.SOAK_MINUTES ?? form.minutes) };
-  const providers = [await startServer('tools/bench/programs/servers/streaming-provider.mjs'), await startServer('tools/bench/programs/servers/token-provider.mjs', [String(TOKENS.perSecond), String(TOKENS.each)])];
+  const providers = [
+    await startServer('tools/bench/programs/servers/streaming-provider.mjs'),
+    await startServer('tools/bench/programs/servers/token-provider.mjs', [String(TOKENS.perSecond), String(TOKENS.each)]),
+  ];
   const home = await makeHome(...providers.map(({ url }) => url));
   const dir = await mkdtemp(path.join(tmpdir(), 'svc-soak-'));
   const probe = path.join(dir, 'probe');
@@ -148,7 +173,10 @@ export const run = async ({ isQuick }) => {
     const agents = await makeAgents(daemon.url, QUICK_AGENTS + SLOW_AGENTS, (index) => (index < QUICK_AGENTS ? {} : { model: { provider: 'groq', model: 'llama-3.3-70b-versatile' } }));
     const data = path.join(home.home, 'data');
     const before = await rowsOf(home.home);
-    const client = startNode([inRoot('tools/bench/programs/clients/soak-client.mjs'), JSON.stringify({ origin: daemon.url, quick: agents.slice(0, QUICK_AGENTS), slow: agents.slice(QUICK_AGENTS), rates: RATES })]);
+    const client = startNode([
+      inRoot('tools/bench/programs/clients/soak-client.mjs'),
+      JSON.stringify({ origin: daemon.url, quick: agents.slice(0, QUICK_AGENTS), slow: agents.slice(QUICK_AGENTS), rates: RATES }),
+    ]);
     const samples = await sampleUntil(probe, data, plan, process.env.SOAK_SNAPSHOTS);
     process.kill(client.pid, 'SIGTERM');
     const load = JSON.parse(await client.line());

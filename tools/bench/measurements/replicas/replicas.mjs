@@ -104,10 +104,42 @@ export const run = async ({ isQuick }) => {
     const isKept = cap.spent <= CAP_USD && cap.spent >= CAP_USD * LEAST_USED && cap.done + cap.refused === CALLS;
     return {
       rows: [
-        ratioRow({ what: 'CPU per message, three replicas', product: cpu.three, floor: cpu.one, method: `${CLIENTS} clients in all; ${method}`, show, better: 'lower', compare: besides, limit: CPU_LIMIT }),
-        ratioRow({ what: 'CPU per message, three replicas, each as busy as the one', product: cpu.threeFull, floor: cpu.one, method: `${CLIENTS} clients each; ${method}`, show, better: 'lower', compare: besides, limit: CPU_LIMIT }),
-        ratioRow({ what: 'messages, three replicas', product: rate.three, floor: rate.one, method: `${CLIENTS} clients in all; all share ${cpus().length} processors`, show: perSecond, better: 'higher' }),
-        ratioRow({ what: 'messages, three replicas, each as busy as the one', product: rate.threeFull, floor: rate.one, method: `${CLIENTS} clients each; all share ${cpus().length} processors`, show: perSecond, better: 'higher' }),
+        ratioRow({
+          what: 'CPU per message, three replicas',
+          product: cpu.three,
+          floor: cpu.one,
+          method: `${CLIENTS} clients in all; ${method}`,
+          show,
+          better: 'lower',
+          compare: besides,
+          limit: CPU_LIMIT,
+        }),
+        ratioRow({
+          what: 'CPU per message, three replicas, each as busy as the one',
+          product: cpu.threeFull,
+          floor: cpu.one,
+          method: `${CLIENTS} clients each; ${method}`,
+          show,
+          better: 'lower',
+          compare: besides,
+          limit: CPU_LIMIT,
+        }),
+        ratioRow({
+          what: 'messages, three replicas',
+          product: rate.three,
+          floor: rate.one,
+          method: `${CLIENTS} clients in all; all share ${cpus().length} processors`,
+          show: perSecond,
+          better: 'higher',
+        }),
+        ratioRow({
+          what: 'messages, three replicas, each as busy as the one',
+          product: rate.threeFull,
+          floor: rate.one,
+          method: `${CLIENTS} clients each; all share ${cpus().length} processors`,
+          show: perSecond,
+          better: 'higher',
+        }),
         {
           what: `spent by ${CALLS.toLocaleString('en')} calls at once against a cap of $${CAP_USD}, three replicas`,
           value: `$${round(cap.spent, 4)}`,

@@ -82,7 +82,15 @@ const rowsOf = (seen, bytes, method) => {
       met: true,
       method: `slope of a line through all bands; its intercepts ${show(median(fits.product.map(({ intercept }) => intercept)))} and ${show(median(fits.floor.map(({ intercept }) => intercept)))}; no ratio, because the floor hardly grows`,
     },
-    ratioRow({ what: `messages of growing conversations, ${CLIENTS} clients`, product: seen.product.map(rateOf), floor: seen.floor.map(rateOf), show: perSecond, better: 'higher', limit: 0.3, method }),
+    ratioRow({
+      what: `messages of growing conversations, ${CLIENTS} clients`,
+      product: seen.product.map(rateOf),
+      floor: seen.floor.map(rateOf),
+      show: perSecond,
+      better: 'higher',
+      limit: 0.3,
+      method,
+    }),
     ...Object.keys(SHOWN).map((length) => {
       const rates = (conversations) => conversations.map(({ bands }) => bands[SHOWN[length]].messages / bands[SHOWN[length]].seconds);
       return ratioRow({ what: `their rate, conversation of some ${length}`, product: rates(seen.product), floor: rates(seen.floor), show: perSecond, better: 'higher', method });

@@ -80,10 +80,25 @@ export const run = async ({ isQuick }) => {
     const of = (field) => seen.map((one) => one[field]);
     const what = `${RUNS.toLocaleString('en')} interrupted runs, ${engine}`;
     const method = `killed with ${RUNS.toLocaleString('en')} runs in a model call; median of ${rounds} restarts, from the start of the process; ready after ${milliseconds(median(of('readyMs')))}; floor: ready with nothing to continue, in the same home`;
-    const first = ratioRow({ what: `restart to the first continued step, ${what}`, product: of('firstMs'), floor: of('idleReadyMs'), show: milliseconds, better: 'lower', target: `≤ ${LIMIT_MS / 1_000} s`, method });
+    const first = ratioRow({
+      what: `restart to the first continued step, ${what}`,
+      product: of('firstMs'),
+      floor: of('idleReadyMs'),
+      show: milliseconds,
+      better: 'lower',
+      target: `≤ ${LIMIT_MS / 1_000} s`,
+      method,
+    });
     return [
       { ...first, met: median(of('firstMs')) <= LIMIT_MS },
-      ratioRow({ what: `restart to the last answer, ${what}`, product: of('lastMs'), floor: of('idleReadyMs'), show: milliseconds, better: 'lower', method: `${method}; ${median(of('calls'))} model calls` }),
+      ratioRow({
+        what: `restart to the last answer, ${what}`,
+        product: of('lastMs'),
+        floor: of('idleReadyMs'),
+        show: milliseconds,
+        better: 'lower',
+        method: `${method}; ${median(of('calls'))} model calls`,
+      }),
     ];
   };
   return { rows: Object.entries(raw).flatMap(rowsOf), raw };

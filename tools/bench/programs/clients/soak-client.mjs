@@ -22,7 +22,10 @@ const seen = { sent: 0, failed: {}, latencies: [] };
 let isOver = false;
 const inTurn = (list) => {
   let next = -1;
-  return () => list[(next = (next + 1) % list.length)];
+  return () => {
+    next = (next + 1) % list.length;
+    return list[next];
+  };
 };
 const nextQuick = inTurn(quick);
 const nextSlow = inTurn(slow);

@@ -2,6 +2,7 @@
  * Searches among the messages of one person, with a fourth as many of somebody else beside them. Input {engine, messages, rounds};
  * prints {messages, indexMs, floor, searches, found}: milliseconds by kind of search, and how many were found.
  */
+import { actorOf } from '@svc/api/internal';
 import { sharedCluster } from '@svc/testing/postgres/cluster';
 import { catalogue as catalogueTables } from '../../../../extensions/sessions/migrations/0003_catalogue.js';
 import { branches } from '../../../../extensions/sessions/migrations/0004_branches.js';
@@ -39,8 +40,17 @@ const owner = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelv
 await storage.migrate(owner, [init, thinking, catalogueTables, branches]);
 const db = storage.dbFor(owner);
 const entries = (sessionId, after, limit) => db.system('bench').select({ from: 'entries', where: { session_id: sessionId, seq: { gt: after } }, order: [{ column: 'seq' }], limit });
-const catalogue = createCatalogue({ self: 'bench', tell: () => undefined, mono: () => performance.now(), store: createCatalogueStore(db), commit: (writes) => db.commit(writes), entries, later: () => undefined, log: console });
-const store = createSearchStore(db);
+const catalogue = createCatalogue({
+  self: 'bench',
+  notify: () => undefined,
+  mono: () => performance.now(),
+  store: createCatalogueStore(db),
+  commit: (writes) => db.commit(writes),
+  entries,
+  later: () => undefined,
+  log: console,
+});
+const store = createSearchStore(db, actorOf);
 
 let said = 0;
 const agents = [uuid(1, 1), uuid(1, 2), uuid(1, 3)];

@@ -45,7 +45,11 @@ export const watchLag = () => {
   };
 };
 
-const countOf = (names) => names.reduce((counts, name) => ({ ...counts, [name]: (counts[name] ?? 0) + 1 }), {});
+const countOf = (names) => {
+  const counts = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+};
 
 const serve = (file) => {
   const lag = watchLag();

@@ -140,7 +140,11 @@ export class SocketConnection implements Connection {
       }
       if (place.state === 'live') return;
       this.#places.delete(place);
-      if (place.state === 'lost') this.#dropSlow();
+      if (place.state === 'lost') {
+        // Behind all that it has not read: whoever reads again learns why, and from where to resume.
+        this.send(encoder.encode(lastWords(place)) ?? '');
+        this.#dropSlow();
+      }
       if (place.state === 'moved') this.close(CLOSE.restart, 'the run continues in another process: reconnect and resume');
       // Whoever left hears nothing any more; the others are told that the service stops.
       if (place.state === 'closed') this.send(encoder.encode(lastWords(place)) ?? '');
@@ -215,8 +219,12 @@ export class SocketConnection implements Connection {
   }
 
   #dropSlow(): void {
-    this.close(CLOSE.tryLater, 'the client reads too slowly');
-    // Its close frame stands behind all that it does not read.
-    this.#ws.terminate();
+    if (!this.isOpen) return;
+    // What it follows is written to it no more.
+    for (const place of this.#places) place.close();
+    this.#places.clear();
+    const { code, message } = streamErrors.reader_too_slow('this connection');
+    // The close frame stands behind all that it does not read: it has a moment for it.
+    this.#hangUp(CLOSE.tryLater, `${code}: ${message}`);
   }
 }
