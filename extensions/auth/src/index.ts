@@ -24,7 +24,7 @@ import { loginRoutes } from './logins/login-routes.js';
 import { createLoginStore, Logins } from './logins/login-store.js';
 import { createLogins } from './logins/logins.js';
 import { loginTables } from '../migrations/0001_logins.js';
-import { revokedKeysTable } from '../migrations/0002_revoked_keys.js';
+import { revokedKeysTable } from '../migrations/0002_revoked.js';
 import { createRevocations, RevokedKeys } from './revocations.js';
 import { mayDo } from './roles.js';
 

@@ -1,5 +1,6 @@
 /** What PostgreSQL and the way to it say, as errors of ours. */
 import { isSvcError, type SvcError } from '@svc/api';
+import { errnoOf } from '../../config/errno.js';
 import { conflict, storageErrors } from '../contract/errors.js';
 
 /** What the driver tells of an error, as far as it is used. */
@@ -29,6 +30,9 @@ export const isLost = (error: unknown): boolean => {
   const reported = asServerError(error);
   return !isStatementError(reported) || reported.code === READ_ONLY;
 };
+
+/** Of a connection that only reads: the server refuses each write on it, and that is the statement's fault. */
+export const isReaderLost = (error: unknown): boolean => isLost(error) && errnoOf(error) !== READ_ONLY;
 
 /** Without the row that the server quotes in its details: what a person said does not belong in a log. */
 const bareCause = (error: ServerError): Error => Object.assign(new Error(error.message), { code: error.code, constraint: error.constraint, table: error.table });

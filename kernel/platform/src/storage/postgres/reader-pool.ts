@@ -11,7 +11,7 @@ import { secondsOf, type StatementOwner, type StatementRules } from '../contract
 import { createCanceller } from './canceller.js';
 import { beginSession, clientConfig, readerSession } from './postgres-connection.js';
 import { literal } from './postgres-dialect.js';
-import { isLost, isPassing, mapStatementError, reasonOf } from './postgres-errors.js';
+import { isPassing, isReaderLost, mapStatementError, reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
 import { createRowReader, type RowReader } from './row-reader.js';
 import type { WatchSilence } from './silent-connection.js';
@@ -56,7 +56,7 @@ export const createReaders = (options: ReadersOptions): PostgresReaders => {
           try {
             return await readOn(options, pool, read, owner, text);
           } catch (error) {
-            if (!isLost(error) && errnoOf(error) !== '53300') throw await mapStatementError(error, async () => []);
+            if (!isReaderLost(error) && errnoOf(error) !== '53300') throw await mapStatementError(error, async () => []);
             if (closed) throw storageErrors.closed();
             if (!isPassing(error) || performance.now() > deadline) throw storageErrors.unreachable(address.place, reasonOf(error));
             await new Promise<void>((resolve) => setTimeout(resolve, TRY_EVERY_MS));
@@ -105,7 +105,7 @@ const readOn = async ({ address, deadlines, rules }: ReadersOptions, pool: pg.Po
         const rows = read(client, text, readBytes);
         return await (watches.get(client)?.(rows) ?? rows);
       } catch (error) {
-        if (isLost(error)) unfit = error instanceof Error ? error : new Error(String(error));
+        if (isReaderLost(error)) unfit = error instanceof Error ? error : new Error(String(error));
         if (!deadline.isOver) throw error;
         rules.late(owner, 'read', deadline.ms());
         throw storageErrors.too_slow(owner.id, 'read', secondsOf(statementMs));
