@@ -10,7 +10,7 @@ import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdPa
 import { expect } from 'chai';
 
 /** Far above what each takes, and far below what it would take: the count of steps is what holds, not this. */
-const GENEROUS_MS = 2_000;
+const GENEROUS_MS = 10_000;
 
 const nested = (levels: number, wrap: (inner: unknown) => unknown): unknown => Array.from({ length: levels }).reduce<unknown>((inner) => wrap(inner), wrap(0));
 const lists = nested(50, (inner) => [inner]);

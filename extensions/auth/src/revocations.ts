@@ -51,7 +51,8 @@ export const createRevocations = ({ changed, clock, db, events, log }: Revocatio
   const read = async (): Promise<void> => {
     const rows = await db.system('keys that are revoked').select<RowOf<typeof RevokedKeys>>({ from: 'revoked_keys', limit: MAX_ROWS });
     const before = revoked;
-    revoked = new Set(rows.map(({ key_hash: key }) => key));
+    // What was put back here counts from then on, and not from when that is written.
+    revoked = new Set(rows.map(({ key_hash: key }) => key).filter((key) => unwritten.get(key) !== false));
     const isSame = before.size === revoked.size && [...before].every((key) => revoked.has(key));
     isRead = true;
     if (!isSame) changed();
@@ -71,6 +72,11 @@ export const createRevocations = ({ changed, clock, db, events, log }: Revocatio
       if (!before) return;
       for (const key of before) if (!keys.has(key)) unwritten.set(key, true);
       for (const key of keys) if (!before.has(key)) unwritten.set(key, false);
+      const stillRevoked = new Set([...revoked].filter((key) => unwritten.get(key) !== false));
+      if (stillRevoked.size < revoked.size) {
+        revoked = stillRevoked;
+        changed();
+      }
       if (unwritten.size > 0) void look().catch((cause: unknown) => log.warn('Keys that were taken out of the settings could not be revoked at the other daemons; svc tries again.', { cause }));
     },
   };

@@ -90,7 +90,7 @@ describe('the panel of agents', function () {
     await page.getByRole('switch', { name: 'Open web addresses' }).check();
     await page.getByRole('textbox', { name: 'Sites, one per line' }).fill('*.example.org\nexample.com');
     await page.getByLabel('Tools', { exact: true }).selectOption('Only the tools selected below');
-    await page.getByRole('checkbox', { name: /^web_fetch/ }).check();
+    await page.getByRole('checkbox', { name: /^web_fetch / }).check();
     await expectWellMade(page, 'agents form');
     await page.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'reader' }).waitFor();
