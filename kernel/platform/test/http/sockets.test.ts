@@ -258,7 +258,8 @@ describe('sockets', () => {
       last = String(text);
     });
     const closed = new Promise<[number, string]>((resolve) => client.on('close', (code, reason) => resolve([code, String(reason)])));
-    await until(() => bench.streams.stats().followers === 1, 'the topic is followed');
+    // Before it is open, a pause does nothing.
+    await until(() => bench.streams.stats().followers === 1 && client.readyState === WebSocket.OPEN, 'the topic is followed');
     client.pause();
     const data = 'x'.repeat(60_000);
     for (let n = 0; n < 1_500 && bench.streams.stats().followers > 0; n++) {
