@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseOfHome, OPEN_RATE, releaseFile, thirdParty, type ThirdPartySpec, TestHttp } from '@svc/testing';
+import { freePort } from '@svc/testing/free-port';
 
 export interface RealDaemon {
   readonly pid: number;
@@ -58,16 +59,6 @@ export const startDaemon = async (
 const ownerKey = (home: string): string | undefined => {
   const file = join(home, 'owner.key');
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
-};
-
-const freePort = async (): Promise<number> => {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 };
 
 /** For afterEach: nothing outlives the test that started it. */

@@ -1,10 +1,10 @@
 /** A daemon of its own, the built one, whose costs are counted from inside: one client, requests one after the other. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { freePort } from '@svc/testing/free-port';
 import { expect } from 'chai';
 import type { Counts } from './count-calls.program.js';
 
@@ -18,14 +18,6 @@ export interface CountedDaemon {
   costsOf<K extends keyof Counts>(request: () => Promise<unknown>, names: readonly K[]): Promise<Record<K, number | undefined>>;
   stop(): Promise<void>;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo; // listening, so it has an address
-      server.close(() => resolve(port));
-    });
-  });
 
 const firstLine = (child: ChildProcess): Promise<string> => new Promise((resolve) => child.stdout?.once('data', (data: Buffer) => resolve(data.toString().trim())));
 const ended = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.once('exit', resolve));

@@ -1,9 +1,9 @@
 /** A shell as the pages expect one: `npx svc` is the built command, the home is empty, and port 4545 is whichever is free. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@svc/testing/free-port';
 import { ROOT } from '../conformance/operations.js';
 
 const SVC = `npx() { [ "$1" = svc ] && shift; '${process.execPath}' '${join(ROOT, 'dist/cli/main.js')}' "$@"; }\n`;
@@ -44,12 +44,3 @@ export const createShell = async (): Promise<SvcShell> => {
     },
   };
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });

@@ -1,8 +1,6 @@
 /** A folder outside this repository, with the published packages and nothing else. */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -37,16 +35,6 @@ const makeRegistry = async (): Promise<LocalRegistry> => {
 
 /** What is still running then hangs. */
 const LONGEST_MS = 100_000;
-
-/** For a daemon that is told its port beforehand. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-};
 
 export interface OutsideFolder {
   readonly dir: string;

@@ -2,9 +2,10 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fixtureArea } from '@svc/testing';
+import { freePort } from '@svc/testing/free-port';
 import { expect } from 'chai';
 import { ROOT } from './local-registry.js';
-import { freePort, type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
+import { type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
 
 const FILES = {
   'package.json': JSON.stringify({ name: 'elsewhere', private: true, type: 'module' }),

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { freePort } from '@svc/testing/free-port';
 import { expect } from 'chai';
 import { ROOT } from './local-registry.js';
-import { freePort, type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
+import { type OutsideFolder, outsideFolder, registryOfOurs } from './outside-folder.js';
 
 const PAGE = 'kernel/api/README.npm.md';
 /** Shown and not run: what they install was published by nobody. */

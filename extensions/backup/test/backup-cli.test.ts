@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { until } from '@svc/test/clients/model-kernel';
 import { bootTestKernel, OPEN_RATE, releaseFile, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { freePort } from '../../../kernel/cli/test/free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench } from '../../../kernel/cli/test/program.js';
 
 describe('svc backup', function () {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { freePort } from './free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench, type Ran } from './program.js';
 
 const KEY = 'the-key-of-this-daemon-55';

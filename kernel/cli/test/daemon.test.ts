@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
-import { freePort } from './free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench, ended } from './program.js';
 
 describe('svc with the real daemon', function () {

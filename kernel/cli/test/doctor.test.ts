@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isTextTable } from '@svc/api';
 import { expect } from 'chai';
 import { checkOfNode } from '../src/doctor/machine-checks.js';
-import { freePort } from './free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench } from './program.js';
 
 interface Check {

@@ -1,21 +1,12 @@
 /** `svc key`, and what doctor and start say of keys and of files that others can read. */
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { freePort } from '@svc/testing/free-port';
 import { expect } from 'chai';
 import { type Bench, createBench } from './program.js';
 
 const hash = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo; // listening, so it has an address
-      server.close(() => resolve(port));
-    });
-  });
-
 describe('the key of the daemon on the command line', function () {
   this.timeout(60_000);
   let bench: Bench;

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { freePort } from './free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench, plain } from './program.js';
 
 describe('the command line beside a daemon that made its own key', function () {

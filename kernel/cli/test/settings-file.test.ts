@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { freePort } from './free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench, ended, MAIN } from './program.js';
 
 const KEY = 'the-key-of-this-daemon-55';

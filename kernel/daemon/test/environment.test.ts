@@ -2,10 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@svc/testing/free-port';
 import { expect } from 'chai';
 
 const ROOT = process.cwd();
@@ -27,14 +26,6 @@ const pidOf = (daemonFile: string): number | undefined => {
   const pid = /"pid":(\d+)/.exec(daemonFile)?.[1];
   return pid === undefined ? undefined : Number(pid);
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo; // listening, so it has an address
-      server.close(() => resolve(port));
-    });
-  });
 
 describe('the environment of the daemon', function () {
   this.timeout(60_000);

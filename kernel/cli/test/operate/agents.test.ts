@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { freePort } from '../free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { MAIN } from '../program.js';
 import { type Bench, createBench, type Ran } from '../program.js';
 

@@ -1,7 +1,7 @@
 /** `svc models` and `svc providers` with the real daemon, and a provider that is a server of this test. */
 import { expect } from 'chai';
 import { type ListServer, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
-import { freePort } from '../free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench, type Ran } from '../program.js';
 
 const KEY = 'sk-of-this-test-4711';

@@ -1,6 +1,6 @@
 /** `svc sessions` with the real daemon. */
 import { expect } from 'chai';
-import { freePort } from '../free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench, plain, type Ran } from '../program.js';
 
 interface Row {

@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { freePort } from '../free-port.js';
+import { freePort } from '@svc/testing/free-port';
 import { type Bench, createBench, type Ran } from '../program.js';
 
 describe('svc tool and files with the real daemon', function () {
