@@ -2,7 +2,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { API_VERSION } from '@svc/api/internal';
-import { createExtension, validateCreation } from '@svc/installer/author';
+import { createExtension } from '@svc/installer/author';
 import type { Cli, Outcome } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { watched } from '../terminal/progress.js';
@@ -12,11 +12,8 @@ import { checkoutPackages } from './checkout-packages.js';
 export const create = async (cli: Cli, folder: string, { template, publisher }: { template: string; publisher?: string }): Outcome => {
   const dir = folderOf(folder);
   const id = idOf(path.basename(dir), publisher);
-  const files = await authored(async () => {
-    await validateCreation({ dir, id, template });
-    const packages = await watched(cli.out, 'Building the packages that extensions are written with', checkoutPackages(cli.distDir));
-    return createExtension({ dir, id, template, apiVersion: API_VERSION, ...(packages === undefined ? {} : { packages }) });
-  });
+  const packages = (): ReturnType<typeof checkoutPackages> => watched(cli.out, 'Building the packages that extensions are written with', checkoutPackages(cli.distDir));
+  const files = await authored(() => createExtension({ dir, id, template, apiVersion: API_VERSION, packages }));
   if (cli.json) {
     cli.out.json({ id, dir, template, files });
     return EXIT.ok;

@@ -22,27 +22,20 @@ export interface Creation {
   readonly template: string;
   /** Of @svc/api, which the new extension is written for. */
   readonly apiVersion: string;
-  /** What npm installs by name, where it is not a version on a registry: `file:/opt/svc/…`. */
-  readonly packages?: Readonly<Record<string, string>>;
+  /** What npm installs by name, where it is not a version on a registry: `file:/opt/svc/…`. Asked for when nothing else is wrong. */
+  packages?(): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-/** Throws `author_template`, `author_id` and `author_not_empty`. */
-export const validateCreation = async ({ dir, id, template }: Pick<Creation, 'dir' | 'id' | 'template'>): Promise<Template> => {
+/** Resolves with the files it wrote. Rejects with `author_template`, `author_id` and `author_not_empty`, and writes nothing then. */
+export const createExtension = async ({ dir, id, template, apiVersion, packages }: Creation): Promise<readonly string[]> => {
   const make = Object.hasOwn(TEMPLATES, template) ? TEMPLATES[template] : undefined;
   if (make === undefined) throw authorErrors.template(template);
   if (!isThirdPartiesId(id)) throw authorErrors.id(id);
   const before = await readdir(dir).catch(() => []);
   if (before.length > 0) throw authorErrors.not_empty(dir);
-  return make;
-};
-
-/** Resolves with the files it wrote. Rejects with `author_template`, `author_id` and `author_not_empty`, and writes nothing then. */
-export const createExtension = async (creation: Creation): Promise<readonly string[]> => {
-  const { dir, id, apiVersion, packages = {} } = creation;
-  const make = await validateCreation(creation);
   const names = namesFrom(id);
   const parts = make(names);
-  const files = { ...commonFiles(names, parts, apiVersion, packages), ...parts.files };
+  const files = { ...commonFiles(names, parts, apiVersion, await packages?.()), ...parts.files };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true });
     await writeFile(join(dir, path), text);

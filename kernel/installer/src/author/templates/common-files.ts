@@ -11,7 +11,7 @@ export const commonFiles = (
   { id }: Names,
   { description, manifest, about, needs = [] }: TemplateParts,
   apiVersion: string,
-  packages: Readonly<Record<string, string>>,
+  packages: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> => ({
   'package.json': json({
     name: id,
