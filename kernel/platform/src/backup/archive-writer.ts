@@ -14,6 +14,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
 import { errnoOf } from '../config/errno.js';
+import { pauseFor } from '../storage/contract/pace.js';
 import { type BackupFile, type BackupManifest, MANIFEST_NAME } from './manifest.js';
 
 const PIECE_BYTES = 256 * 1024;
@@ -21,8 +22,6 @@ const PIECE_BYTES = 256 * 1024;
 const GZIP = { level: 1, chunkSize: PIECE_BYTES };
 /** A large fsync at the end would keep each commit waiting. */
 const SYNC_BYTES = 16 * 1_048_576;
-const PAUSE_PER_WORK = 2;
-const MAX_PAUSE_MS = 100;
 /** The end of a tar: two empty blocks. */
 const END_BYTES = 1_024;
 
@@ -85,11 +84,9 @@ const writePieces = async (handle: FileHandle, pieces: AsyncIterable<Uint8Array>
       await handle.datasync();
       unsynced = 0;
     }
-    await pause?.(pauseAfter(began));
+    await pause?.(pauseFor(performance.now() - began));
   }
 };
-
-const pauseAfter = (began: number): number => Math.min(MAX_PAUSE_MS, (performance.now() - began) * PAUSE_PER_WORK);
 
 /** What a tar has before its end, so that more entries can follow. */
 const withoutEnd = async (tar: Pack): Promise<Buffer> => {
@@ -133,7 +130,7 @@ const packFile = async (tar: Pack, from: string, { mode, path }: Pick<SourceFile
         left -= bytes.length;
         yield bytes;
         // Until here the piece was compressed as well, where the one before it waited for that.
-        if (left > 0) await pause?.(pauseAfter(began));
+        if (left > 0) await pause?.(pauseFor(performance.now() - began));
       }
     };
     await pipeline(pieces, entry);

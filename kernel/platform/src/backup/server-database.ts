@@ -5,6 +5,7 @@
  * G1  A copy is made of one snapshot, in batches; nobody waits for it, and memory does not grow with the database.
  * G2  A restore begins only while no other daemon is on the server, and keeps others out until it is confirmed (N1 to N3 of storage/postgres/restored-tables.ts).
  */
+import { PAUSE_PER_WORK } from '../storage/contract/pace.js';
 import { countTableRows } from '../storage/sqlite/saved-copy.js';
 import { copyDatabase, planCopy } from '../storage/move/copy-database.js';
 import type { MoveEnd } from '../storage/move/move-end.js';
@@ -14,9 +15,6 @@ import { canMakeSchema, confirmTables, LOADED_SCHEMA, prepareSchema, revertTable
 import type { Pause } from './archive-writer.js';
 import type { BackedDatabase } from './create-backup.js';
 import { backupErrors } from './errors.js';
-
-/** Of what a batch took: a third of the time goes to the backup, as in A3 of archive-writer.ts. */
-const PAUSE_PER_WORK = 2;
 
 /** Who worked when the backup was made is not alive on this server: nobody waits for their leases. */
 const WITHOUT_HOLDERS: Readonly<Record<string, string>> = {

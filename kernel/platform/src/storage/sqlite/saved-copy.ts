@@ -1,5 +1,6 @@
 /** A copy of a SQLite database in use, and what a copy holds. On connections of their own, so that commits go on meanwhile. */
 import { open, stat } from 'node:fs/promises';
+import { pauseFor } from '../contract/pace.js';
 import { identifier } from './sqlite-dialect.js';
 import { mapSqliteError } from './sqlite-errors.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
@@ -9,8 +10,6 @@ const STEP_PAGES = 64;
 const STEP_PAGES_ALONE = 4_096;
 /** A large fsync keeps each commit waiting: the copy is synced in small parts. */
 const STEPS_PER_SYNC = 64;
-const PAUSE_PER_WORK = 2;
-const MAX_PAUSE_MS = 100;
 /** The WAL grows until the copy is complete. Beyond this the copy no longer pauses. */
 const LARGE_WAL_BYTES = 256 * 1_048_576;
 
@@ -31,7 +30,7 @@ export const saveCopy = async (file: string, copy: string, pause?: (ms: number) 
         await syncFile(copy);
         isHurried = ((await stat(`${file}-wal`).catch(() => undefined))?.size ?? 0) > LARGE_WAL_BYTES;
       }
-      await pause?.(Math.min(MAX_PAUSE_MS, workMs * PAUSE_PER_WORK));
+      await pause?.(pauseFor(workMs));
     });
     await connection.exec('COMMIT');
   });
