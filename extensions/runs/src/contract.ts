@@ -22,9 +22,10 @@ import {
 import { Agent } from '@svc/ext-agents/contract';
 import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
 import { Part } from '@svc/ext-sessions/contract';
-import { ClientAnswer, ClientCalls, ClientTools } from './client-tools/shapes.js';
+import { ClientAnswer, ClientCall, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 import { Attachment } from './uploads.js';
 
+export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
@@ -48,7 +49,7 @@ export const RunDraft = Type.Object({
       Type.Object({
         role: OneOf(['user', 'assistant']),
         parts: Type.Array(Part),
-        calls: Type.Optional(Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown() }), { description: 'assistant: calls of tools of the sender' })),
+        calls: Type.Optional(Type.Array(ClientCall, { description: 'assistant: calls of tools of the sender' })),
         results: Type.Optional(Type.Array(Type.Object({ callId: Type.String(), tool: Type.String(), content: Type.String() }), { description: 'user: what these calls gave' })),
         origin: Type.Optional(Origin),
       }),
@@ -56,9 +57,7 @@ export const RunDraft = Type.Object({
     ),
   ),
   clientTools: Type.Optional(ClientTools),
-  clientResults: Type.Optional(
-    Type.Array(Type.Object({ callId: Type.String(), content: Type.String() }), { description: 'Results of calls that wait in this session, which the message takes the place of' }),
-  ),
+  clientResults: Type.Optional(Type.Array(ClientResult, { description: 'Results of calls that wait in this session, which the message takes the place of' })),
   ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Text that begins with `/btw ` is one too' })),
   incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation; neither the message nor its answer is stored' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. By default, as set for the session or in the manifest' })),

@@ -272,12 +272,14 @@ async function supersede(deps: RunsDeps, waiting: JournalRun, results: RunDraft[
  * `after`: the last frame that the client has been given.
  */
 export async function attach(deps: Pick<RunsDeps, 'streams' | 'journal' | 'actors'>, run: JournalRun, sessionId: string, after?: string): Promise<Submitted> {
+  const input = inputOf(run);
+  const attached: Submitted = { runId: run.id, topic: run.id, sessionId: conversationOf(input) ?? sessionId, replayed: true, position: 0, onDisconnect: onDisconnectOf(input) };
   const clientCalls = openCallsOf(run);
-  if (clientCalls) return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0, onDisconnect: onDisconnectOf(inputOf(run)), clientCalls };
+  if (clientCalls) return { ...attached, clientCalls };
   const known = deps.streams.here(run.id);
   if (isOver(run) && (!known || known.own)) await sayEndOf(deps, run);
   else await deps.streams.attach(RunFrames, run.id, after);
-  return { runId: run.id, topic: run.id, sessionId: conversationOf(inputOf(run)) ?? sessionId, replayed: true, position: 0, onDisconnect: onDisconnectOf(inputOf(run)) };
+  return attached;
 }
 
 /** What follows a frame of a run: its next answer. */

@@ -18,6 +18,9 @@ export const Part = Type.Union([
 ]);
 export type Part = Plain<typeof Part>;
 
+/** The texts among them, as they follow each other. */
+export const textOfParts = (parts: readonly Part[] = []): string => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+
 /** What the model call took that an entry began with. */
 const Used = Type.Object({ inputTokens: Type.Number(), outputTokens: Type.Number(), costMicros: Type.Number() });
 

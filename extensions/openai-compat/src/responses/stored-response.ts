@@ -5,17 +5,15 @@
  * S2  Who may not see the run does not see its responses.
  * S3  Only the newest response of a conversation can be continued: the conversation is the history.
  */
-import { type Actor, isSvcError, isUuid } from '@svc/api';
-import type { ClientCalls, ClientResult, RunInfo, RunsService } from '@svc/ext-runs/contract';
-import type { Entry, SessionsService } from '@svc/ext-sessions/contract';
+import { type Actor, isSvcError, isUuid, uuidOfHex } from '@svc/api';
+import { type ClientCalls, type ClientResult, type RunInfo, type RunsService, stepOfCall } from '@svc/ext-runs/contract';
+import { type Entry, type SessionsService, textOfParts } from '@svc/ext-sessions/contract';
 import { compatErrors } from '../errors.js';
 import { bodyOf, messageItem, type ResponseBody } from './response-object.js';
 
 const FIRST = '0';
 const MAX_ENTRIES = 5_000;
 const RESPONSE_ID = /^resp_([0-9a-f]{32})_([0-9a-z]{1,12})$/;
-/** As runs writes ids of calls: the step that made them, and which of them it is. */
-const OWN_CALL = /^call_[A-Za-z0-9_-]{22}_([0-9a-z]+)z[0-9a-z]+$/;
 
 export interface StoredDeps {
   readonly runs: Pick<RunsService, 'get'>;
@@ -28,15 +26,15 @@ export interface Stored {
   readonly isNewest: boolean;
 }
 
-export const responseIdOf = (runId: string, results: readonly ClientResult[] = []): string => `resp_${runId.replaceAll('-', '')}_${OWN_CALL.exec(results[0]?.callId ?? '')?.[1] ?? FIRST}`;
+export const responseIdOf = (runId: string, results: readonly ClientResult[] = []): string => `resp_${runId.replaceAll('-', '')}_${stepOfCall(results[0]?.callId ?? '') ?? FIRST}`;
 
 /** Whether a run of this daemon waits, or waited, for this result. */
-export const isOwnCall = (callId: string): boolean => OWN_CALL.test(callId);
+export const isOwnCall = (callId: string): boolean => stepOfCall(callId) !== undefined;
 
 /** Throws `response_not_found`. */
 export async function storedResponse({ runs, sessions }: StoredDeps, actor: Actor, id: string): Promise<Stored> {
   const [, hex = '', part = ''] = RESPONSE_ID.exec(id) ?? [];
-  const runId = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  const runId = uuidOfHex(hex);
   if (!isUuid(runId)) throw compatErrors.response_not_found(id);
   try {
     const run = await runs.get(actor, runId);
@@ -62,7 +60,7 @@ interface RunPart {
 function partsOf(entries: readonly Entry[]): RunPart[] {
   const parts: RunPart[] = [{ name: FIRST, entries: [] }];
   for (const entry of entries) {
-    const [, name] = entry.kind === 'tool_result' ? (OWN_CALL.exec(entry.callId ?? '') ?? []) : [];
+    const name = entry.kind === 'tool_result' ? stepOfCall(entry.callId ?? '') : undefined;
     if (name !== undefined && entry.status === 'completed' && parts.at(-1)?.name !== name) parts.push({ name, entries: [] });
     parts.at(-1)?.entries.push(entry);
   }
@@ -71,7 +69,7 @@ function partsOf(entries: readonly Entry[]): RunPart[] {
 
 function stateOf(id: string, { status, result, error }: RunInfo, entries: readonly Entry[], isLast: boolean): ResponseBody {
   const calls = entries.flatMap(({ kind, callId = '', tool = '', args }) => (kind === 'tool_call' && isOwnCall(callId) ? [{ id: callId, name: tool, args }] : []));
-  const said = textOf(entries.findLast(({ kind }) => kind === 'assistant'));
+  const said = textOfParts(entries.findLast(({ kind }) => kind === 'assistant')?.parts);
   const used = entries.flatMap(({ used: one }) => one ?? []);
   const usage = { input_tokens: sum(used.map(({ inputTokens }) => inputTokens)), output_tokens: sum(used.map(({ outputTokens }) => outputTokens)) };
   const client: ClientCalls = { calls, text: said, usage };
@@ -81,5 +79,4 @@ function stateOf(id: string, { status, result, error }: RunInfo, entries: readon
   return { status: 'in_progress', output: [] };
 }
 
-const textOf = (entry: Entry | undefined): string => (entry?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
 const sum = (all: readonly number[]): number => all.reduce((before, one) => before + one, 0);

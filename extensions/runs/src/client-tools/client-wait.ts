@@ -6,7 +6,7 @@
  * W3  All calls of an answer are answered at once, each once. The same results again are the same answer; other ones are refused.
  * W4  A run that nobody answers in time fails. A new message in its session takes its place, and every call has a result.
  */
-import type { JournalRun, LeasedRun } from '@svc/api';
+import { type JournalRun, type LeasedRun, uuidOfHex } from '@svc/api';
 import type { ClientCalls, ClientTurn } from './shapes.js';
 
 export const CLIENT_REASON = 'waits for its sender, who runs the tools';
@@ -59,7 +59,10 @@ export const clientCallId = (runId: string, seq: number, index: number): string 
 /** Undefined for an id that is not of this form. */
 export function runOfCall(callId: string): string | undefined {
   const [, text] = CALL_ID.exec(callId) ?? [];
-  if (text === undefined) return undefined;
-  const hex = Buffer.from(text, 'base64url').toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return text === undefined ? undefined : uuidOfHex(Buffer.from(text, 'base64url').toString('hex'));
 }
+
+const ONE_OF_ITS_STEP = /^call_[A-Za-z0-9_-]{22}_([0-9a-z]+)z[0-9a-z]+$/;
+
+/** Names the step of the run that made it, which all calls of one answer have in common. Undefined for an id that is not of this form. */
+export const stepOfCall = (callId: string): string | undefined => ONE_OF_ITS_STEP.exec(callId)?.[1];

@@ -9,9 +9,11 @@ export const ClientTools = Type.Object({
 });
 export type ClientTools = Plain<typeof ClientTools>;
 
+export const ClientCall = Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown() });
+
 /** What the sender is to run, and what was said before it. */
 export const ClientCalls = Type.Object({
-  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown() })),
+  calls: Type.Array(ClientCall),
   text: Type.String(),
   usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer() }, { description: 'Of the model calls since the last answer of the run' }),
   left_out: Type.Optional(Type.Array(LeftOut)),

@@ -1,6 +1,6 @@
 /** How the frames of a run look on each protocol, and what a client that comes back after a restart still has to get. */
 import { type JournalRun, type JournalStep, type Streams, sse } from '@svc/api';
-import type { Entry } from '@svc/ext-sessions/contract';
+import { type Entry, textOfParts } from '@svc/ext-sessions/contract';
 import type { RunFrame, RunFrames, RunResult } from '../contract.js';
 import { socketCodeOf } from './socket-errors.js';
 import { type ModelOutcome, modelOutcomeOf, type ToolOutcome } from '../run-input.js';
@@ -117,7 +117,7 @@ function framesOf(step: JournalStep, entries: readonly Entry[]): Draft[] {
     const made = entries.filter((entry) => entry.seq > model.from && entry.seq <= model.through + 1);
     const thoughts = made.find((entry) => entry.thoughts !== undefined)?.thoughts;
     const said = made.find((entry) => entry.kind === 'assistant');
-    const text = (said?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+    const text = textOfParts(said?.parts);
     return [
       ...(thoughts === undefined ? [] : [{ type: 'thinking_delta' as const, data: { content: thoughts } }]),
       ...(text === '' ? [] : [{ type: 'chunk' as const, data: { content: text, done: false as const } }]),

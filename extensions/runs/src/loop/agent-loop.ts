@@ -9,7 +9,7 @@
 import { type Actors, type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
-import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
+import { type Entry, type EntryDraft, textOfParts } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
 import { factOf, keptResult, leftovers, withoutMessage } from '../beside.js';
 import { CLIENT_REASON } from '../client-tools/client-wait.js';
@@ -304,7 +304,7 @@ async function openCalls(deps: LoopDeps, progress: Progress): Promise<OpenCall[]
   const mine = entries.filter((entry) => entry.runId === run.id);
   progress.said = mine
     .filter((entry) => entry.kind === 'assistant')
-    .flatMap(({ parts = [] }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+    .map(({ parts }) => textOfParts(parts))
     .join('');
   const answered = new Set(mine.filter((entry) => entry.kind === 'tool_result').map((entry) => entry.callId));
   return mine.filter((entry) => entry.kind === 'tool_call' && !answered.has(entry.callId)).map((entry) => toOpenCall(run, entry));

@@ -1,7 +1,7 @@
 /** What the steps of one run did: the journal has when and how each ended, the session what was said. */
 import { type Actor, isSvcError, type Journal, type JournalRun, type JournalStep, Nullable, OneOf, type Static, Type, Uuid } from '@svc/api';
 import type { Attempt } from '@svc/ext-llm/contract';
-import type { Entry, SessionsService } from '@svc/ext-sessions/contract';
+import { type Entry, type SessionsService, textOfParts } from '@svc/ext-sessions/contract';
 import { isOver } from '../loop/endings.js';
 import { inputOf, modelIntentOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, toolOutcomeOf, usedBy } from '../run-input.js';
 
@@ -136,7 +136,7 @@ const tracesOf = (steps: readonly JournalStep[], entries: readonly Entry[]): Dec
 const saidBefore = (entries: readonly Entry[], index: number): string | null => {
   const before = entries.slice(0, index).findLast((entry) => entry.kind !== 'tool_call');
   if (before?.kind !== 'assistant') return null;
-  const text = (before.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+  const text = textOfParts(before.parts);
   return text === '' ? null : text;
 };
 

@@ -1,6 +1,6 @@
 /** Identity and chance: from the system's random source, or from a seed so that a run can be replayed. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Ids } from '@svc/api';
+import { type Ids, uuidOfHex } from '@svc/api';
 
 const RANDOM_BITS_USED = 48;
 const UUID_BYTES = 16;
@@ -59,6 +59,5 @@ const timed = (raw: Buffer, nowMs: number): string => {
 const formatUuid = (raw: Buffer, version: number): string => {
   raw.writeUInt8((raw.readUInt8(6) & 0x0f) | (version << 4), 6);
   raw.writeUInt8((raw.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = raw.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidOfHex(raw.toString('hex'));
 };
