@@ -17,6 +17,9 @@ export interface CompatDeps {
   readonly clock: Clock;
 }
 
+/** Longer than this no client is left without headers: proxies and clients give up on a server that says nothing. */
+export const MAX_SILENCE_MS = 15_000;
+
 /** What the model is asked with beside the words. */
 export interface Terms {
   readonly clientTools?: ClientTools | undefined;

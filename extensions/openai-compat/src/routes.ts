@@ -6,7 +6,7 @@ import { openAiErrors } from './answer/error-object.js';
 import { ChatAnswer, ChatBegin, ChatChunks } from './answer/projections.js';
 import { together, warningOf } from './answer/warning.js';
 import { chunkStream, Completion, OpenAiModel } from './answer/schemas.js';
-import { ask, type CompatDeps, type Terms } from './asking.js';
+import { ask, type CompatDeps, MAX_SILENCE_MS, type Terms } from './asking.js';
 import { compatErrors } from './errors.js';
 import { askedAlone, askedInConversation } from './request/asked.js';
 import { ChatRequest } from './request/chat-request.js';
@@ -19,8 +19,6 @@ import { COMPLETION_TEXT, MODEL_TEXT, MODELS_TEXT } from './texts.js';
 
 const route = routeGroup({ area: 'agents' });
 
-/** Longer than this no client is left without headers: proxies and clients give up on a server that says nothing. */
-const MAX_SILENCE_MS = 15_000;
 const MAX_BODY_BYTES = 32 * 1_048_576;
 const COMPLETION_COST = 30;
 

@@ -14,7 +14,7 @@ type Message = Omit<Whole['choices'][number]['message'], 'role'>;
 /** Of one answer: a run that waits for its client gives several. */
 export const usedFor = (result: RunResult): Used => result.client?.usage ?? result.answer_usage ?? result;
 
-const usageOf = ({ input_tokens: input, output_tokens: output }: Used) => ({ prompt_tokens: input, completion_tokens: output, total_tokens: input + output });
+export const usageOf = ({ input_tokens: input, output_tokens: output }: Used) => ({ prompt_tokens: input, completion_tokens: output, total_tokens: input + output });
 /** A run that was stopped has said all it will: OpenAI knows no word for that. */
 export const finishOf = (result: RunResult): string => (result.finish === 'cancelled' ? 'stop' : result.finish);
 

@@ -1,17 +1,16 @@
 /** /v1/completions: a prompt without messages, as clients from before chat completions send it. */
 import { type Clock, follow, type MediaAnswer, Nullable, reply, type RouteDecl, routeGroup, type Static, type Streams, Type, waitFor, defineAnswerProjection, defineStreamProjection } from '@svc/api';
 import { type RunFrame, RunFrames, type RunResult } from '@svc/ext-runs/contract';
-import { finishOf, usedFor } from '../answer/completion.js';
+import { finishOf, usageOf, usedFor } from '../answer/completion.js';
 import { errorObject, openAiErrors } from '../answer/error-object.js';
 import { failureOf, leftOutIn, showsSomething } from '../answer/frames-read.js';
 import { warningOf } from '../answer/warning.js';
-import { ask, type CompatDeps } from '../asking.js';
+import { ask, type CompatDeps, MAX_SILENCE_MS } from '../asking.js';
 import { agentNamed } from '../conversation/model-ids.js';
 import { compatErrors } from '../errors.js';
 import { ChatRequest } from '../request/chat-request.js';
 import { parametersOf } from '../request/parameters.js';
 
-const MAX_SILENCE_MS = 15_000;
 const { model, stream, stream_options, temperature, top_p, presence_penalty, frequency_penalty, max_tokens, stop, seed, n } = ChatRequest.properties;
 
 const CompletionRequest = Type.Object(
@@ -74,15 +73,12 @@ const pieceOf = (frame: RunFrame, head: Head): string | undefined => {
 
 const line = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 
-const textCompletion = (head: Head, text: string, result?: RunResult) => {
-  const used = result && usedFor(result);
-  return {
-    ...head,
-    object: 'text_completion' as const,
-    choices: [{ index: 0, text, finish_reason: result ? finishOf(result) : null, logprobs: null }],
-    ...(used ? { usage: { prompt_tokens: used.input_tokens, completion_tokens: used.output_tokens, total_tokens: used.input_tokens + used.output_tokens } } : {}),
-  };
-};
+const textCompletion = (head: Head, text: string, result?: RunResult) => ({
+  ...head,
+  object: 'text_completion' as const,
+  choices: [{ index: 0, text, finish_reason: result ? finishOf(result) : null, logprobs: null }],
+  ...(result ? { usage: usageOf(usedFor(result)) } : {}),
+});
 
 const route = routeGroup({ area: 'agents' });
 

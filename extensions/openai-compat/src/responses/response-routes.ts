@@ -2,7 +2,7 @@
 import { bytes, follow, reply, type Req, type RouteDecl, routeGroup, Type, waitFor, type MediaReply, type JsonReply, type Plain } from '@svc/api';
 import { openAiErrors } from '../answer/error-object.js';
 import { warningOf } from '../answer/warning.js';
-import { ask, type CompatDeps } from '../asking.js';
+import { ask, type CompatDeps, MAX_SILENCE_MS } from '../asking.js';
 import { agentNamed, idOf, type Named } from '../conversation/model-ids.js';
 import { isStateless } from '../conversation/which-conversation.js';
 import { compatErrors } from '../errors.js';
@@ -18,7 +18,6 @@ import { ResponseObject, responseStream } from './response-schemas.js';
 import { isOwnCall, responseIdOf, storedResponse } from './stored-response.js';
 import { RESPONSES_TEXT } from './texts.js';
 
-const MAX_SILENCE_MS = 15_000;
 const MAX_BODY_BYTES = 32 * 1_048_576;
 const RESPONSE_COST = 30;
 const LABEL = 'API response';
@@ -107,22 +106,7 @@ const cancel = (deps: CompatDeps): RouteDecl =>
 async function shown(deps: CompatDeps, actor: Req['actor'], id: string) {
   const { run, body } = await storedResponse(deps, actor, id);
   const agent = await deps.agents.get(actor, run.agentId);
-  const head: ResponseHead = {
-    id,
-    created_at: Math.floor(Date.parse(run.createdAt) / 1_000),
-    model: idOf(agent),
-    instructions: null,
-    previous_response_id: null,
-    store: true,
-    tools: [],
-    tool_choice: 'auto',
-    parallel_tool_calls: true,
-    text: { format: { type: 'text' } },
-    temperature: null,
-    top_p: null,
-    max_output_tokens: null,
-    metadata: {},
-  };
+  const head = headOf(id, { model: idOf(agent) }, Math.floor(Date.parse(run.createdAt) / 1_000), true);
   return responseOf(head, body);
 }
 
@@ -176,7 +160,7 @@ async function placeOf(deps: CompatDeps, actor: Req['actor'], named: Named, body
 
 const isSaid = ({ role }: ChatMessage): boolean => role !== 'system' && role !== 'developer';
 
-const headOf = (id: string, body: ResponseRequest, createdAt: number, store: boolean): ResponseHead => ({
+const headOf = (id: string, body: Partial<ResponseRequest> & Pick<ResponseRequest, 'model'>, createdAt: number, store: boolean): ResponseHead => ({
   id,
   created_at: createdAt,
   model: body.model,
