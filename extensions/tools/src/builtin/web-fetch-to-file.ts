@@ -46,17 +46,7 @@ export const webFetchToFileTool = (workspaces: Workspaces, fetch: ExtensionConte
 
 const wholeOf = async (response: FetchResponse): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = [];
-  let size = 0;
   // More than `maxBytes` of the request ends the exchange.
-  await response.each((piece) => {
-    size += piece.length;
-    pieces.push(piece);
-  });
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  await response.each((piece) => void pieces.push(piece));
+  return Buffer.concat(pieces);
 };
