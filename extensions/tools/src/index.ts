@@ -27,7 +27,7 @@ export default defineExtension({
   migrations: [processTables],
   workers: [PageText, SiftEntries, SearchLines],
   config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ...WEB_SETTINGS, LocationUrl],
-  commandWords: [{ word: 'tool', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool' }] }],
+  commandWords: [{ word: 'tool', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool list', runs: true }] }],
   activate(ctx) {
     const choice = chooseSearch(ctx);
     const locationUrl = (): string => ctx.config.get(LocationUrl);
