@@ -1,5 +1,5 @@
 /** Words that people bring from other programs, typed as the reference lists them; near names for misspelt ones. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CommandSynonym } from '@svc/api';
 import { expect } from 'chai';
@@ -57,7 +57,16 @@ describe('words of other programs', function () {
   it('lead to commands that are there, whoever declares them', async () => {
     const { words } = JSON.parse(readFileSync(path.join(ROOT, 'dist/commands.json'), 'utf8')) as { words: ReadonlyArray<{ synonyms?: readonly CommandSynonym[] }> }; // written by the build
     const all = [...Object.values(OWN_SYNONYMS), ...words.flatMap(({ synonyms = [] }) => synonyms)];
-    const meant = new Set(all.map(({ means }) => means.split(' ').filter((word) => /^[a-z][a-z-]*$/.test(word)).join(' ')).filter((words) => words !== ''));
+    const meant = new Set(
+      all
+        .map(({ means }) =>
+          means
+            .split(' ')
+            .filter((word) => /^[a-z][a-z-]*$/.test(word))
+            .join(' '),
+        )
+        .filter((words) => words !== ''),
+    );
     for (const words of meant) expect(await usageOf(words), words).to.match(new RegExp(`^Usage: svc ${words}\\b`));
   });
 
@@ -95,6 +104,14 @@ describe('words of other programs', function () {
       if (near === undefined) expect(stderr).to.not.contain('Did you mean');
       else expect(stderr).to.contain(near);
     });
+
+  it('a key that lost its section fails `svc config check`, with the section that has it', async () => {
+    mkdirSync(bench.home, { recursive: true });
+    writeFileSync(path.join(bench.home, 'config.toml'), 'levle = "debug"\n');
+    const { code, stdout } = await run(['config', 'check']);
+    expect(code).to.equal(1);
+    expect(stdout).to.contain('config.toml:1: levle is not a setting. Did you mean "level" in [log]?');
+  });
 
   it('name no command twice', () => {
     const names = commandNames();

@@ -77,7 +77,13 @@ export const asOurs = (argv: readonly string[], synonyms: Synonyms): readonly st
   const words = wordsIn(argv);
   for (const length of [2, 1]) {
     const typed = words.slice(0, length);
-    const synonym = typed.length < length ? undefined : synonymOf(synonyms, typed.map(({ word }) => word));
+    const synonym =
+      typed.length < length
+        ? undefined
+        : synonymOf(
+            synonyms,
+            typed.map(({ word }) => word),
+          );
     if (synonym?.runs !== true) continue;
     // `svc agents` is `svc agent list`; `svc agents spawn` is another command of agents.
     const isAlone = words.length === length && !argv.includes('--help') && !argv.includes('-h');

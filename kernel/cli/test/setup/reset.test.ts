@@ -110,7 +110,10 @@ describe('svc reset and svc uninstall', function () {
     writeFileSync(path.join(user, '.bashrc'), `alias a=b\n${COMPLETION}\nexport C=d\n`);
     const before = there();
     const dry = await bench.run(['uninstall', '--dry-run']);
-    expect(dry.stdout).to.contain(`tab completion in ${path.join(user, '.bashrc')}`).and.contain('--purge').and.contain('Nothing was changed.');
+    expect(dry.stdout)
+      .to.contain(`tab completion in ${path.join(user, '.bashrc')}`)
+      .and.contain('--purge')
+      .and.contain('Nothing was changed.');
     expect(readFileSync(path.join(user, '.bashrc'), 'utf8')).to.contain(COMPLETION);
     expect((await json(['uninstall', '--yes'])).value.status).to.equal('uninstalled');
     expect([readFileSync(path.join(user, '.bashrc'), 'utf8'), there()]).to.deep.equal(['alias a=b\nexport C=d\n', before]);

@@ -156,8 +156,7 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
   cli.out.line(`${exitOf(found) === EXIT.ok ? cli.out.green('●') : cli.out.yellow('●')} ${headline}${isClosed ? ', but closed to everyone' : ''}`);
   const next: Array<[string, string]> = isClosed ? [] : [['try', `svc chat, or open ${url}/ in a browser`]];
   // Unless the reason given above says so already.
-  if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
-    next.push(['', 'svc init, for a real model instead of the built-in mock provider']);
+  if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true) next.push(['', 'svc init, for a real model instead of the built-in mock provider']);
   if (!headline.includes('already')) next.push(...(await careNotes(cli)));
   for (const line of statusFacts(found, url, pid, cli.out, next)) cli.out.line(line);
   return exit;
