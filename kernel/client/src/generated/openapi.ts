@@ -2636,6 +2636,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get runs over time
+         * @description Runs by when their message was accepted, in intervals of equal length, the oldest first, also those without a run.
+         */
+        get: operations["getRunTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}": {
         parameters: {
             query?: never;
@@ -3206,6 +3226,26 @@ export interface paths {
          * @description What was used since midnight UTC, and how many tokens in the last 60 minutes beside the default limit of an agent. Owners and admins see the calls of all agents; others those of their own.
          */
         get: operations["getUsageSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get usage over time
+         * @description Tokens and cost of model calls in intervals of equal length, the oldest first, also those without a call. Owners and admins see the calls of all agents; others those of their own.
+         */
+        get: operations["getUsageTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5865,6 +5905,23 @@ export interface components {
             /** @description null if the agent was deleted */
             agent_name: string | null;
         };
+        RunInterval: {
+            /**
+             * Format: date-time
+             * @description When the interval began
+             */
+            start: string;
+            /** @description Accepted in it */
+            runs: number;
+            /** @description How many of them are answered */
+            done: number;
+            failed: number;
+            cancelled: number;
+            /** @description From acceptance to answer, of those that are answered: half of them took no longer. null if none is; only the newest 10,000 answered runs count */
+            median_ms: number | null;
+            /** @description 95 of 100 took no longer */
+            p95_ms: number | null;
+        };
         OneRun: {
             /**
              * Format: uuid
@@ -6403,6 +6460,18 @@ export interface components {
                 /** @description When the hour that began with this request ends: what was used until now no longer counts then */
                 hourly_reset_at: string;
             };
+        };
+        UsageInterval: {
+            /**
+             * Format: date-time
+             * @description When the interval began
+             */
+            start: string;
+            input_tokens: number;
+            output_tokens: number;
+            /** @description Sum */
+            cost_usd: number;
+            calls: number;
         };
         VaultContents: {
             /**
@@ -7122,6 +7191,7 @@ export type QueueStatus = components['schemas']['QueueStatus'];
 export type Readiness = components['schemas']['Readiness'];
 export type RestoreStarted = components['schemas']['RestoreStarted'];
 export type ListedRun = components['schemas']['ListedRun'];
+export type RunInterval = components['schemas']['RunInterval'];
 export type OneRun = components['schemas']['OneRun'];
 export type SecurityReport = components['schemas']['SecurityReport'];
 export type SessionHit = components['schemas']['SessionHit'];
@@ -7142,6 +7212,7 @@ export type UsageTotal = components['schemas']['UsageTotal'];
 export type ModelUsage = components['schemas']['ModelUsage'];
 export type DayUsage = components['schemas']['DayUsage'];
 export type UsageSummary = components['schemas']['UsageSummary'];
+export type UsageInterval = components['schemas']['UsageInterval'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
 export type Version = components['schemas']['Version'];
@@ -13664,6 +13735,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getRunTimeline: {
+        parameters: {
+            query?: {
+                /** @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC */
+                period?: "hour" | "day" | "week" | "month";
+                /** @description Only of this agent */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC
+                         * @default day
+                         * @enum {string}
+                         */
+                        period: "hour" | "day" | "week" | "month";
+                        interval_seconds: number;
+                        intervals: components["schemas"]["RunInterval"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getRun: {
         parameters: {
             query?: never;
@@ -14862,6 +14976,48 @@ export interface operations {
                     "application/json": components["schemas"]["UsageSummary"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsageTimeline: {
+        parameters: {
+            query?: {
+                /** @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC */
+                period?: "hour" | "day" | "week" | "month";
+                /** @description A UUID */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC
+                         * @default day
+                         * @enum {string}
+                         */
+                        period: "hour" | "day" | "week" | "month";
+                        interval_seconds: number;
+                        intervals: components["schemas"]["UsageInterval"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
