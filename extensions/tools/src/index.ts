@@ -7,6 +7,7 @@ import { artifactTables } from '../migrations/0002_artifacts.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
 import { createWorkspaces } from './builtin/workspace.js';
+import { missingTools } from './missing-tools.js';
 import { openProcesses } from './processes/area-processes.js';
 import { ArtifactPieces, ArtifactRows } from './artifacts/artifact-rows.js';
 import { createArtifacts } from './artifacts/artifacts.js';
@@ -44,6 +45,7 @@ export default defineExtension({
     });
     const agents = ctx.services.require(Agents);
     ctx.hooks.tap(AgentReview, async ({ manifest }) => (manifest.capabilities.shell.length === 0 ? [] : consentOf(await ctx.sandbox())));
+    ctx.hooks.tap(AgentReview, ({ manifest }) => missingTools(manifest.capabilities, (name) => registry.find(name) !== undefined));
     const results = () => ctx.config.get(ToolResultsSection);
     const artifacts = createArtifacts({ db: ctx.db, clock: ctx.clock, limits: results });
     ctx.timers.every('prune-artifacts', PRUNE_MS, () => artifacts.prune());

@@ -70,15 +70,13 @@ export const createArtifacts = ({ db, clock, limits }: ArtifactDeps): Artifacts 
   const removal = (ids: readonly string[]) => [db.remove('artifact_pieces', { artifact_id: ids }), db.remove('artifacts', { id: ids })];
 
   const makeRoom = async (agentId: string, newest: string): Promise<void> => {
-    const rows = await db
-      .system('how much the results of an agent take')
-      .select<Pick<ArtifactRow, 'id' | 'bytes'>>({
-        from: 'artifacts',
-        columns: ['id', 'bytes'],
-        where: { agent_id: agentId },
-        order: [{ column: 'created_at', descending: true }],
-        limit: MAX_ARTIFACTS + 100,
-      });
+    const rows = await db.system('how much the results of an agent take').select<Pick<ArtifactRow, 'id' | 'bytes'>>({
+      from: 'artifacts',
+      columns: ['id', 'bytes'],
+      where: { agent_id: agentId },
+      order: [{ column: 'created_at', descending: true }],
+      limit: MAX_ARTIFACTS + 100,
+    });
     let left = limits().max_agent_bytes - (rows.find(({ id }) => id === newest)?.bytes ?? 0);
     const others = rows.filter(({ id }) => id !== newest);
     const old = others.filter(({ bytes }, index) => {
@@ -122,15 +120,13 @@ export const createArtifacts = ({ db, clock, limits }: ArtifactDeps): Artifacts 
       const about = { tool: row.tool, offset, chars: row.chars, totalChars: row.total_chars, ...originOf(row) };
       if (offset >= end) return { ...about, text: '', next: null };
       const first = Math.floor(offset / PIECE_CHARS);
-      const pieces = await db
-        .as(actor)
-        .select<Pick<PieceRow, 'n' | 'piece'>>({
-          from: 'artifact_pieces',
-          columns: ['n', 'piece'],
-          where: { artifact_id: id, n: { gte: first, lte: Math.floor((end - 1) / PIECE_CHARS) } },
-          order: [{ column: 'n' }],
-          limit: 10_000,
-        });
+      const pieces = await db.as(actor).select<Pick<PieceRow, 'n' | 'piece'>>({
+        from: 'artifact_pieces',
+        columns: ['n', 'piece'],
+        where: { artifact_id: id, n: { gte: first, lte: Math.floor((end - 1) / PIECE_CHARS) } },
+        order: [{ column: 'n' }],
+        limit: 10_000,
+      });
       const read = pieces.map(({ piece }) => String(JSON.parse(piece))).join('');
       const text = withoutHalf(read.slice(offset - first * PIECE_CHARS, end - first * PIECE_CHARS));
       return { ...about, text, next: offset + text.length < row.chars ? offset + text.length : null };
