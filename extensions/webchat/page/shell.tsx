@@ -21,6 +21,7 @@ import {
   useEffect,
   useState,
 } from '@svc/kit';
+import { useAgentNotices } from './agent-notices.js';
 import { Login } from './login.js';
 import { followLaterLinks, followLoginLink } from './login-link.js';
 import { Navigation } from './navigation.js';
@@ -59,6 +60,7 @@ const Inside = () => {
   const isBegun = panels.value !== undefined || panelsError.value !== undefined;
   useEffect(() => (mustLogIn.value || !isBegun ? undefined : startLive(readAfter)), [mustLogIn.value, isBegun]);
   useChanges(['extension', 'auth'], () => void loadPanels());
+  useAgentNotices();
   useEffect(() => setNavOpen(false), [address.value]);
   const toggle = (): void => setPaletteOpen((now) => !now);
   useKeys(toggle);

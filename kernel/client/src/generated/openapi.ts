@@ -2282,6 +2282,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what your agents told you, newest first
+         * @description Agents send notices with the tool `notify_owner`. Only the owner of the agent sees a notice; owners of the daemon and admins see those of their own agents.
+         */
+        get: operations["listNotices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a notice
+         * @description Only the owner of the agent sees a notice; owners of the daemon and admins see those of their own agents.
+         */
+        delete: operations["deleteNotice"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notices/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark a notice as read
+         * @description Only the owner of the agent sees a notice; owners of the daemon and admins see those of their own agents.
+         */
+        post: operations["readNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -5660,6 +5720,28 @@ export interface components {
             /** @description A side effect you may not want */
             warning?: string;
         };
+        Notice: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string;
+            /** @description The conversation in which the agent sent it */
+            session_id: string;
+            run_id: string;
+            reason: string;
+            /** @description Plain text that a model wrote */
+            summary: string;
+            /** Format: date-time */
+            created_at: string;
+            read_at: string | null;
+        };
         /** @description An OpenAPI document */
         OpenApiDocument: {
             openapi: string;
@@ -7180,6 +7262,7 @@ export type HealthDetail = components['schemas']['HealthDetail'];
 export type DaemonLogLine = components['schemas']['DaemonLogLine'];
 export type CatalogModel = components['schemas']['CatalogModel'];
 export type ModelAlias = components['schemas']['ModelAlias'];
+export type Notice = components['schemas']['Notice'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
 export type AgentProfile = components['schemas']['AgentProfile'];
 export type ProviderTrouble = components['schemas']['ProviderTrouble'];
@@ -12845,6 +12928,131 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CatalogModel"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNotices: {
+        parameters: {
+            query?: {
+                /** @description true: only those that are not marked as read */
+                unread?: boolean;
+                /** @description How many at most; more than 200 is 200 */
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        notices: components["schemas"]["Notice"][];
+                        total: number;
+                        /** @description Of all of them */
+                        unread: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Notice id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        notice_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Notice id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "read";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        notice_id: string;
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
