@@ -2,7 +2,7 @@ import { VaultReset } from './contract.js';
 import * as contract from './contract.js';
 import { DoctorCheck, type Events, HealthProbe, SecretChange, SecretResolve, SecurityReport, defineExtension, securityProbe } from '@svc/api';
 import { VaultSection } from './config.js';
-import { MASTER_KEY_ENV } from './master-key.js';
+import { MASTER_KEY_ENV, PREVIOUS_KEY_ENV } from './master-key.js';
 import { doctorFindings, healthProbe, lookAtWiping } from './reports.js';
 import { vaultRoutes } from './routes.js';
 import { createVault, type Vault } from './service.js';
@@ -10,10 +10,30 @@ import { createVault, type Vault } from './service.js';
 export default defineExtension({
   contract,
   config: [VaultSection],
-  commandWords: [{ word: 'vault', summary: 'stored secrets, by name', usage: 'vault status|reset', order: 36, module: 'vault' }],
+  commandWords: [
+    {
+      word: 'vault',
+      summary: 'stored secrets, by name',
+      usage: 'vault list|set|remove|…',
+      order: 36,
+      module: 'vault',
+      synonyms: [
+        { word: 'vault init', means: 'vault set NAME' },
+        { word: 'secrets', means: 'vault list', runs: true },
+      ],
+    },
+  ],
   activate(ctx) {
     const masterKeyText = () => ctx.env(MASTER_KEY_ENV);
-    const vault = createVault({ data: ctx.files.data, ids: ctx.ids, log: ctx.log, masterKeyText, isEnabled: () => ctx.config.get(VaultSection).enabled, clock: ctx.clock });
+    const vault = createVault({
+      data: ctx.files.data,
+      ids: ctx.ids,
+      log: ctx.log,
+      masterKeyText,
+      previousKeyText: () => ctx.env(PREVIOUS_KEY_ENV),
+      isEnabled: () => ctx.config.get(VaultSection).enabled,
+      clock: ctx.clock,
+    });
     ctx.routes.add(...vaultRoutes({ ...vault, reset: () => resetAndSay(vault, ctx.events) }));
     ctx.onDispose('vault: wipe what is in memory', () => vault.close());
 

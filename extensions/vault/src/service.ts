@@ -6,10 +6,12 @@
  * V3  A change is on the disk before it is acknowledged; changes come one after the other.
  * V4  Values leave through `resolve` alone. No status, list, log or error carries one.
  * V5  A vault is begun anew only when a person says so; the old file is moved aside under a name with the date.
+ * V6  A rotation writes the earlier key beside the new one before it seals anything with the new one. Whatever interrupts it,
+ *     one of the keys that are there opens the vault, and the next change seals it with the new one.
  */
-import type { Clock, Dir, Ids, Logger } from '@svc/api';
+import { type Clock, type Dir, type Ids, type Logger, textThatIsSet } from '@svc/api';
 import { vaultErrors } from './errors.js';
-import { findMasterKey, KEY_FILE, makeMasterKey } from './master-key.js';
+import { copyKeyFile, earlierKeys, findMasterKey, KEY_FILE, makeMasterKey } from './master-key.js';
 import { readNames, SECRET_NAME, seal, unseal } from './vault-file.js';
 
 export const VAULT_FILE = 'vault.enc';
@@ -29,6 +31,8 @@ export interface VaultDeps {
   ids: Ids;
   log: Logger;
   masterKeyText: () => string | undefined;
+  /** The key before it, while the operator replaces it. */
+  previousKeyText: () => string | undefined;
   isEnabled: () => boolean;
   clock: Pick<Clock, 'iso'>;
 }
@@ -45,6 +49,8 @@ export interface Vault {
   contents(): Promise<{ readonly state: VaultStatus['state']; readonly why: string | null; readonly names: string[] | null }>;
   /** V5. Throws `vault_nothing_to_reset`, `vault_key_unusable`. */
   reset(): Promise<{ readonly names: string[] | null; readonly setAside: string[] }>;
+  /** V6. `earlierKey` is the file that has the key of before; null where the environment gives the keys. Throws `vault_nothing_to_rotate`, `vault_key_in_environment`. */
+  rotateKey(): Promise<{ readonly secrets: number; readonly earlierKey: string | null }>;
   /** Overwrites what it holds in memory. */
   close(): void;
 }
@@ -52,7 +58,10 @@ export interface Vault {
 interface OpenVault {
   readonly state: 'open';
   readonly secrets: Map<string, Buffer>;
+  /** Seals it at the next change. */
   readonly master: Buffer;
+  /** The file is still sealed with an earlier key. */
+  readonly isEarlier: boolean;
 }
 interface MissingVault {
   readonly state: 'missing';
@@ -96,6 +105,7 @@ export const createVault = (deps: VaultDeps): Vault => {
     },
     contents: () => contents(deps, state),
     reset: () => inTurn(state, () => reset(deps, state)),
+    rotateKey: () => inTurn(state, () => rotateKey(deps, state)),
     status: async () => {
       const vault = state.held ?? (await open(deps, state));
       return { state: vault.state, secrets: vault.state === 'open' ? vault.secrets.size : 0, why: 'why' in vault ? vault.why : null };
@@ -139,17 +149,40 @@ const change = <T>(deps: VaultDeps, state: State, edit: (secrets: Map<string, Bu
     const vault = usable(await openVault(deps));
     const secrets = vault.state === 'open' ? vault.secrets : new Map<string, Buffer>();
     const result = edit(secrets);
-    const master = vault.master ?? (await makeMasterKey(deps.data, deps.ids));
-    await deps.data.write(
-      VAULT_FILE,
-      seal(secrets, master, (count) => deps.ids.bytes(count)),
-      { mode: OWNER_ONLY },
-    );
-    const before = state.held;
-    state.held = { state: 'open', secrets, master };
-    wipe(before);
+    await write(deps, state, secrets, vault.master ?? (await makeMasterKey(deps.data, deps.ids)));
     return result;
   });
+
+const write = async ({ data, ids }: VaultDeps, state: State, secrets: Map<string, Buffer>, master: Buffer): Promise<void> => {
+  await data.write(
+    VAULT_FILE,
+    seal(secrets, master, (count) => ids.bytes(count)),
+    { mode: OWNER_ONLY },
+  );
+  const before = state.held;
+  state.held = { state: 'open', secrets, master, isEarlier: false };
+  wipe(before);
+};
+
+const rotateKey = async (deps: VaultDeps, state: State): ReturnType<Vault['rotateKey']> => {
+  if (!deps.isEnabled()) throw vaultErrors.disabled();
+  const vault = usable(await openVault(deps));
+  if (vault.state === 'missing') throw vaultErrors.nothing_to_rotate();
+  const { isEarlier, master, secrets } = vault;
+  if (textThatIsSet(deps.masterKeyText()) !== undefined) {
+    // Its operator brings the new key; what is left to do is to seal the file with it.
+    if (!isEarlier) throw vaultErrors.key_in_environment();
+    await write(deps, state, secrets, master);
+    return { secrets: secrets.size, earlierKey: null };
+  }
+  master.fill(0);
+  const earlierKey = await copyKeyFile(deps.data, deps.ids, stampOf(deps.clock));
+  await write(deps, state, secrets, await makeMasterKey(deps.data, deps.ids));
+  return { secrets: secrets.size, earlierKey };
+};
+
+/** As a part of a file's name. */
+const stampOf = (clock: VaultDeps['clock']): string => clock.iso().replaceAll(/[:.]/g, '-');
 
 const inTurn = <T>(state: State, work: () => Promise<T>): Promise<T> => {
   const next = state.lastChange.then(work);
@@ -170,12 +203,12 @@ const reset = async (deps: VaultDeps, state: State): ReturnType<Vault['reset']> 
   const { names, state: before } = await contents(deps, state);
   if (before === 'missing') throw vaultErrors.nothing_to_reset();
   const master = await findMasterKey(deps.data, deps.masterKeyText());
-  const isEnvironment = (deps.masterKeyText() ?? '') !== '';
+  const isEnvironment = textThatIsSet(deps.masterKeyText()) !== undefined;
   if (master.state === 'bad' && isEnvironment) throw vaultErrors.key_unusable(master.why);
   if (master.state === 'found') master.key.fill(0);
   // A key file that is none would lock the new vault as it locks the old one.
   const files = [VAULT_FILE, ...(master.state === 'bad' ? [KEY_FILE] : [])];
-  const stamp = deps.clock.iso().replaceAll(/[:.]/g, '-');
+  const stamp = stampOf(deps.clock);
   const setAside: string[] = [];
   for (const file of files) if (await deps.data.stat(file)) setAside.push(await moveAside(deps.data, file, `${file}.${stamp}`));
   wipe(state.held);
@@ -195,10 +228,27 @@ const openVault = async (deps: VaultDeps): Promise<Held> => {
   if (master.state === 'bad') return { state: 'locked', why: master.why };
   if (!file) return { state: 'missing', master: master.state === 'found' ? master.key : undefined };
   if (master.state === 'absent') return { state: 'locked', why: 'its key is neither in SVC_VAULT_KEY nor in vault.key' };
-  const opened = unseal(await deps.data.read(VAULT_FILE, { maxBytes: MAX_FILE_BYTES }), master.key);
-  if (opened.ok) return { state: 'open', secrets: opened.secrets, master: master.key };
+  const bytes = await deps.data.read(VAULT_FILE, { maxBytes: MAX_FILE_BYTES });
+  const opened = unseal(bytes, master.key);
+  if (opened.ok) return { state: 'open', secrets: opened.secrets, master: master.key, isEarlier: false };
+  const secrets = opened.reason === 'wrong_key' ? await openedByEarlier(deps, bytes, master.from) : undefined;
+  if (secrets) return { state: 'open', secrets, master: master.key, isEarlier: true };
   deps.log.error('the vault does not open', { why: opened.why });
   return { state: opened.reason === 'damaged' ? 'corrupt' : 'locked', why: opened.why };
+};
+
+/** V6: a rotation that was interrupted, and a backup from before one. */
+const openedByEarlier = async ({ data, previousKeyText }: VaultDeps, bytes: Uint8Array, from: 'environment' | 'file'): Promise<Map<string, Buffer> | undefined> => {
+  const keys = await earlierKeys(data, from, previousKeyText());
+  try {
+    for (const key of keys) {
+      const opened = unseal(bytes, key);
+      if (opened.ok) return opened.secrets;
+    }
+    return undefined;
+  } finally {
+    for (const key of keys) key.fill(0);
+  }
 };
 
 /** V2: only a vault that is open, or that nobody has made yet, may be read or written. */

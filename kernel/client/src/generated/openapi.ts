@@ -3354,6 +3354,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/vault/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the vault's key
+         * @description Creates a new master key and encrypts all secrets with it. The earlier key stays in a file beside it: backups made before need it. If the key comes from `SVC_VAULT_KEY`, start the daemon with the new key there and the present one in `SVC_VAULT_KEY_PREVIOUS` first.
+         */
+        post: operations["rotateVaultKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/vault/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Store a secret
+         * @description Encrypts the value and stores it under this name, in place of an earlier value. No operation returns it. Secrets that svc manages itself are refused: keys of providers, second factors and signing keys.
+         */
+        put: operations["setVaultSecret"];
+        post?: never;
+        /**
+         * Delete a secret
+         * @description Deletes the secret from the vault. Whoever uses it fails from then on. Secrets that svc manages itself are refused.
+         */
+        delete: operations["removeVaultSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/version": {
         parameters: {
             query?: never;
@@ -6573,6 +6617,14 @@ export interface components {
             /** @description Names of secrets, never values; null if unknown */
             lost: string[] | null;
         };
+        VaultKeyRotated: {
+            /** @enum {string} */
+            status: "rotated";
+            /** @description How many are encrypted with the new key */
+            secrets: number;
+            /** @description The file with the key of before, which older backups need; null if the keys come from the environment */
+            earlier_key: string | null;
+        };
         Version: {
             name: string;
             version: string;
@@ -7298,6 +7350,7 @@ export type UsageSummary = components['schemas']['UsageSummary'];
 export type UsageInterval = components['schemas']['UsageInterval'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
+export type VaultKeyRotated = components['schemas']['VaultKeyRotated'];
 export type Version = components['schemas']['Version'];
 export type ApiVersions = components['schemas']['ApiVersions'];
 export type LoginLink = components['schemas']['LoginLink'];
@@ -15286,6 +15339,124 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateVaultKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VaultKeyRotated"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setVaultSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Letters, digits, dots, dashes, underscores, slashes and colons
+                 * @example search.brave
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 64 KiB */
+                    value: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "stored";
+                        name: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeVaultSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Letters, digits, dots, dashes, underscores, slashes and colons
+                 * @example search.brave
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "removed";
+                        name: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
