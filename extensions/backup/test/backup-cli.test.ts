@@ -39,6 +39,12 @@ describe('svc backup', function () {
     const set = await svc('backup', 'schedule', '--every-hours', '24', '--keep', '3', '--json');
     expect(JSON.parse(set.stdout), set.stderr).to.deep.include({ every_hours: 24, keep: 3 });
     expect((await svc('backup', 'schedule', '--keep', 'many')).code).to.equal(2);
+    const at = await svc('backup', 'schedule', '--cron', '30 3 * * 1-5', '--time-zone', 'Europe/Berlin', '--json');
+    expect(JSON.parse(at.stdout), at.stderr).to.deep.include({ cron: '30 3 * * 1-5', time_zone: 'Europe/Berlin' });
+    expect((await svc('backup', 'schedule')).stdout).to.contain('30 3 * * 1-5 (Europe/Berlin)');
+    const refused = await svc('backup', 'schedule', '--cron', '30 25 * * *');
+    expect([refused.code, refused.stderr]).to.satisfy(([code, said]: [number, string]) => code !== 0 && said.includes('hour is 25'));
+    expect((await svc('backup', 'schedule', '--time-zone', 'Berlin')).stderr).to.contain('no such time zone');
     expect((await svc('backup', 'schedule', '--off')).stdout).to.contain('No backups are scheduled.');
   });
 
