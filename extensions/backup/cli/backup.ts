@@ -60,7 +60,8 @@ const verify = async (cli: Cli, file: string): Outcome => {
     const lines: Array<[string, string]> = [
       ['created', `${manifest.created_at} on ${manifest.hostname}, svc ${manifest.svc_version}`],
       ['content', `${files} files, ${bytesText(bytes)}; ${Object.keys(manifest.tables).length} tables, ${rows} rows`],
-      ['compared', 'SHA-256 of each file, rows of each table, a start of the daemon'],
+      ['compared', `SHA-256 of each file, rows${manifest.sums ? ' and content' : ''} of each table, a start of the daemon`],
+      ...(manifest.sums ? [] : [['not compared', 'content of each table: this backup is of an earlier svc, which stored no sums'] as [string, string]]),
       ...failed.map(({ id, reason }): [string, string] => [id, reason ?? 'did not start']),
       ...manifest.left_out.map((one): [string, string] => ['not in it', one]),
     ];
