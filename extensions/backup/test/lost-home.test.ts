@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isSvcError } from '@svc/api';
 import { bootTestKernel, OPEN_RATE, releaseFile, stopTestKernels, TestHttp } from '@svc/testing';
 import { type PostgresCluster, sharedCluster } from '@svc/testing/postgres/cluster';
 import { until } from '@svc/test/clients/model-kernel';
@@ -57,10 +56,12 @@ describe('a home that is lost while it restores into PostgreSQL', function () {
     if (!http) throw new Error('the daemon does not answer');
     return http;
   };
-  const svc = (home: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  const run = (home: string, program: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
     new Promise((resolve) => {
-      execFile(process.execPath, [join(DIST, 'cli/main.js'), ...args], { env: envOf(home), cwd: home }, (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }));
+      const env = { ...envOf(home), SVC_LISTEN: '127.0.0.1:0' };
+      execFile(process.execPath, [join(DIST, program), ...args], { env, cwd: home }, (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }));
     });
+  const svc = (home: string, ...args: string[]) => run(home, 'cli/main.js', ...args);
   const schemas = async (): Promise<string[]> => ((await cluster.admin("SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'svc%'", url)) as Array<{ name: string }>).map(({ name }) => name);
   /** A new home beside a database whose restore nobody will confirm. */
   const loseHome = async (): Promise<string> => {
@@ -95,15 +96,16 @@ describe('a home that is lost while it restores into PostgreSQL', function () {
 
   it('tells a start of another home so, and gives the data of before back', async () => {
     const home = await loseHome();
-    const refused: unknown = await bootTestKernel({ home, env: { SVC__STORAGE__URL: url } }).catch((error: unknown) => error);
-    expect(isSvcError(refused) && refused.code).to.equal('storage_restore_unfinished');
-    expect(isSvcError(refused) && refused.hint).to.contain('svc storage reopen');
+    const refused = await run(home, 'daemon/main.js');
+    expect(refused.code).to.not.equal(0);
+    expect(`${refused.stdout}${refused.stderr}`).to.contain('svc storage reopen');
     expect((await svc(home, 'storage', 'status')).stdout).to.contain('svc storage reopen');
     const unasked = await svc(home, 'storage', 'reopen');
     expect([unasked.code, unasked.stderr]).to.satisfy(([code, said]: [number, string]) => code === 2 && said.includes('brings back what was there before'));
     expect(await reopen(home)).to.include({ status: 'reopened', data: 'before' });
     expect(await agentsFrom(home)).to.include.members(['in-the-backup', 'after-the-backup']);
     expect(await schemas()).to.deep.equal([]);
+    await stopTestKernels();
     const again = await svc(home, 'storage', 'reopen', '--restored', '--yes');
     expect([again.code, again.stderr]).to.satisfy(([code, said]: [number, string]) => code !== 0 && said.includes('nothing to reopen'));
   });

@@ -1,9 +1,10 @@
 /** The schedule as functions. */
-import type { Backups, BackupSummary, Clock, Logger } from '@svc/api';
+import { type Backups, type BackupSummary, type Clock, createTables, type Logger } from '@svc/api';
+import { bootTestKernel, fixtureExtension } from '@svc/testing';
 import { expect } from 'chai';
 import { nextCronTime } from '@svc/platform/clock/cron';
 import { createSchedule, outdated, type ScheduleSettings } from '../src/schedule.js';
-import type { ScheduleTurns, Turn } from '../src/turns.js';
+import { type ScheduleTurns, scheduleTurns, type Turn, Turns } from '../src/turns.js';
 
 const HOUR = 3_600_000;
 const START = Date.parse('2026-03-01T00:00:00.000Z');
@@ -161,5 +162,36 @@ describe('the schedule of backups', () => {
     row = { done_at: START + 5_000, busy_until: 0 };
     await open().look();
     expect(stored).to.have.length(0);
+  });
+
+  it('S4 takes turns with the rights that the area has', async function () {
+    this.timeout(60_000);
+    let taken: ScheduleTurns | undefined;
+    const area = fixtureExtension({
+      id: 'turning',
+      manifest: { tables: ['turns'] },
+      definition: {
+        tables: [Turns],
+        migrations: [createTables('0001_init', [Turns])],
+        activate(ctx) {
+          taken = scheduleTurns(ctx.db);
+        },
+      },
+    });
+    const kernel = await bootTestKernel({ extra: [area], config: '[extensions]\nenable = ["turning"]\n' });
+    try {
+      const [first, second, third] = [0, 1, 2].map((done_at) => ({ done_at, busy_until: 9 }));
+      for (const [seen, next, isTaken] of [
+        [undefined, first, true],
+        [undefined, second, false],
+        [first, second, true],
+        [first, third, false],
+        [second, third, true],
+      ] as const)
+        expect(await taken?.change(seen, next as Turn)).to.equal(isTaken);
+      expect(await taken?.read()).to.deep.equal(third);
+    } finally {
+      await kernel.stop();
+    }
   });
 });

@@ -5,6 +5,7 @@ import type { Dir, Logger } from '@svc/api';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { systemIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
+import { filePlace } from '../src/place.js';
 import { doctorFindings, healthProbe, lookAtWiping } from '../src/reports.js';
 import { createVault, type Vault } from '../src/service.js';
 
@@ -24,7 +25,7 @@ describe('the vault', () => {
   const note = (...args: unknown[]): void => void logged.push(args);
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const vaultWith = (key?: string, more: { data?: Dir; enabled?: boolean } = {}): Vault =>
-    createVault({ data: more.data ?? openDir(home), ids: systemIds(), log, masterKeyText: () => key, isEnabled: () => more.enabled ?? true, clock: { iso: () => AT } });
+    createVault({ data: more.data ?? openDir(home), place: async () => filePlace(more.data ?? openDir(home)), isAmongOthers: async () => false, ids: systemIds(), log, masterKeyText: () => key, isEnabled: () => more.enabled ?? true, clock: { iso: () => AT } });
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'no error',

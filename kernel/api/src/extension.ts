@@ -162,7 +162,7 @@ export interface KernelView extends ToolsView, SlashCommandsView {
   facts(): KernelFacts;
   /** What the kernel counts of itself. */
   metrics(): readonly Metric[];
-  /** The daemons on this database, who is at work on what, and how far behind. */
+  /** The daemons on this database, who is at work on what, and how far behind. Also with the grant `kernel:replicas` alone. */
   replicas(): Promise<ReplicasView>;
   readonly log: LogView;
   readonly installation: Installation;

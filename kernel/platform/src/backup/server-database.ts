@@ -3,7 +3,7 @@
  * verified without a server and restored into either engine.
  *
  * G1  A copy is made of one snapshot, in batches; nobody waits for it, and memory does not grow with the database.
- * G2  A restore begins only while no other daemon is on the server, and keeps others out until it is confirmed (N1 to N3 of storage/postgres/restored-tables.ts).
+ * G2  A restore begins only while no other daemon is on the server, and keeps others out until it is confirmed (N1 to N4 of storage/postgres/restored-tables.ts).
  */
 import { PAUSE_PER_WORK } from '../storage/contract/pace.js';
 import { copyDatabase, planCopy } from '../storage/move/copy-database.js';

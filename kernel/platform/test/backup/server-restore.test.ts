@@ -94,6 +94,25 @@ describe('a restore into a server', function () {
     }
   });
 
+  it('N4 keeps what an administrator granted on tables and columns, also to everybody', async () => {
+    await cluster.admin('CREATE ROLE "The Reader"; CREATE ROLE writers', url);
+    await cluster.admin('GRANT SELECT, UPDATE ON acme__numbers TO "The Reader"; GRANT SELECT ON acme__numbers TO PUBLIC; GRANT INSERT ON acme__numbers TO writers WITH GRANT OPTION; GRANT UPDATE (n) ON acme__numbers TO writers', url);
+    const grants = async (): Promise<unknown> =>
+      cluster.admin(
+        "SELECT grantee, privilege_type AS may, is_grantable AS passes FROM information_schema.role_table_grants WHERE table_schema = 'public' AND table_name = 'acme__numbers' UNION ALL SELECT grantee, privilege_type || ' ' || column_name, is_grantable FROM information_schema.role_column_grants WHERE table_schema = 'public' AND table_name = 'acme__numbers' ORDER BY 1, 2",
+        url,
+      );
+    const before = await grants();
+    expect(JSON.stringify(before)).to.contain('The Reader');
+    await restore();
+    expect(await grants()).to.deep.equal(before);
+    await confirmServer(url, token);
+    expect(await grants()).to.deep.equal(before);
+    const later = await openHome(home, url);
+    await addNumber(later, 1, 4);
+    await later.close();
+  });
+
   it('N1 N2 goes back whole, with what its trial start has made, and leaves tables of nobody alone', async () => {
     await restore();
     const trial = await open(true);
