@@ -5011,8 +5011,11 @@ export interface components {
                 safety_backup: string | null;
             } | null;
             schedule: {
-                /** @description 0: no schedule */
+                /** @description 0 without `cron`: no schedule */
                 every_hours: number;
+                /** @description Used instead of `every_hours` if it is not empty */
+                cron: string;
+                time_zone: string;
                 keep: number;
                 keep_days: number;
                 next_at: string | null;
