@@ -5,8 +5,10 @@ import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
 import { branches } from '../migrations/0004_branches.js';
+import { versions } from '../migrations/0005_versions.js';
 import { createBranchStore } from './branching/branch-store.js';
 import { createBranching } from './branching/branching.js';
+import { createVersionStore } from './branching/version-store.js';
 import { type Catalogue, type CatalogueDeps, createCatalogue } from './catalogue/catalogue.js';
 import { createCatalogueStore } from './catalogue/catalogue-store.js';
 import { cleanUp } from './closing/cleanup.js';
@@ -24,7 +26,7 @@ import { agentHistoryRoutes } from './routes/agent-history.js';
 import { agentSessionRoutes } from './routes/agent-sessions.js';
 import { SessionsOfAgent } from './routes/shapes.js';
 import type { SessionRouteDeps } from './routes/route-deps.js';
-import { branchRoute } from './routes/branch.js';
+import { versionRoutes } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
@@ -42,7 +44,7 @@ const FIRST_POLL_MS = 2_000;
 export default defineExtension({
   contract,
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
-  migrations: [init, thinking, catalogueTables, branches],
+  migrations: [init, thinking, catalogueTables, branches, versions],
   config: [SessionSection],
   commandWords: [{ word: 'sessions', summary: 'conversations', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
   activate(ctx) {
@@ -144,11 +146,12 @@ export default defineExtension({
       closingStore,
       search: createSearchStore(ctx.db, (ownerId) => ctx.actors.only('search', ownerId)),
       branch: createBranching({ store: createBranchStore(ctx.db), agents, goingOn, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
+      versions: createVersionStore(ctx.db),
       cleanUp: () => cleanUp(cleaning),
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), branchRoute(deps));
+    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps));
     ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });

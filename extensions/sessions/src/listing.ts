@@ -13,11 +13,20 @@ export interface ListedSession extends Facts {
   readonly createdAt: string;
   /** The session that it goes on from. */
   readonly branchedFrom: string | null;
+  /** Null where it has no other version. */
+  readonly conversationId: string | null;
+  /** Of the versions of its conversation. */
+  readonly isChosen: boolean;
+}
+
+/** What narrows a list of sessions. */
+export interface SessionsQuery extends ListQuery {
+  readonly versions?: 'all' | 'chosen';
 }
 
 export interface Listing {
   /** The newest first, of all agents that the actor may see or of one. */
-  page(actor: Actor, list: ListDecl, query: ListQuery, agentId?: string): Promise<Found<ListedSession>>;
+  page(actor: Actor, list: ListDecl, query: SessionsQuery, agentId?: string): Promise<Found<ListedSession>>;
   /** Undefined when there is none that the actor may see. */
   one(actor: Actor, sessionId: string): Promise<ListedSession | undefined>;
   /** The newest that was given this label. */
@@ -35,7 +44,10 @@ export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
   return {
     page: async (actor, list, query, agentId) => {
       const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
-      const found = await readList(reader, list, query, { from: 'sessions', where: { aside: null, ...(agentId === undefined ? {} : { agent_id: agentId }) } });
+      const found = await readList(reader, list, query, {
+        from: 'sessions',
+        where: { aside: null, ...(query.versions === 'chosen' ? { unchosen: null } : {}), ...(agentId === undefined ? {} : { agent_id: agentId }) },
+      });
       return { ...found, rows: found.rows.map(toListed) };
     },
     one: async (actor, sessionId) => {
@@ -69,6 +81,8 @@ const toListed = (row: Row): ListedSession => ({
   label: row.label === null ? null : String(row.label),
   createdAt: String(row.created_at),
   branchedFrom: row.branched_from === null ? null : String(row.branched_from),
+  conversationId: row.conversation_id === null ? null : String(row.conversation_id),
+  isChosen: row.unchosen === null,
 });
 
 /** The same for other areas. */

@@ -2,7 +2,7 @@
 import { defineTable } from '@svc/api';
 
 /** The columns behind `thinking` are written by the catalogue (catalogue/catalogue.ts) from what was said. */
-export const SessionRows = defineTable('sessions', '1.2.0', {
+export const SessionRows = defineTable('sessions', '1.3.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     agent_id: { kind: 'text', notNull: true },
@@ -16,6 +16,10 @@ export const SessionRows = defineTable('sessions', '1.2.0', {
     /** The session that it goes on from, and the last entry that both have. */
     branched_from: { kind: 'text' },
     branched_through: { kind: 'integer' },
+    /** The first of the sessions that were branched from each other; null where there is only this one. */
+    conversation_id: { kind: 'text' },
+    /** 1: another version of its conversation was chosen. */
+    unchosen: { kind: 'integer' },
     messages: { kind: 'integer', notNull: true, default: 0 },
     /** Letters that a model would read of it. */
     context_chars: { kind: 'integer', notNull: true, default: 0 },
@@ -37,6 +41,8 @@ export const SessionRows = defineTable('sessions', '1.2.0', {
     ['aside', 'created_at', 'id'],
     ['owner_id', 'aside', 'created_at', 'id'],
     ['agent_id', 'aside', 'created_at', 'id'],
+    ['owner_id', 'aside', 'unchosen', 'created_at', 'id'],
+    ['conversation_id'],
     ['agent_id', 'label', 'created_at'],
     ['owner_id', 'label', 'created_at'],
   ],

@@ -19,7 +19,8 @@ const openCurrent = (agentId: string): Promise<void> => {
     const { panel: id, path, query } = address.peek();
     const [named = agentId, session] = path;
     if ((id !== '' && id !== 'chat') || named !== agentId || session !== undefined) return;
-    const current = sessions.find(({ is_canonical }) => is_canonical) ?? sessions[0];
+    const canonical = sessions.find(({ is_canonical }) => is_canonical) ?? sessions[0];
+    const current = sessions.find(({ conversation_id, is_chosen }) => is_chosen && conversation_id !== null && conversation_id === canonical?.conversation_id) ?? canonical;
     go('chat', [agentId, current && current.message_count > 0 ? current.session_id : NEW], { query, replace: true });
   };
   const opening = openings.get(agentId) ?? open().finally(() => openings.delete(agentId));

@@ -1,6 +1,7 @@
 import { type Actor, type Db, routeGroup } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { Branching } from '../branching/branching.js';
+import type { VersionStore } from '../branching/version-store.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Cleaned } from '../closing/cleanup.js';
 import type { Closing } from '../closing/closing.js';
@@ -19,6 +20,7 @@ export interface SessionRouteDeps {
   readonly catalogue: Catalogue;
   readonly search: SearchStore;
   readonly branch: Branching;
+  readonly versions: VersionStore;
   readonly closing: Closing;
   readonly closingStore: ClosingStore;
   cleanUp(actor: Actor): Promise<Cleaned>;

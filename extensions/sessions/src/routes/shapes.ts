@@ -1,5 +1,5 @@
 /** What several operations of sessions answer or take. */
-import { defineList, Nullable, Type, Uuid, UuidText, isUuid } from '@svc/api';
+import { defineList, Nullable, OneOf, Type, Uuid, UuidText, isUuid } from '@svc/api';
 import type { AgentBrief } from '@svc/ext-agents/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
@@ -40,13 +40,21 @@ export const SessionSummary = Type.Object(
     active: Type.Boolean({ description: 'It has an active or queued run' }),
     is_canonical: Type.Boolean({ description: "It is the agent's current one" }),
     branched_from: Nullable(Uuid, { description: 'The session that it was branched from; it may be deleted' }),
+    conversation_id: Nullable(Uuid, { description: 'The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one' }),
+    is_chosen: Type.Boolean({ description: 'It is the chosen version of its conversation; true if there is only this one' }),
   },
   { 'x-name': 'SessionSummary' },
 );
 
+const VERSIONS = OneOf(['all', 'chosen'], {
+  description: 'Sessions that were branched from each other are versions of one conversation. `chosen`: one of each conversation, the chosen one. Default all',
+});
 const LIST = { item: SessionSummary, as: ['sessions', 'items'], sort: ['created_at'], limit: { default: DEFAULT_PAGE, max: MAX_PAGE }, name: 'SessionList' } as const;
-export const SessionsOfAgent = defineList(LIST);
-export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent') } });
+export const SessionsOfAgent = defineList({ ...LIST, filters: { versions: VERSIONS } });
+export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent'), versions: VERSIONS } });
+
+/** Of requests about a session: to mean its whole conversation. */
+export const AllVersions = Type.Optional(Type.Boolean({ default: false, description: 'Also all other versions of its conversation' }));
 
 export const LabelText = Type.String({ minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
 
@@ -83,4 +91,6 @@ export const summaryOf = (session: ListedSession, agent: AgentBrief | undefined,
   active: active.has(session.id),
   is_canonical: agent?.sessionId === session.id,
   branched_from: session.branchedFrom,
+  conversation_id: session.conversationId,
+  is_chosen: session.isChosen,
 });

@@ -14,13 +14,19 @@ import { streamMessage } from '@svc/client/stream';
 import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
 import { createFollower } from './following.js';
 import { createLiveRuns } from './live-runs.js';
+import { linesBefore } from './versions.js';
 import { after, GOING_ON, type History, type LiveRun, newLiveRun, type Question, type RunEvent, type SessionRun } from './live-run.js';
+
+/** Of the one that is open, where it has versions. */
+export const openConversationId = signal<string | undefined>(undefined);
 
 export interface Conversation {
   readonly agentId: string;
   readonly sessionId: string;
   readonly history: { readonly value: History | undefined };
   readonly runs: { readonly value: readonly SessionRun[] };
+  /** Runs of the versions that it has copied entries of. */
+  readonly copiedRuns: { readonly value: readonly SessionRun[] };
   readonly lives: { readonly value: readonly LiveRun[] };
   readonly besides: { readonly value: readonly Beside[] };
   readonly error: { readonly value: unknown };
@@ -87,6 +93,9 @@ const refusalOf = ({ failure }: LiveRun): Error => (failure && failure.code !== 
 export const openConversation = (agentId: string, sessionId: string, onMoved: (sessionId: string) => void): Conversation => {
   const history = signal<History | undefined>(undefined);
   const runs = signal<readonly SessionRun[]>([]);
+  const copiedRuns = signal<readonly SessionRun[]>([]);
+  /** What was copied has ended, so it is asked for once. */
+  const copied = new Set<string>();
   const lives = createLiveRuns();
   const besides = signal<readonly Beside[]>(carriedTo(sessionId));
   const error = signal<unknown>(undefined);
@@ -99,10 +108,19 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     const [known, ran] = await read(agentId, sessionId, own.signal);
     batch(() => {
       history.value = known;
+      openConversationId.value = known.conversation_id ?? undefined;
       runs.value = ran.runs;
       error.value = undefined;
     });
     followOthers(runs.peek());
+    await loadCopied(linesBefore(known.versions, sessionId).filter((id) => !copied.has(id)));
+  };
+
+  const loadCopied = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    const lists = await Promise.all(ids.map((id) => daemon.call('listSessionRuns', { id, limit: SHOWN_RUNS }, { signal: own.signal })));
+    for (const id of ids) copied.add(id);
+    copiedRuns.value = [...copiedRuns.peek(), ...lists.flatMap((list) => list.runs)];
   };
 
   /** One at a time, and once more where somebody asked meanwhile. */
@@ -163,6 +181,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     sessionId,
     history,
     runs,
+    copiedRuns,
     lives: lives.all,
     besides,
     error,

@@ -25,6 +25,7 @@ import {
 import type { Agent } from './agents.js';
 import { keepPins, pinnedIds } from './drafts.js';
 import { useStatus } from './model-status.js';
+import { openConversationId } from './conversation.js';
 import { t } from './words.js';
 
 export type Session = OutputOf<'listSessions'>['sessions'][number];
@@ -48,7 +49,7 @@ interface SessionListProps {
 const Renaming = ({ session, onClose }: { session: Session; onClose: () => void }) => {
   const [label, setLabel] = useState(session.label ?? '');
   const save = async (): Promise<void> => {
-    await daemon.call('updateSessionLabel', { id: session.session_id, body: { label: label.trim() === '' ? null : label.trim() } });
+    await daemon.call('updateSessionLabel', { id: session.session_id, body: { label: label.trim() === '' ? null : label.trim(), all_versions: true } });
     onClose();
   };
   return (
@@ -94,7 +95,7 @@ const Row = ({
 }) => {
   const remove = async (): Promise<void> => {
     if (!(await confirmed({ title: t('delete_title'), text: t('delete_text', { name: nameOf(session) }), action: t('delete'), isDangerous: true }))) return;
-    await daemon.call('deleteSession', { id: session.session_id });
+    await daemon.call('deleteSession', { id: session.session_id, all_versions: true });
     notify(t('deleted'));
     if (isCurrent) go('chat', [session.agent_id, 'new'], { replace: true });
   };
@@ -176,7 +177,7 @@ const Sessions = ({
     <Row
       key={session.session_id}
       session={session}
-      isCurrent={session.session_id === currentId}
+      isCurrent={session.session_id === currentId || (session.conversation_id !== null && session.conversation_id === openConversationId.value)}
       isPinned={pins.includes(session.session_id)}
       showAgent={showAgent}
       mayWrite={mayWrite}
@@ -229,7 +230,7 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
     return () => clearTimeout(timer);
   }, [typed]);
   const filter = onlyAgent ? agentId : undefined;
-  const sessions = useLoaded(`sessions ${filter} ${limit}`, (signal) => daemon.call('listSessions', { limit, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), [
+  const sessions = useLoaded(`sessions ${filter} ${limit}`, (signal) => daemon.call('listSessions', { limit, versions: 'chosen', ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), [
     'session',
     'run',
     'agent',

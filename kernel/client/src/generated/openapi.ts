@@ -2791,9 +2791,29 @@ export interface paths {
         put?: never;
         /**
          * Branch a session
-         * @description The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. An answer is copied together with its calls and their results, or not at all: `through_seq` is the last copied entry. An answer in progress cannot be copied. Copied messages have their cost, and are found by searches, only in the original session.
+         * @description The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. An answer is copied together with its calls and their results, or not at all: `through_seq` is the last copied entry. An answer in progress cannot be copied. The two are versions of one conversation, and the new one is chosen: see `POST /api/sessions/{id}/choose`. Copied messages have their cost, and are found by searches, only in the original session.
          */
         post: operations["branchSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/choose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a version of a conversation
+         * @description Sessions that were branched from each other are versions of one conversation. The chosen one stands for it in lists with `versions=chosen`. If the agent's current session is another version, this one becomes the current one. A session without other versions is always chosen.
+         */
+        post: operations["chooseSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4281,6 +4301,23 @@ export interface components {
             label: string | null;
             /** @description The summary that a model reads instead of the older messages */
             compacted_summary: string | null;
+            /** @description As lists show it; null if the conversation has only this version */
+            conversation_id: string | null;
+            /** @description All versions of the conversation, this one too, the oldest first. Missing if there is only this one */
+            versions?: {
+                /**
+                 * Format: uuid
+                 * @description A UUID
+                 */
+                session_id: string;
+                branched_from: string | null;
+                /** @description The last entry that it has in common with the session that it was branched from */
+                through_seq: number;
+                /** @description Its newest entry; 0 if it is empty */
+                last_seq: number;
+                created_at: string;
+                is_chosen: boolean;
+            }[];
             messages: {
                 /** @description Number of its entry in the log */
                 seq: number;
@@ -4381,6 +4418,10 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
+            /** @description The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one */
+            conversation_id: string | null;
+            /** @description It is the chosen version of its conversation; true if there is only this one */
+            is_chosen: boolean;
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
@@ -6047,6 +6088,10 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
+            /** @description The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one */
+            conversation_id: string | null;
+            /** @description It is the chosen version of its conversation; true if there is only this one */
+            is_chosen: boolean;
             /** @description Always null: sessions have no model. Set the agent's model instead */
             model_override: string | null;
             messages: components["schemas"]["RawMessage"][];
@@ -8760,6 +8805,8 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Default desc */
                 order?: "asc" | "desc";
+                /** @description Sessions that were branched from each other are versions of one conversation. `chosen`: one of each conversation, the chosen one. Default all */
+                versions?: "all" | "chosen";
             };
             header?: never;
             path: {
@@ -13782,6 +13829,8 @@ export interface operations {
                 order?: "asc" | "desc";
                 /** @description Only of this agent */
                 agent_id?: string;
+                /** @description Sessions that were branched from each other are versions of one conversation. `chosen`: one of each conversation, the chosen one. Default all */
+                versions?: "all" | "chosen";
             };
             header?: never;
             path?: never;
@@ -13934,7 +13983,10 @@ export interface operations {
     };
     deleteSession: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also all other versions of its conversation */
+                all_versions?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -14028,6 +14080,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    chooseSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        conversation_id: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     updateSessionLabel: {
         parameters: {
             query?: never;
@@ -14045,6 +14142,11 @@ export interface operations {
             content: {
                 "application/json": {
                     label: string | null;
+                    /**
+                     * @description Also all other versions of its conversation
+                     * @default false
+                     */
+                    all_versions?: boolean;
                 };
             };
         };

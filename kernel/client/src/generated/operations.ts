@@ -7,6 +7,7 @@ export const OPERATIONS = {
   cancelTask: ['DELETE', '/api/tasks/{id}'],
   checkAgentManifest: ['POST', '/api/agents/check'],
   checkIsolation: ['GET', '/api/extensions-doctor'],
+  chooseSession: ['POST', '/api/sessions/{id}/choose'],
   clearHistory: ['DELETE', '/api/agents/{id}/history'],
   cloneAgent: ['POST', '/api/agents/{id}/clone'],
   compactSession: ['POST', '/api/agents/{id}/session/compact'],
