@@ -6,6 +6,8 @@ import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
 import { branches } from '../migrations/0004_branches.js';
 import { versions } from '../migrations/0005_versions.js';
+import { titles } from '../migrations/0006_titles.js';
+import { models } from '../migrations/0007_models.js';
 import { createBranchStore } from './branching/branch-store.js';
 import { createBranching } from './branching/branching.js';
 import { createVersionStore } from './branching/version-store.js';
@@ -28,14 +30,19 @@ import { SessionsOfAgent } from './routes/shapes.js';
 import type { SessionRouteDeps } from './routes/route-deps.js';
 import { versionRoutes } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
+import { modelRoute } from './routes/model.js';
+import { titleRoute } from './routes/title.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
 import { slashCommands } from './slash-commands.js';
 import { createSessionStore, type SessionStore } from './store.js';
+import { createTitler } from './titling/titling.js';
 import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
 const MAX_COMPACTED_ENTRIES = 5_000;
+/** In which the first answer must stand. */
+const TITLED_ENTRIES = 40;
 const GIVE_BACK_MS = 10_000;
 /** What another process said, or one that stopped, is found after this long. */
 const POLL_MS = 60_000;
@@ -44,7 +51,7 @@ const FIRST_POLL_MS = 2_000;
 export default defineExtension({
   contract,
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
-  migrations: [init, thinking, catalogueTables, branches, versions],
+  migrations: [init, thinking, catalogueTables, branches, versions, titles, models],
   config: [SessionSection],
   commandWords: [{ word: 'sessions', summary: 'conversations', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
   activate(ctx) {
@@ -146,12 +153,26 @@ export default defineExtension({
       closingStore,
       search: createSearchStore(ctx.db, (ownerId) => ctx.actors.only('search', ownerId)),
       branch: createBranching({ store: createBranchStore(ctx.db), agents, goingOn, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
+      titler: createTitler({
+        journal: ctx.journal,
+        actors: ctx.actors,
+        agents,
+        llm,
+        log: ctx.log,
+        closing: ctx.signal,
+        config: () => ctx.config.get(SessionSection),
+        beginning: (sessionId) => store.entries(sessionId, 0, TITLED_ENTRIES),
+        setTitle: store.setTitle,
+        titleOf: store.titleOf,
+        changeEvents,
+      }),
+      resolveModel: async (model) => void (await llm.value?.resolve(model)),
       versions: createVersionStore(ctx.db),
       cleanUp: () => cleanUp(cleaning),
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps));
+    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), titleRoute(deps), modelRoute(deps));
     ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });

@@ -22,5 +22,7 @@ export { memo } from './memo.js';
 export { ago, bytes, count, dateTime, duration, money, shortId } from './numbers.js';
 export { useOffered } from './offered.js';
 export { definePanel, type PanelDefinition, type PanelProps } from './panel.js';
+export { runShortcut, type Shortcut, type ShortcutGroup, shortcutGroups, useShortcuts, withCtrl } from './shortcuts.js';
 export { contrast, isDark, setTheme, theme, type Theme } from './theme.js';
+export { useViewTitle, viewTitle } from './view-title.js';
 export { chooseLanguage, type Language, language, LANGUAGES, type Words, words } from './words.js';

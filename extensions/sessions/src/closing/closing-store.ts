@@ -14,6 +14,7 @@ export interface ClosingStore {
   forgetClosed(before: string): Promise<void>;
   /** Conflicts unless the session is there to stay. */
   isOpen(sessionId: string): Write;
+  setArchived(sessionIds: readonly string[], archived: boolean): Write;
   setLabel(sessionIds: readonly string[], label: string | null): Write;
   /** Begun until then, the oldest first. */
   ofAgent(agentId: string, until: string, limit: number): Promise<string[]>;
@@ -65,6 +66,13 @@ export const createClosingStore = (db: Db): ClosingStore => {
     erased: (sessionId) => db.update('closed', ['id'], [{ id: sessionId, erased: 1 }]),
     forgetClosed: async (before) => void (await db.commit([db.remove('closed', { erased: 1, closed_at: { lt: before } })])),
     isOpen: (sessionId) => db.sql(`UPDATE ${sessions} SET id = id WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?)`, [sessionId, sessionId], { expect: 1 }),
+    setArchived: (sessionIds, archived) =>
+      db.update(
+        'sessions',
+        ['id'],
+        sessionIds.map((id) => ({ id, archived: archived ? 1 : null })),
+        { expect: 'each' },
+      ),
     setLabel: (sessionIds, label) =>
       db.update(
         'sessions',

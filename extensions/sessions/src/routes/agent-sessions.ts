@@ -1,5 +1,6 @@
 /** The sessions of one agent: read, list, begin, switch, find. */
 import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { shownLabel } from '../listing.js';
 import { Pressure } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
@@ -30,7 +31,19 @@ const current = ({ agents, sessions, store, listing, versions }: SessionRouteDep
       const summary = isWhole || entries.some(({ kind }) => kind === 'summary') ? undefined : await store.lastSummary(ref.id);
       const conversationId = session?.conversationId ?? undefined;
       const conversation = conversationId === undefined ? undefined : { id: conversationId, versions: await versions.of(req.actor, conversationId) };
-      const shown = historyOf({ id: ref.id, agentId: agent.id, label: session?.label ?? null, conversation }, summary ? [summary, ...entries] : entries);
+      const shown = historyOf(
+        {
+          id: ref.id,
+          agentId: agent.id,
+          label: session?.label ?? null,
+          title: session ? shownLabel(session) : null,
+          isTitled: typeof session?.title === 'string',
+          isArchived: session?.isArchived,
+          model: ref.model,
+          conversation,
+        },
+        summary ? [summary, ...entries] : entries,
+      );
       return reply(200, { ...shown, message_count: isWhole ? shown.message_count : Math.max(session?.messages ?? 0, shown.message_count) });
     },
   });

@@ -1,7 +1,7 @@
 /** The conversation as people read it: messages with their tool calls folded in, as `GET /api/agents/{id}/session` answers. */
 import { Nullable, Type, Uuid } from '@svc/api';
 import type { Version } from '../branching/version-store.js';
-import type { Entry, Part } from '../contract.js';
+import type { Entry, Part, SessionRef } from '../contract.js';
 import { countTokens, projectEntries } from '../projection.js';
 
 export const History = Type.Object(
@@ -11,6 +11,10 @@ export const History = Type.Object(
     message_count: Type.Integer(),
     context_window_tokens: Type.Integer({ description: "Estimated tokens of the model's input" }),
     label: Nullable(Type.String(), { description: 'The label. Lists show the beginning of the conversation if there is none' }),
+    title: Nullable(Type.String(), { description: 'What lists show: the label, else the title that a model made, else the beginning of the first message' }),
+    is_titled: Type.Boolean({ description: 'Whether a model made a title' }),
+    is_archived: Type.Boolean(),
+    model: Nullable(Type.Object({ provider: Type.String(), model: Type.String() }), { description: "The model of this session, if it has one of its own; null means the agent's" }),
     compacted_summary: Nullable(Type.String(), { description: 'The summary that a model reads instead of the older messages' }),
     conversation_id: Nullable(Uuid, { description: 'As lists show it; null if the conversation has only this version' }),
     versions: Type.Optional(
@@ -95,6 +99,11 @@ interface Headed {
   readonly id: string;
   readonly agentId: string;
   readonly label: string | null;
+  /** As lists show it. */
+  readonly title?: string | null;
+  readonly isTitled?: boolean;
+  readonly isArchived?: boolean | undefined;
+  readonly model?: SessionRef['model'];
   /** Where it has other versions. */
   readonly conversation?: { readonly id: string; readonly versions: readonly Version[] } | undefined;
 }
@@ -121,6 +130,10 @@ export function historyOf(session: Headed, entries: readonly Entry[]) {
     message_count: messages.length,
     context_window_tokens: tokens,
     label: session.label,
+    title: session.title ?? session.label,
+    is_titled: session.isTitled ?? false,
+    is_archived: session.isArchived ?? false,
+    model: session.model ?? null,
     compacted_summary: summary?.content ?? null,
     conversation_id: session.conversation?.id ?? null,
     ...(session.conversation ? { versions: session.conversation.versions.map(shownVersion) } : {}),

@@ -10,6 +10,7 @@ import type { Listing } from '../listing.js';
 import type { SearchStore } from '../search/search-store.js';
 import type { SessionsService } from '../contract.js';
 import type { ChangeEvents } from '../service.js';
+import type { Titler } from '../titling/titling.js';
 import type { SessionStore } from '../store.js';
 
 export interface SessionRouteDeps {
@@ -19,6 +20,9 @@ export interface SessionRouteDeps {
   readonly listing: Listing;
   readonly catalogue: Catalogue;
   readonly search: SearchStore;
+  readonly titler: Titler;
+  /** Throws where no provider has it. */
+  resolveModel(model: { readonly provider: string; readonly model: string }): Promise<void>;
   readonly branch: Branching;
   readonly versions: VersionStore;
   readonly closing: Closing;

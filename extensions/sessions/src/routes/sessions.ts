@@ -8,7 +8,7 @@ import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
 import { AllVersions, checkedId, checkedLabel, LabelText, limitOf, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
 
-export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps)];
+export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps), archive(deps)];
 
 const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
   route({
@@ -94,7 +94,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
         session_id: session.id,
         agent_id: session.agent_id,
         agent_name: briefs[session.agent_id]?.name ?? null,
-        label: session.label ?? session.first_words,
+        label: session.label ?? session.title ?? session.first_words,
         ...hit,
         timestamp: at,
         active: active.has(session.id),
@@ -215,5 +215,26 @@ const label = (deps: SessionRouteDeps): RouteDecl =>
       const ids = await conversationOf(deps, actor, session, body.all_versions);
       await deps.commit([deps.closingStore.isOpen(session.id), deps.closingStore.setLabel(ids, given), ...deps.changeEvents(session, 'changed')]);
       return reply(200, { status: 'updated', session_id: session.id, label: shownLabel({ ...session, label: given }) });
+    },
+  });
+
+const archive = (deps: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'archiveSession',
+    method: 'PUT',
+    path: '/api/sessions/{id}/archive',
+    summary: 'Archive a conversation',
+    description: 'All versions of it. An archived conversation is left out of lists with `archived=no`; it is found by searches, and can be continued. `archived: false` takes it out of the archive.',
+    audit: 'session_archived',
+    params: SessionPath,
+    body: Type.Object({ archived: Type.Boolean() }),
+    examples: { 'put away': { archived: true }, 'back in the list': { archived: false } },
+    errors: [404, 409],
+    responses: { 200: Type.Object({ status: OneOf(['updated']), session_id: Uuid, archived: Type.Boolean() }) },
+    handler: async ({ actor, params, body: { archived } }) => {
+      const session = await visible(deps.listing, actor, params.id);
+      const ids = await conversationOf(deps, actor, session);
+      await deps.commit([deps.closingStore.isOpen(session.id), deps.closingStore.setArchived(ids, archived), ...deps.changeEvents(session, 'changed')]);
+      return reply(200, { status: 'updated', session_id: session.id, archived });
     },
   });

@@ -8,7 +8,7 @@ import { openConversation, type Conversation } from './conversation.js';
 import { keepDraft } from './drafts.js';
 import { whenQuiet } from './later.js';
 import type { Attached, Question } from './live-run.js';
-import { ModelSwitch } from './model-switch.js';
+import { type ModelChoice, ModelSwitch } from './model-switch.js';
 import type { Agent } from './agents.js';
 import { TurnList } from './turn-list.js';
 import type { TurnActions } from './turn-view.js';
@@ -131,7 +131,17 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
         agentName={agent.name}
         isRunning={isRunning}
         maySend={maySend}
-        tools={<ModelSwitch agent={agent} mayWrite={may('agents.write')} />}
+        tools={
+          <ModelSwitch
+            agent={agent}
+            own={history?.model ?? undefined}
+            mayWrite={may('agents.write')}
+            onConversation={async (model) => {
+              await daemon.call('setSessionModel', { id: sessionId, body: { model: model ?? null } });
+              await conversation.refresh();
+            }}
+          />
+        }
         onSend={conversation.send}
         onStop={conversation.stop}
       />
@@ -147,10 +157,12 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
   const maySend = may('runs.send');
   useEffect(() => void whenQuiet().then(bringMarkdown), []);
   const [besides, setBesides] = useState<readonly Beside[]>([]);
+  const [model, setModel] = useState<ModelChoice>();
   const begin = async (question: Question): Promise<void> => {
     const alone = await answeredAlone(agent.id, question);
     if (alone) return setBesides((now) => [...now, alone]);
     const { session_id } = await daemon.call('createSession', { id: agent.id, body: { activate: true } });
+    if (model) await daemon.call('setSessionModel', { id: session_id, body: { model } });
     toSay.set(session_id, question);
     carryTo(session_id, besides);
     go('chat', [agent.id, session_id], { replace: true });
@@ -174,7 +186,7 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
         agentName={agent.name}
         isRunning={false}
         maySend={maySend}
-        tools={<ModelSwitch agent={agent} mayWrite={may('agents.write')} />}
+        tools={<ModelSwitch agent={agent} own={model} mayWrite={may('agents.write')} onConversation={async (chosen) => setModel(chosen)} />}
         onSend={begin}
         onStop={async () => undefined}
       />

@@ -9,7 +9,7 @@
  * C5  What is answered beside the conversation (a slash command, a question by /btw) is kept by nobody: it stays here until the page goes.
  * C6  One run is not hidden by another: what is followed stays while the next message is sent.
  */
-import { AbortedError, batch, daemon, failed, signal, SvcError, onRefused } from '@svc/kit';
+import { AbortedError, batch, daemon, failed, may, signal, SvcError, onRefused } from '@svc/kit';
 import { streamMessage } from '@svc/client/stream';
 import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
 import { createFollower } from './following.js';
@@ -17,8 +17,26 @@ import { createLiveRuns } from './live-runs.js';
 import { linesBefore } from './versions.js';
 import { after, GOING_ON, type History, type LiveRun, newLiveRun, type Question, type RunEvent, type SessionRun } from './live-run.js';
 
-/** Of the one that is open, where it has versions. */
-export const openConversationId = signal<string | undefined>(undefined);
+/** What is known of the conversation that is open, for what stands around it. */
+export interface Opened {
+  readonly sessionId: string;
+  /** Undefined where it has no other version. */
+  readonly conversationId: string | undefined;
+  /** As somebody or a model named it, else how it began. */
+  readonly title: string | undefined;
+  readonly label: string | null;
+  readonly isArchived: boolean;
+}
+
+export const opened = signal<Opened | undefined>(undefined);
+
+const MAX_TITLE_CHARS = 60;
+
+const openedOf = ({ session_id, conversation_id, title, label, is_archived, messages }: History): Opened => {
+  // The catalogue reads what was said a moment later.
+  const first = messages.find(({ role }) => role.toLowerCase() === 'user')?.content.slice(0, MAX_TITLE_CHARS);
+  return { sessionId: session_id, conversationId: conversation_id ?? undefined, title: title ?? first, label, isArchived: is_archived };
+};
 
 export interface Conversation {
   readonly agentId: string;
@@ -59,6 +77,12 @@ const sent = ({ agentId, sessionId, id, question: { text, attachments } }: Sent,
     { message: text, session_id: sessionId, ...(attachments.length > 0 ? { attachments: attachments.map(({ file_id, filename }) => ({ file_id, filename })) } : {}) },
     { idempotencyKey: id, ...options },
   );
+
+/** After the first answer. Without a title the conversation shows how it began. */
+const askForTitle = async (known: History | undefined): Promise<void> => {
+  if (!known || known.label !== null || known.is_titled || !may('sessions.write')) return;
+  await daemon.call('titleSession', { id: known.session_id }).catch(() => undefined);
+};
 
 interface Stops {
   /** The runs of this conversation: what the agent does in another one goes on. */
@@ -108,7 +132,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     const [known, ran] = await read(agentId, sessionId, own.signal);
     batch(() => {
       history.value = known;
-      openConversationId.value = known.conversation_id ?? undefined;
+      opened.value = openedOf(known);
       runs.value = ran.runs;
       error.value = undefined;
     });
@@ -168,7 +192,9 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     }
     await refresh();
     const isAnswered = over?.result !== undefined && over.result.finish !== 'cancelled';
+
     const isLost = history.peek() !== undefined && !isKept(history.peek(), over?.runId);
+    if (isAnswered && over.command === undefined && !isLost) void askForTitle(history.peek());
     batch(() => {
       if (beside && isAnswered && (over.command !== undefined || isLost)) besides.value = [...besides.peek(), beside];
       lives.drop(id);
@@ -205,6 +231,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     },
     stop: () => stops.stop(runs.peek(), lives.all.peek()),
     close: () => {
+      if (opened.peek()?.sessionId === sessionId) opened.value = undefined;
       own.abort();
       lives.close();
     },

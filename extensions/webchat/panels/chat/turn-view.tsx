@@ -33,7 +33,7 @@ const Rewriting = ({ text: before, onSay, onClose }: { text: string; onSay: (tex
   const canSend = text.trim() !== '';
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
-    if (event.key === 'Escape') return onClose();
+    if (event.key === 'Escape') onClose();
     if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     form.current?.querySelector<HTMLButtonElement>('.primary')?.click();

@@ -2,6 +2,7 @@
 /** Method and path by operation id; `key` where an Idempotency-Key is taken. */
 export const OPERATIONS = {
   approveApproval: ['POST', '/api/approvals/{id}/approve'],
+  archiveSession: ['PUT', '/api/sessions/{id}/archive'],
   branchSession: ['POST', '/api/sessions/{id}/branch', 'key'],
   cancelOpenaiResponse: ['POST', '/v1/responses/{id}/cancel'],
   cancelTask: ['DELETE', '/api/tasks/{id}'],
@@ -173,6 +174,7 @@ export const OPERATIONS = {
   setDefaultProvider: ['POST', '/api/providers/{name}/default'],
   setProviderKey: ['POST', '/api/providers/{name}/key'],
   setProviderUrl: ['PUT', '/api/providers/{name}/url'],
+  setSessionModel: ['PUT', '/api/sessions/{id}/model'],
   shutDownDaemon: ['POST', '/api/shutdown'],
   spawnAgent: ['POST', '/api/agents', 'key'],
   spawnAgents: ['POST', '/api/agents/bulk'],
@@ -185,6 +187,7 @@ export const OPERATIONS = {
   suspendAgent: ['PUT', '/api/agents/{id}/suspend'],
   switchSession: ['POST', '/api/agents/{id}/sessions/{session_id}/switch'],
   testProvider: ['POST', '/api/providers/{name}/test'],
+  titleSession: ['POST', '/api/sessions/{id}/title'],
   uninstallExtension: ['POST', '/api/extensions/uninstall'],
   updateAgent: ['PUT', '/api/agents/{id}/update'],
   updateAgentBudget: ['PUT', '/api/budget/agents/{id}'],
