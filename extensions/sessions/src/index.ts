@@ -36,7 +36,7 @@ import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
 import { slashCommands } from './slash-commands.js';
 import { createSessionStore, type SessionStore } from './store.js';
-import { createTitler } from './titling/titling.js';
+import { createTitler, type Titler, type TitlingDeps } from './titling/titling.js';
 import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
@@ -153,19 +153,7 @@ export default defineExtension({
       closingStore,
       search: createSearchStore(ctx.db, (ownerId) => ctx.actors.only('search', ownerId)),
       branch: createBranching({ store: createBranchStore(ctx.db), agents, goingOn, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
-      titler: createTitler({
-        journal: ctx.journal,
-        actors: ctx.actors,
-        agents,
-        llm,
-        log: ctx.log,
-        closing: ctx.signal,
-        config: () => ctx.config.get(SessionSection),
-        beginning: (sessionId) => store.entries(sessionId, 0, TITLED_ENTRIES),
-        setTitle: store.setTitle,
-        titleOf: store.titleOf,
-        changeEvents,
-      }),
+      titler: openTitler(ctx, { store, agents, llm, changeEvents }),
       resolveModel: async (model) => void (await llm.value?.resolve(model)),
       versions: createVersionStore(ctx.db),
       cleanUp: () => cleanUp(cleaning),
@@ -206,6 +194,19 @@ const openCatalogue = (ctx: ExtensionContext, { entries }: Pick<SessionStore, 'e
   ctx.events.on(EntriesRead, ({ by }) => catalogue.receivedFrom(by));
   return catalogue;
 };
+
+const openTitler = (ctx: ExtensionContext, { store, ...deps }: Pick<TitlingDeps, 'agents' | 'llm' | 'changeEvents'> & { readonly store: SessionStore }): Titler =>
+  createTitler({
+    ...deps,
+    journal: ctx.journal,
+    actors: ctx.actors,
+    log: ctx.log,
+    closing: ctx.signal,
+    config: () => ctx.config.get(SessionSection),
+    beginning: (sessionId) => store.entries(sessionId, 0, TITLED_ENTRIES),
+    setTitle: store.setTitle,
+    titleOf: store.titleOf,
+  });
 
 /** What an earlier life has left, or another process leaves. */
 const lookAgain = (ctx: ExtensionContext, catalogue: Catalogue, closing: { sweep(): Promise<void> }): void => {

@@ -14,7 +14,7 @@ describe('the model of a conversation', () => {
 
   const say = async (more: object): Promise<string | undefined> => {
     await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'hello', ...more });
-    return (svc.model.requests.at(-1)?.body as Body).model;
+    return svc.model.requests.at(-1)?.body.model;
   };
   const set = (id: string, model: object | null) => svc.http.put(`/api/sessions/${id}/model`, { model });
   const shown = async (id: string): Promise<Body> => (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session?session_id=${id}`)).body.model;

@@ -108,6 +108,22 @@ const createStops = (): Stops => {
   };
 };
 
+/** Of the sessions that this one has copied entries of. What was copied has ended, so it is asked for once. */
+const createCopiedRuns = (stop: AbortSignal) => {
+  const runs = signal<readonly SessionRun[]>([]);
+  const known = new Set<string>();
+  return {
+    runs,
+    load: async (sessionIds: readonly string[]): Promise<void> => {
+      const ids = sessionIds.filter((id) => !known.has(id));
+      if (ids.length === 0) return;
+      const lists = await Promise.all(ids.map((id) => daemon.call('listSessionRuns', { id, limit: SHOWN_RUNS }, { signal: stop })));
+      for (const id of ids) known.add(id);
+      runs.value = [...runs.peek(), ...lists.flatMap((list) => list.runs)];
+    },
+  };
+};
+
 const isKept = (history: History | undefined, runId: string | undefined): boolean => history?.messages.some(({ run_id }) => run_id === runId) === true;
 
 /** Of a message that the conversation does not keep: it was stopped before anything began, and whoever typed it shall have it back. */
@@ -117,14 +133,12 @@ const refusalOf = ({ failure }: LiveRun): Error => (failure && failure.code !== 
 export const openConversation = (agentId: string, sessionId: string, onMoved: (sessionId: string) => void): Conversation => {
   const history = signal<History | undefined>(undefined);
   const runs = signal<readonly SessionRun[]>([]);
-  const copiedRuns = signal<readonly SessionRun[]>([]);
-  /** What was copied has ended, so it is asked for once. */
-  const copied = new Set<string>();
   const lives = createLiveRuns();
   const besides = signal<readonly Beside[]>(carriedTo(sessionId));
   const error = signal<unknown>(undefined);
   const stops = createStops();
   const own = new AbortController();
+  const copied = createCopiedRuns(own.signal);
   let refreshing: Promise<void> | undefined;
   let again = false;
 
@@ -137,14 +151,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
       error.value = undefined;
     });
     followOthers(runs.peek());
-    await loadCopied(linesBefore(known.versions, sessionId).filter((id) => !copied.has(id)));
-  };
-
-  const loadCopied = async (ids: readonly string[]): Promise<void> => {
-    if (ids.length === 0) return;
-    const lists = await Promise.all(ids.map((id) => daemon.call('listSessionRuns', { id, limit: SHOWN_RUNS }, { signal: own.signal })));
-    for (const id of ids) copied.add(id);
-    copiedRuns.value = [...copiedRuns.peek(), ...lists.flatMap((list) => list.runs)];
+    await copied.load(linesBefore(known.versions, sessionId));
   };
 
   /** One at a time, and once more where somebody asked meanwhile. */
@@ -207,7 +214,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     sessionId,
     history,
     runs,
-    copiedRuns,
+    copiedRuns: copied.runs,
     lives: lives.all,
     besides,
     error,

@@ -45,7 +45,7 @@ export const useRoving = (list: RefObject<HTMLElement | null>): { onKeyDown: (ev
       const element = list.current;
       if (!element || event.ctrlKey || event.metaKey || event.altKey) return;
       const rows = rowsOf(element);
-      const at = rows.findIndex((row) => row === document.activeElement);
+      const at = rows.findIndex((row) => row.matches(':focus'));
       const next = at === -1 ? undefined : stepOf(event.key, at, rows.length);
       const target = next === undefined ? (/^Arrow(Left|Right)$/.test(event.key) ? toSide(element, event.key) : undefined) : rows[next];
       if (!target) return;
