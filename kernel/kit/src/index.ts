@@ -23,5 +23,7 @@ export { ago, bytes, count, dateTime, duration, money, shortId, timeOfInterval }
 export { useOffered } from './offered.js';
 export { definePanel, type PanelDefinition, type PanelProps } from './panel.js';
 export { loadStyle } from './style.js';
+export { runShortcut, type Shortcut, type ShortcutGroup, shortcutGroups, useShortcuts, withCtrl } from './shortcuts.js';
 export { contrast, isDark, setTheme, theme, type Theme } from './theme.js';
+export { useViewTitle, viewTitle } from './view-title.js';
 export { chooseLanguage, type Language, language, LANGUAGES, type Words, words } from './words.js';

@@ -14,3 +14,4 @@ export { Notices } from './notices.js';
 export { ChangedElsewhere, Review } from './review.js';
 export { Empty, Failure, Loading, Shown } from './states.js';
 export { type Column, type Sorting, Table } from './table.js';
+export { useRoving } from './roving.js';
