@@ -15,7 +15,7 @@ import { createProvidersService } from './service.js';
 import { localAddresses } from './snapshot.js';
 import { providersCommand } from './slash-commands.js';
 import { createSettingsStore } from './store.js';
-import { VaultReset } from '@svc/ext-vault/contract';
+import { VaultChanged, VaultReset } from '@svc/ext-vault/contract';
 import { Defaults, KeyStates, Settings } from './tables.js';
 
 /** What the start of a generation still has to do, by its context. */
@@ -73,7 +73,7 @@ export default defineExtension({
     const reach = createReach({ fetch, clock: ctx.clock, local, lists, isShipped, log: ctx.log });
     ctx.routes.add(...providerRoutes({ providers, models, columns: ctx.hooks.define(ProviderColumns), local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
     ctx.slashCommands.add(providersCommand(providers));
-    ctx.events.on(VaultReset, () => providers.refresh());
+    for (const event of [VaultReset, VaultChanged]) ctx.events.on(event, () => providers.refresh());
     ctx.events.on(ProviderChanged, ({ name }) => providers.listenForChange(name));
     for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection]) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap(KernelGreet, async () => {

@@ -11,7 +11,7 @@ export const vaultErrors = defineErrors('vault', {
     status: 503,
     retry: false,
     message: (why: string) => `The vault cannot be opened: ${why}.`,
-    hint: 'Bring back the SVC_VAULT_KEY (or the vault.key file) that the vault was made with; if it is lost, `svc vault reset` creates a new vault. Keys in the environment keep working.',
+    hint: 'Bring back the SVC_VAULT_KEY (or the vault.key file) that the vault was made with; all daemons on a database need the same; if it is lost, `svc vault reset` creates a new vault. Keys in the environment keep working.',
   },
   corrupt: {
     status: 503,
@@ -19,6 +19,13 @@ export const vaultErrors = defineErrors('vault', {
     message: (why: string) => `The vault file is damaged and was not changed: ${why}.`,
     hint: 'Restore vault.enc from a backup, or create a new vault with `svc vault reset`. Keys in the environment keep working.',
   },
+  not_shared: {
+    status: 409,
+    retry: false,
+    message: () => 'Secrets cannot be stored: several daemons use this database, and the others would not see what this one stores in its home.',
+    hint: 'Set SVC_VAULT_KEY to the same 32 bytes (head -c 32 /dev/urandom | base64) for all daemons, or give keys in the environment of each.',
+  },
+  busy: { status: 409, retry: true, message: () => 'Other daemons change secrets at the same time.', hint: 'Try again.' },
   full: { status: 507, retry: false, message: (limit: number) => `The vault stores at most ${limit} secrets.`, hint: 'Delete what is no longer used.' },
   needs_confirmation: {
     status: 409,

@@ -5,6 +5,7 @@ import type { Dir, Logger } from '@svc/api';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { systemIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
+import { filePlace } from '../src/place.js';
 import { doctorFindings, healthProbe, lookAtWiping } from '../src/reports.js';
 import { createVault, type Vault } from '../src/service.js';
 
@@ -26,6 +27,8 @@ describe('the vault', () => {
   const vaultWith = (key?: string, more: { data?: Dir; enabled?: boolean; previous?: string } = {}): Vault =>
     createVault({
       data: more.data ?? openDir(home),
+      place: async () => filePlace(more.data ?? openDir(home)),
+      isAmongOthers: async () => false,
       ids: systemIds(),
       log,
       masterKeyText: () => key,
