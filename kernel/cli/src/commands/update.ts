@@ -36,8 +36,8 @@ export const define = (program: Command, action: Action): void => {
   update.addOption(update.createOption('--verify-backup <file>').hideHelp());
 };
 
-export const updateHere = async (cli: Cli, flags: Flags): Outcome => {
-  const root = path.dirname(cli.distDir);
+/** `root` is the checkout. */
+export const updateHere = async (cli: Cli, flags: Flags, root = path.dirname(cli.distDir)): Outcome => {
   if (!isCheckout(root))
     throw new Failure('svc cannot update itself here.', {
       code: 'cli_update_not_a_checkout',

@@ -1,6 +1,6 @@
 /** `svc update`: a checkout that moves forward with its remote, or stays as it was. The checkout is a small one with a remote of its own. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '@svc/testing/free-port';
@@ -106,18 +106,17 @@ describe('svc update', function () {
     beforeEach(async () => {
       bench = createBench(await freePort());
       said = [];
-      // The program is the real one; what the remote changes is beside it.
-      symlinkSync(path.join(ROOT, 'dist'), path.join(root, 'dist'));
     });
     afterEach(async () => {
       await bench.stopStarted();
       bench.clean();
     });
     const built = (version: string): string => `node -e "require('fs').writeFileSync('node_modules.built','${version}')"`;
+    /** The program is the real one; what the remote changes is a checkout beside it. */
     const cli = (): Cli => {
       const settings = createSettings({}, { ...bench.env, ...env });
       const out = { ...createTerminal(true), json: (value: unknown) => void said.push(value as (typeof said)[number]), note: () => undefined };
-      return { settings, out, json: true, yes: true, distDir: path.join(root, 'dist'), daemon: async () => createDaemonClient({ url: await settings.url(), apiKey: settings.apiKey }) };
+      return { settings, out, json: true, yes: true, distDir: path.join(ROOT, 'dist'), daemon: async () => createDaemonClient({ url: await settings.url(), apiKey: settings.apiKey }) };
     };
     const pid = (): number => (JSON.parse(readFileSync(path.join(bench.home, 'daemon.json'), 'utf8')) as { pid: number }).pid;
 
@@ -125,12 +124,12 @@ describe('svc update', function () {
       expect((await bench.run(['start'])).code).to.equal(0);
       const before = pid();
       release('0.2.0', built('0.2.0'));
-      expect(await updateHere(cli(), { dryRun: true })).to.equal(0);
+      expect(await updateHere(cli(), { dryRun: true }, root)).to.equal(0);
       expect(said.at(-1)?.steps?.[0]).to.equal('stop the daemon (needs --restart)');
-      expect((await failureOf(updateHere(cli(), {}))).code).to.equal('cli_update_daemon_runs');
+      expect((await failureOf(updateHere(cli(), {}, root))).code).to.equal('cli_update_daemon_runs');
       expect([pid(), existsSync(path.join(bench.home, 'backups'))]).to.deep.equal([before, false]);
 
-      expect(await updateHere(cli(), { restart: true })).to.equal(0);
+      expect(await updateHere(cli(), { restart: true }, root)).to.equal(0);
       expect(said.at(-1)?.status).to.equal('updated');
       expect(existsSync(said.at(-1)?.backup ?? '')).to.equal(true);
       expect(readFileSync(path.join(root, 'node_modules.built'), 'utf8')).to.equal('0.2.0');
@@ -138,7 +137,7 @@ describe('svc update', function () {
       expect([after === before, (await bench.run(['status'])).code]).to.deep.equal([false, 0]);
 
       release('0.3.0', 'exit 1');
-      expect((await failureOf(updateHere(cli(), { restart: true }))).code).to.equal('cli_update_failed');
+      expect((await failureOf(updateHere(cli(), { restart: true }, root))).code).to.equal('cli_update_failed');
       expect([pid() === after, (await bench.run(['status'])).code]).to.deep.equal([false, 0]);
     });
   });
