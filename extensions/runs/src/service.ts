@@ -56,7 +56,7 @@ export interface RunsDeps {
   readonly agents: AgentsService;
   readonly sessions: SessionsService;
   readonly llm: Pick<LlmService, 'admit' | 'checkParameters' | 'resolve'>;
-  readonly tools: Pick<ToolsService, 'list'>;
+  readonly tools: Pick<ToolsService, 'list' | 'forget'>;
   readonly uploads: OptionalHandle<UploadsService>;
   readonly worker: DurableWorker;
   readonly firstSteps: FirstSteps;

@@ -53,7 +53,20 @@ export default defineExtension({
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
   migrations: [init, thinking, catalogueTables, branches, versions, titles, models],
   config: [SessionSection],
-  commandWords: [{ word: 'sessions', summary: 'conversations', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
+  commandWords: [
+    {
+      word: 'sessions',
+      summary: 'conversations',
+      usage: 'sessions list|show|search|…',
+      order: 31,
+      module: 'sessions',
+      synonyms: [
+        { word: 'sessions', means: 'sessions list', runs: true },
+        { word: 'reset sessions', means: 'sessions delete SESSION…' },
+        { word: 'session', means: 'sessions' },
+      ],
+    },
+  ],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require(Agents);

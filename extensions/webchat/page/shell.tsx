@@ -29,6 +29,7 @@ import {
   viewTitle,
   withCtrl,
 } from '@svc/kit';
+import { useAgentNotices } from './agent-notices.js';
 import { Login } from './login.js';
 import { followLaterLinks, followLoginLink } from './login-link.js';
 import { Navigation } from './navigation.js';
@@ -88,6 +89,7 @@ const Inside = () => {
   const isBegun = panels.value !== undefined || panelsError.value !== undefined;
   useEffect(() => (mustLogIn.value || !isBegun ? undefined : startLive(readAfter)), [mustLogIn.value, isBegun]);
   useChanges(['extension', 'auth'], () => void loadPanels());
+  useAgentNotices();
   useEffect(() => setNavOpen(false), [address.value]);
   useKeys();
   const onCommands = (): void => toggle('commands');

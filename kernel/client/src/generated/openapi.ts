@@ -2282,6 +2282,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what your agents told you, newest first
+         * @description Agents send notices with the tool `notify_owner`. Only the owner of the agent sees a notice; owners of the daemon and admins see those of their own agents.
+         */
+        get: operations["listNotices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a notice
+         * @description Only the owner of the agent sees a notice; owners of the daemon and admins see those of their own agents.
+         */
+        delete: operations["deleteNotice"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notices/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark a notice as read
+         * @description Only the owner of the agent sees a notice; owners of the daemon and admins see those of their own agents.
+         */
+        post: operations["readNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -2628,6 +2688,26 @@ export interface paths {
          * @description Every accepted message starts a run. Filter by agent, session, state or time. Each row has the run's progress, usage, error and what it waits for. Ended runs are kept for thirty days. Runs beside a conversation (side questions, incognito messages) are also listed, except when you filter by session.
          */
         get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get runs over time
+         * @description Runs by when their message was accepted, in intervals of equal length, the oldest first, also those without a run.
+         */
+        get: operations["getRunTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3294,6 +3374,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get usage over time
+         * @description Tokens and cost of model calls in intervals of equal length, the oldest first, also those without a call. Owners and admins see the calls of all agents; others those of their own.
+         */
+        get: operations["getUsageTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/vault": {
         parameters: {
             query?: never;
@@ -3329,6 +3429,50 @@ export interface paths {
          */
         post: operations["resetVault"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/vault/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the vault's key
+         * @description Creates a new master key and encrypts all secrets with it. The earlier key stays in a file beside it: backups made before need it. If the key comes from `SVC_VAULT_KEY`, start the daemon with the new key there and the present one in `SVC_VAULT_KEY_PREVIOUS` first.
+         */
+        post: operations["rotateVaultKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/vault/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Store a secret
+         * @description Encrypts the value and stores it under this name, in place of an earlier value. No operation returns it. Secrets that svc manages itself are refused: keys of providers, second factors and signing keys.
+         */
+        put: operations["setVaultSecret"];
+        post?: never;
+        /**
+         * Delete a secret
+         * @description Deletes the secret from the vault. Whoever uses it fails from then on. Secrets that svc manages itself are refused.
+         */
+        delete: operations["removeVaultSecret"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4979,8 +5123,11 @@ export interface components {
                 safety_backup: string | null;
             } | null;
             schedule: {
-                /** @description 0: no schedule */
+                /** @description 0 without `cron`: no schedule */
                 every_hours: number;
+                /** @description Used instead of `every_hours` if it is not empty */
+                cron: string;
+                time_zone: string;
                 keep: number;
                 keep_days: number;
                 next_at: string | null;
@@ -5732,6 +5879,28 @@ export interface components {
             /** @description A side effect you may not want */
             warning?: string;
         };
+        Notice: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            agent_name: string;
+            /** @description The conversation in which the agent sent it */
+            session_id: string;
+            run_id: string;
+            reason: string;
+            /** @description Plain text that a model wrote */
+            summary: string;
+            /** Format: date-time */
+            created_at: string;
+            read_at: string | null;
+        };
         /** @description An OpenAPI document */
         OpenApiDocument: {
             openapi: string;
@@ -5976,6 +6145,23 @@ export interface components {
             } | null;
             /** @description null if the agent was deleted */
             agent_name: string | null;
+        };
+        RunInterval: {
+            /**
+             * Format: date-time
+             * @description When the interval began
+             */
+            start: string;
+            /** @description Accepted in it */
+            runs: number;
+            /** @description How many of them are answered */
+            done: number;
+            failed: number;
+            cancelled: number;
+            /** @description From acceptance to answer, of those that are answered: half of them took no longer. null if none is; only the newest 10,000 answered runs count */
+            median_ms: number | null;
+            /** @description 95 of 100 took no longer */
+            p95_ms: number | null;
         };
         OneRun: {
             /**
@@ -6521,6 +6707,18 @@ export interface components {
                 hourly_reset_at: string;
             };
         };
+        UsageInterval: {
+            /**
+             * Format: date-time
+             * @description When the interval began
+             */
+            start: string;
+            input_tokens: number;
+            output_tokens: number;
+            /** @description Sum */
+            cost_usd: number;
+            calls: number;
+        };
         VaultContents: {
             /**
              * @description `missing`: nothing was stored yet. `locked`: its key is missing or wrong
@@ -6538,6 +6736,14 @@ export interface components {
             set_aside: string[];
             /** @description Names of secrets, never values; null if unknown */
             lost: string[] | null;
+        };
+        VaultKeyRotated: {
+            /** @enum {string} */
+            status: "rotated";
+            /** @description How many are encrypted with the new key */
+            secrets: number;
+            /** @description The file with the key of before, which older backups need; null if the keys come from the environment */
+            earlier_key: string | null;
         };
         Version: {
             name: string;
@@ -7228,6 +7434,7 @@ export type HealthDetail = components['schemas']['HealthDetail'];
 export type DaemonLogLine = components['schemas']['DaemonLogLine'];
 export type CatalogModel = components['schemas']['CatalogModel'];
 export type ModelAlias = components['schemas']['ModelAlias'];
+export type Notice = components['schemas']['Notice'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
 export type AgentProfile = components['schemas']['AgentProfile'];
 export type ProviderTrouble = components['schemas']['ProviderTrouble'];
@@ -7239,6 +7446,7 @@ export type QueueStatus = components['schemas']['QueueStatus'];
 export type Readiness = components['schemas']['Readiness'];
 export type RestoreStarted = components['schemas']['RestoreStarted'];
 export type ListedRun = components['schemas']['ListedRun'];
+export type RunInterval = components['schemas']['RunInterval'];
 export type OneRun = components['schemas']['OneRun'];
 export type SecurityReport = components['schemas']['SecurityReport'];
 export type SessionHit = components['schemas']['SessionHit'];
@@ -7259,8 +7467,10 @@ export type UsageTotal = components['schemas']['UsageTotal'];
 export type ModelUsage = components['schemas']['ModelUsage'];
 export type DayUsage = components['schemas']['DayUsage'];
 export type UsageSummary = components['schemas']['UsageSummary'];
+export type UsageInterval = components['schemas']['UsageInterval'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
+export type VaultKeyRotated = components['schemas']['VaultKeyRotated'];
 export type Version = components['schemas']['Version'];
 export type ApiVersions = components['schemas']['ApiVersions'];
 export type LoginLink = components['schemas']['LoginLink'];
@@ -12907,6 +13117,131 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listNotices: {
+        parameters: {
+            query?: {
+                /** @description true: only those that are not marked as read */
+                unread?: boolean;
+                /** @description How many at most; more than 200 is 200 */
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        notices: components["schemas"]["Notice"][];
+                        total: number;
+                        /** @description Of all of them */
+                        unread: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Notice id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "deleted";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        notice_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Notice id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "read";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        notice_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getOpenapi: {
         parameters: {
             query?: never;
@@ -13772,6 +14107,49 @@ export interface operations {
                         runs: components["schemas"]["ListedRun"][];
                         /** @description Send it as `before` to get older ones; null if there are none */
                         next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRunTimeline: {
+        parameters: {
+            query?: {
+                /** @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC */
+                period?: "hour" | "day" | "week" | "month";
+                /** @description Only of this agent */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC
+                         * @default day
+                         * @enum {string}
+                         */
+                        period: "hour" | "day" | "week" | "month";
+                        interval_seconds: number;
+                        intervals: components["schemas"]["RunInterval"][];
                     };
                 };
             };
@@ -15206,6 +15584,48 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getUsageTimeline: {
+        parameters: {
+            query?: {
+                /** @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC */
+                period?: "hour" | "day" | "week" | "month";
+                /** @description A UUID */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC
+                         * @default day
+                         * @enum {string}
+                         */
+                        period: "hour" | "day" | "week" | "month";
+                        interval_seconds: number;
+                        intervals: components["schemas"]["UsageInterval"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getVault: {
         parameters: {
             query?: never;
@@ -15258,6 +15678,124 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateVaultKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VaultKeyRotated"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setVaultSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Letters, digits, dots, dashes, underscores, slashes and colons
+                 * @example search.brave
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 64 KiB */
+                    value: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "stored";
+                        name: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeVaultSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Letters, digits, dots, dashes, underscores, slashes and colons
+                 * @example search.brave
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "removed";
+                        name: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
