@@ -17,7 +17,8 @@ describe('a vault of several daemons', function () {
   let url: string;
   let a: TestKernel;
   let b: TestKernel;
-  const boot = (env: Record<string, string>, home?: string): Promise<TestKernel> => bootTestKernel({ env: { SVC__STORAGE__URL: url, ...env }, config: OPEN_RATE, ...(home === undefined ? {} : { home }) });
+  const boot = (env: Record<string, string>, home?: string): Promise<TestKernel> =>
+    bootTestKernel({ env: { SVC__STORAGE__URL: url, ...env }, config: OPEN_RATE, ...(home === undefined ? {} : { home }) });
   const put = (at: TestKernel, provider: string, value: string) => at.http.send('POST', `/api/providers/${provider}/key`, { api_key: value });
   const names = async (at: TestKernel): Promise<string[]> => (await at.http.expect(200, 'GET', '/api/vault')).body.names;
   const isConfigured = async (at: TestKernel, provider: string): Promise<boolean> =>

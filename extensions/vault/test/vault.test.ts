@@ -25,7 +25,16 @@ describe('the vault', () => {
   const note = (...args: unknown[]): void => void logged.push(args);
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const vaultWith = (key?: string, more: { data?: Dir; enabled?: boolean } = {}): Vault =>
-    createVault({ data: more.data ?? openDir(home), place: async () => filePlace(more.data ?? openDir(home)), isAmongOthers: async () => false, ids: systemIds(), log, masterKeyText: () => key, isEnabled: () => more.enabled ?? true, clock: { iso: () => AT } });
+    createVault({
+      data: more.data ?? openDir(home),
+      place: async () => filePlace(more.data ?? openDir(home)),
+      isAmongOthers: async () => false,
+      ids: systemIds(),
+      log,
+      masterKeyText: () => key,
+      isEnabled: () => more.enabled ?? true,
+      clock: { iso: () => AT },
+    });
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'no error',
