@@ -27,7 +27,24 @@ export default defineExtension({
   migrations: [init, defaults, keyStates],
   config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection],
   commandWords: [
-    { word: 'providers', summary: 'model providers and their keys', usage: 'providers list|set-key|test|…', order: 35, module: 'providers', synonyms: [{ word: 'login', means: 'providers set-key' }] },
+    {
+      word: 'providers',
+      summary: 'model providers and their keys',
+      usage: 'providers list|set-key|test|…',
+      order: 35,
+      module: 'providers',
+      synonyms: [
+        { word: 'provider', means: 'providers list', runs: true },
+        { word: 'models providers', means: 'providers list', runs: true, takesArguments: true },
+        { word: 'models connect', means: 'providers add NAME URL' },
+        { word: 'models auth', means: 'providers set-key PROVIDER' },
+        { word: 'login', means: 'providers set-key PROVIDER' },
+        { word: 'auth pool', means: 'providers set-key PROVIDER --label LABEL' },
+        { word: 'config set-key', means: 'providers set-key PROVIDER' },
+        { word: 'config test-key', means: 'providers test PROVIDER' },
+        { word: 'config delete-key', means: 'providers remove-key PROVIDER' },
+      ],
+    },
   ],
   activate(ctx) {
     const models = ctx.services.require(Models);

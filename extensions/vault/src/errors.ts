@@ -40,6 +40,20 @@ export const vaultErrors = defineErrors('vault', {
     message: (why: string) => `A new vault could not be opened either: ${why}.`,
     hint: 'Correct SVC_VAULT_KEY, or remove it so that the vault makes its own key file, and start the daemon again.',
   },
+  nothing_to_rotate: { status: 409, retry: false, message: () => 'There is no vault yet, so its key cannot be rotated.', hint: 'Storing the first secret creates the vault and its key.' },
+  key_in_environment: {
+    status: 409,
+    retry: false,
+    message: () => "The vault's key is SVC_VAULT_KEY, which svc cannot change.",
+    hint: 'Restart the daemon with the new key in SVC_VAULT_KEY and the present one in SVC_VAULT_KEY_PREVIOUS, then run `svc vault rotate-key` again.',
+  },
+  not_yours: {
+    status: 409,
+    retry: false,
+    message: (name: string) => `The secret ${name} is managed by svc itself.`,
+    hint: "A provider's key: `svc providers set-key PROVIDER` and `svc providers remove-key PROVIDER`. A second factor: `svc approvals totp`. Signing keys cannot be changed.",
+  },
+  not_found: { status: 404, retry: false, message: (name: string) => `The vault has no secret ${name}.`, hint: '`svc vault list` shows the names.' },
   bad_name: { status: 400, retry: false, message: () => "A secret's name has 1 to 200 letters, digits, dots, dashes, underscores, slashes or colons." },
   too_large: { status: 413, retry: false, message: (limit: number) => `A secret may have at most ${limit} bytes.` },
 });

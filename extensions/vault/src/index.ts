@@ -2,7 +2,7 @@ import { VaultChanged, VaultReset } from './contract.js';
 import * as contract from './contract.js';
 import { createTables, DoctorCheck, type Events, HealthProbe, SecretChange, SecretResolve, SecurityReport, defineExtension, securityProbe, textThatIsSet } from '@svc/api';
 import { VaultSection } from './config.js';
-import { MASTER_KEY_ENV } from './master-key.js';
+import { MASTER_KEY_ENV, PREVIOUS_KEY_ENV } from './master-key.js';
 import { filePlace, rowPlace, Sealed, type VaultPlace } from './place.js';
 import { doctorFindings, healthProbe, lookAtWiping } from './reports.js';
 import { vaultRoutes } from './routes.js';
@@ -17,7 +17,19 @@ export default defineExtension({
   config: [VaultSection],
   tables: [Sealed],
   migrations: [createTables('0001_init', [Sealed])],
-  commandWords: [{ word: 'vault', summary: 'stored secrets, by name', usage: 'vault status|reset', order: 36, module: 'vault' }],
+  commandWords: [
+    {
+      word: 'vault',
+      summary: 'stored secrets, by name',
+      usage: 'vault list|set|remove|…',
+      order: 36,
+      module: 'vault',
+      synonyms: [
+        { word: 'vault init', means: 'vault set NAME' },
+        { word: 'secrets', means: 'vault list', runs: true },
+      ],
+    },
+  ],
   activate(ctx) {
     const masterKeyText = () => ctx.env(MASTER_KEY_ENV);
     const { data } = ctx.files;
@@ -28,7 +40,7 @@ export default defineExtension({
       return place;
     };
     const vault = createVault({
-      ...{ data, ids: ctx.ids, log: ctx.log, masterKeyText, clock: ctx.clock },
+      ...{ data, ids: ctx.ids, log: ctx.log, masterKeyText, previousKeyText: () => ctx.env(PREVIOUS_KEY_ENV), clock: ctx.clock },
       place: async () => place ?? findPlace(),
       isAmongOthers: async () => (await ctx.kernel.replicas()).daemons.some(({ isSelf, silentMs }) => !isSelf && silentMs < GONE_MS),
       isEnabled: () => ctx.config.get(VaultSection).enabled,

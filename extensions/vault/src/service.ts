@@ -6,10 +6,12 @@
  * V3  A change is on the disk before it is acknowledged; changes come one after the other.
  * V4  Values leave through `resolve` alone. No status, list, log or error carries one.
  * V5  A vault is begun anew only when a person says so; the old file is moved aside under a name with the date.
+ * V6  A rotation writes the earlier key beside the new one before it seals anything with the new one. Whatever interrupts it,
+ *     one of the keys that are there opens the vault, and the next change seals it with the new one.
  */
-import type { Clock, Dir, Ids, Logger } from '@svc/api';
+import { type Clock, type Dir, type Ids, type Logger, textThatIsSet } from '@svc/api';
 import { vaultErrors } from './errors.js';
-import { findMasterKey, KEY_FILE, makeMasterKey, type MasterKey } from './master-key.js';
+import { copyKeyFile, earlierKeys, findMasterKey, KEY_FILE, makeMasterKey, type MasterKey } from './master-key.js';
 import { filePlace, moveAside, type SealedVault, VAULT_FILE, type VaultPlace } from './place.js';
 import { readNames, SECRET_NAME, seal, unseal } from './vault-file.js';
 
@@ -31,6 +33,8 @@ export interface VaultDeps {
   ids: Ids;
   log: Logger;
   masterKeyText: () => string | undefined;
+  /** The key before it, while the operator replaces it. */
+  previousKeyText: () => string | undefined;
   isEnabled: () => boolean;
   clock: Pick<Clock, 'iso'>;
 }
@@ -47,6 +51,8 @@ export interface Vault {
   contents(): Promise<{ readonly state: VaultStatus['state']; readonly why: string | null; readonly names: string[] | null }>;
   /** V5. Throws `vault_nothing_to_reset`, `vault_key_unusable`. */
   reset(): Promise<{ readonly names: string[] | null; readonly setAside: string[] }>;
+  /** V6. `earlierKey` is the file that has the key of before; null where the environment gives the keys. Throws `vault_nothing_to_rotate`, `vault_key_in_environment`. */
+  rotateKey(): Promise<{ readonly secrets: number; readonly earlierKey: string | null }>;
   /** Overwrites what it holds in memory; the next who asks opens the vault anew. */
   close(): void;
   /** Whether another daemon changed the vault since it was opened here. */
@@ -56,7 +62,10 @@ export interface Vault {
 interface OpenVault {
   readonly state: 'open';
   readonly secrets: Map<string, Buffer>;
+  /** Seals it at the next change. */
   readonly master: Buffer;
+  /** It is still sealed with an earlier key. */
+  readonly isEarlier: boolean;
 }
 interface MissingVault {
   readonly state: 'missing';
@@ -104,6 +113,7 @@ export const createVault = (deps: VaultDeps): Vault => {
     },
     contents: () => contents(deps, state),
     reset: () => inTurn(state, () => reset(deps, state)),
+    rotateKey: () => inTurn(state, () => rotateKey(deps, state)),
     status: async () => {
       const vault = state.held ?? (await open(deps, state));
       return { state: vault.state, secrets: vault.state === 'open' ? vault.secrets.size : 0, why: 'why' in vault ? vault.why : null };
@@ -148,23 +158,55 @@ const open = (deps: VaultDeps, state: State): Promise<Held> => {
 
 /** V3: waits for the change before it, reads the vault anew (another process may have written) and writes the whole. */
 const change = <T>(deps: VaultDeps, state: State, edit: (secrets: Map<string, Buffer>) => T): Promise<T> =>
-  inTurn(state, async () => {
-    for (let tries = 1; ; tries += 1) {
-      const { held, place, sealed } = await openVault(deps, state);
-      const vault = usable(held);
+  inTurn(state, () =>
+    rewritten(deps, state, async (vault) => {
       const secrets = vault.state === 'open' ? vault.secrets : new Map<string, Buffer>();
-      const result = edit(secrets);
-      const master = vault.master ?? (await makeMasterKey(deps.data, deps.ids));
-      if (await place.write(sealedBytes(deps, secrets, master), sealed)) {
-        const before = state.held;
-        Object.assign(state, { held: { state: 'open', secrets, master }, revision: sealed === undefined ? Number(place.isShared) : sealed.revision + Number(place.isShared) });
-        wipe(before);
-        return result;
-      }
-      wipe(vault);
-      if (tries === MAX_TRIES) throw vaultErrors.busy();
+      return { result: edit(secrets), secrets, master: vault.master ?? (await makeMasterKey(deps.data, deps.ids)) };
+    }),
+  );
+
+interface Rewritten<T> {
+  readonly result: T;
+  readonly secrets: Map<string, Buffer>;
+  readonly master: Buffer;
+}
+
+/** Again while another daemon was faster. */
+const rewritten = async <T>(deps: VaultDeps, state: State, rewrite: (vault: OpenVault | MissingVault) => Promise<Rewritten<T>>): Promise<T> => {
+  for (let tries = 1; ; tries += 1) {
+    const { held, place, sealed } = await openVault(deps, state);
+    const vault = usable(held);
+    const { result, secrets, master } = await rewrite(vault);
+    if (await place.write(sealedBytes(deps, secrets, master), sealed)) {
+      const before = state.held;
+      Object.assign(state, { held: { state: 'open', secrets, master, isEarlier: false }, revision: sealed === undefined ? Number(place.isShared) : sealed.revision + Number(place.isShared) });
+      wipe(before);
+      return result;
     }
+    wipe(vault);
+    if (tries === MAX_TRIES) throw vaultErrors.busy();
+  }
+};
+
+const rotateKey = async (deps: VaultDeps, state: State): ReturnType<Vault['rotateKey']> => {
+  if (!deps.isEnabled()) throw vaultErrors.disabled();
+  // Its operator brings the new key; what is left to do is to seal the vault with it.
+  const isEnvironment = textThatIsSet(deps.masterKeyText()) !== undefined;
+  return rewritten<Awaited<ReturnType<Vault['rotateKey']>>>(deps, state, async (vault) => {
+    if (vault.state === 'missing') throw vaultErrors.nothing_to_rotate();
+    const { isEarlier, master, secrets } = vault;
+    if (isEnvironment) {
+      if (!isEarlier) throw vaultErrors.key_in_environment();
+      return { result: { secrets: secrets.size, earlierKey: null }, secrets, master };
+    }
+    master.fill(0);
+    const earlierKey = await copyKeyFile(deps.data, deps.ids, stampOf(deps.clock));
+    return { result: { secrets: secrets.size, earlierKey }, secrets, master: await makeMasterKey(deps.data, deps.ids) };
   });
+};
+
+/** As a part of a file's name. */
+const stampOf = (clock: VaultDeps['clock']): string => clock.iso().replaceAll(/[:.]/g, '-');
 
 const sealedBytes = ({ ids }: VaultDeps, secrets: ReadonlyMap<string, Buffer>, master: Buffer): Buffer => seal(secrets, master, (count) => ids.bytes(count));
 
@@ -190,10 +232,10 @@ const reset = async (deps: VaultDeps, state: State): ReturnType<Vault['reset']> 
   const { names, state: before } = await contents(deps, state);
   if (before === 'missing') throw vaultErrors.nothing_to_reset();
   const master = await findMasterKey(deps.data, deps.masterKeyText());
-  const isEnvironment = (deps.masterKeyText() ?? '') !== '';
+  const isEnvironment = textThatIsSet(deps.masterKeyText()) !== undefined;
   if (master.state === 'bad' && isEnvironment) throw vaultErrors.key_unusable(master.why);
   if (master.state === 'found') master.key.fill(0);
-  const stamp = deps.clock.iso().replaceAll(/[:.]/g, '-');
+  const stamp = stampOf(deps.clock);
   const setAside = await (await deps.place()).setAside(stamp);
   // A key file that is none would lock the new vault as it locks the old one.
   if (master.state === 'bad' && (await deps.data.stat(KEY_FILE))) setAside.push(await moveAside(deps.data, KEY_FILE, `${KEY_FILE}.${stamp}`));
@@ -220,7 +262,7 @@ const openVault = async (deps: VaultDeps, state: State): Promise<OpenedPlace> =>
     });
   }
   const sealed = await place.read();
-  return { held: heldOf(deps, sealed, master), place, sealed };
+  return { held: await heldOf(deps, sealed, master), place, sealed };
 };
 
 /** P3. */
@@ -240,21 +282,37 @@ const moveIn = async (deps: VaultDeps, place: VaultPlace, key: Buffer): Promise<
     if (shared?.ok === false) return;
     const merged = new Map([...opened.secrets, ...(shared?.secrets ?? [])]);
     if (!(await place.write(sealedBytes(deps, merged, key), sealed))) continue;
-    const aside = await moveAside(deps.data, VAULT_FILE, `${VAULT_FILE}.moved-${deps.clock.iso().replaceAll(/[:.]/g, '-')}`);
+    const aside = await moveAside(deps.data, VAULT_FILE, `${VAULT_FILE}.moved-${stampOf(deps.clock)}`);
     deps.log.info('The secrets of this home are now those of all daemons on the database.', { count: opened.secrets.size, former_file: aside });
     return;
   }
   throw vaultErrors.busy();
 };
 
-const heldOf = (deps: VaultDeps, sealed: SealedVault | undefined, master: MasterKey): Held => {
+const heldOf = async (deps: VaultDeps, sealed: SealedVault | undefined, master: MasterKey): Promise<Held> => {
   if (master.state === 'bad') return { state: 'locked', why: master.why };
   if (!sealed) return { state: 'missing', master: master.state === 'found' ? master.key : undefined };
   if (master.state === 'absent') return { state: 'locked', why: 'its key is neither in SVC_VAULT_KEY nor in vault.key' };
   const opened = unseal(sealed.bytes, master.key);
-  if (opened.ok) return { state: 'open', secrets: opened.secrets, master: master.key };
+  if (opened.ok) return { state: 'open', secrets: opened.secrets, master: master.key, isEarlier: false };
+  const secrets = opened.reason === 'wrong_key' ? await openedByEarlier(deps, sealed.bytes, master.from) : undefined;
+  if (secrets) return { state: 'open', secrets, master: master.key, isEarlier: true };
   deps.log.error('the vault does not open', { why: opened.why });
   return { state: opened.reason === 'damaged' ? 'corrupt' : 'locked', why: opened.why };
+};
+
+/** V6: a rotation that was interrupted, and a backup from before one. */
+const openedByEarlier = async ({ data, previousKeyText }: VaultDeps, bytes: Uint8Array, from: 'environment' | 'file'): Promise<Map<string, Buffer> | undefined> => {
+  const keys = await earlierKeys(data, from, previousKeyText());
+  try {
+    for (const key of keys) {
+      const opened = unseal(bytes, key);
+      if (opened.ok) return opened.secrets;
+    }
+    return undefined;
+  } finally {
+    for (const key of keys) key.fill(0);
+  }
 };
 
 /** V2: only a vault that is open, or that nobody has made yet, may be read or written. */

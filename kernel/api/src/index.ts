@@ -160,6 +160,9 @@ export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from
 // Durable work: runs and steps that continue after a restart.
 export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
 
+// Time: the intervals of charts.
+export { timelineOf, intervalSql, startOf, TimelinePeriod, type Timeline, type TimelineInterval } from './timeline.js';
+
 // Streams: numbered frames that a client can resume.
 export {
   defineFrames,
