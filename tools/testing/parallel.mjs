@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { longestFirst } from './costs.mjs';
 import { comparedRuns } from './failures.mjs';
-import { taskOf } from './lanes.mjs';
+import { queueOf, taskOf } from './lanes.mjs';
 import { makeNamespaces } from './namespace.mjs';
 import { addTo, newTally } from './run-files.mjs';
 
@@ -41,7 +41,7 @@ const work = async (queue, options, evaluate) => {
   let worker;
   let endedMs = 0;
   let spentMs = 0;
-  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+  for (let file = queue.next(); file !== undefined; file = queue.next(file)) {
     if (!worker) {
       worker = startWorker(options);
       await worker.message();
@@ -64,7 +64,7 @@ const work = async (queue, options, evaluate) => {
       spentMs = 0;
     }
     evaluate(file, found);
-    if (options.bail && found.failed > 0) queue.length = 0;
+    if (options.bail && found.failed > 0) queue.clear();
   }
   if (worker) {
     worker.child.disconnect();
@@ -86,7 +86,7 @@ const runAgain = async (failed, options, tally) => {
   }
   for (const [file, before] of failed) {
     console.log(`\n${file}, once more by itself:`);
-    spentMs += await work([file], options, (_file, found) => {
+    spentMs += await work(queueOf([file]), options, (_file, found) => {
       const { failures, unsteady } = comparedRuns(before.failures, found.failures);
       addTo(tally, { ...found, failures });
       tally.unsteady.push(...unsteady);
@@ -99,7 +99,7 @@ const runAgain = async (failed, options, tally) => {
 export const runInParallel = async (files, count, given, tally) => {
   const namespaces = makeNamespaces();
   const options = { ...given, namespaces };
-  const queue = longestFirst(files);
+  const queue = queueOf(longestFirst(files));
   const failed = new Map();
   const evaluate = (file, found) => {
     if (found.failed > 0) failed.set(file, found);

@@ -13,7 +13,8 @@ import { expect } from 'chai';
 import { nameClaims } from './contract-suite-names.js';
 import { bodyClaims, purgeClaims, peopleClaims, keyClaims } from './contract-suite-people.js';
 import { type ContractWorlds, contractWorlds } from './contract-worlds.js';
-import { type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile } from './test-kernel.js';
+import { releaseFile } from './release-file.js';
+import { type TestKernel, type TestKernelOptions, bootTestKernel } from './test-kernel.js';
 
 const README_LINES = ['Provides:', 'Service:', 'Taps:', 'Config:', 'Errors:', 'When off:', 'Promises:', 'See also:', 'Try it:', 'Test it:'];
 
