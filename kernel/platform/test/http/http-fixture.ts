@@ -211,7 +211,7 @@ export const raw = (port: number, text: string, enough: (seen: string) => boolea
   });
 
 /** More than a busy machine needs. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** Resolves when the condition holds; fails when it does not in time. */
 export const until = async (holds: () => boolean, what: string): Promise<void> => {
