@@ -1,5 +1,5 @@
 /** Runs test files in several processes, one file at a time in each; what a file says is shown whole, in the order of ending. */
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { longestFirst } from './costs.mjs';
 import { comparedRuns } from './failures.mjs';
@@ -17,11 +17,13 @@ const MAX_AGAIN = 6;
  * Most code runs a few times: what V8 optimizes early is seldom repaid, and waiting six times longer saves a seventh.
  */
 const FLAGS = ['--max-semi-space-size=64', '--interrupt-budget=800000'];
+/** Node ends at an option of V8 that it does not know: the one of Node 24 has no budget of interrupts any more. */
+const knownFlags = () => FLAGS.filter((flag) => spawnSync(process.execPath, [flag, '--version'], { stdio: 'ignore' }).status === 0);
 
-const startWorker = ({ engine, namespaces }) => {
+const startWorker = ({ engine, flags, namespaces }) => {
   const env = { ...process.env, SVC_TEST_COLOURS: process.stdout.isTTY ? '1' : '', SVC_TEST_ENGINE: engine };
   const how = namespaces?.fork ?? { execArgv: [] };
-  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env, ...how, execArgv: [...how.execArgv, ...FLAGS] });
+  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env, ...how, execArgv: [...how.execArgv, ...flags] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -101,7 +103,7 @@ const runAgain = async (failed, options, tally) => {
 /** Resolves with the processor time of all processes, in ms. */
 export const runInParallel = async (files, count, given, tally) => {
   const namespaces = makeNamespaces();
-  const options = { ...given, namespaces };
+  const options = { ...given, namespaces, flags: knownFlags() };
   const queue = queueOf(longestFirst(files));
   const failed = new Map();
   const evaluate = (file, found) => {
