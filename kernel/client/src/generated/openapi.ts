@@ -3512,7 +3512,7 @@ export interface paths {
         put?: never;
         /**
          * Create a completion (old form)
-         * @description For clients that know no messages. The prompt is one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.
+         * @description For clients that know no messages. Each prompt is the one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.
          */
         post: operations["createOpenaiCompletion"];
         delete?: never;
@@ -3958,7 +3958,7 @@ export interface components {
             name?: string;
             /** @description At most 4,096 characters */
             description?: string;
-            /** @description At most 65,536 characters */
+            /** @description At most 65,536 characters; the same as model.system_prompt */
             system_prompt?: string;
             /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
             model?: string;
@@ -4007,7 +4007,7 @@ export interface components {
             name?: string;
             /** @description At most 4,096 characters */
             description?: string;
-            /** @description At most 65,536 characters */
+            /** @description At most 65,536 characters; the same as model.system_prompt */
             system_prompt?: string;
             /** @description Shown next to the name */
             emoji?: string | null;
@@ -6554,7 +6554,7 @@ export interface components {
             seed?: number | null;
             response_format?: components["schemas"]["ChatResponseFormat"] | null;
             n?: number | null;
-            logprobs?: boolean | null;
+            logprobs?: false | null;
             user?: string | null;
             tools?: ({
                 type: string;
@@ -6670,9 +6670,9 @@ export interface components {
             stop?: (string | string[]) | null;
             seed?: number | null;
             n?: number | null;
-            /** @description A text, or a list with one text. Lists of tokens are refused */
-            prompt: string | unknown[];
-            echo?: boolean | null;
+            /** @description A text, or a list of texts, each of which is answered by itself: the answer has a choice for each, by its index. Lists of tokens are refused */
+            prompt: string | string[];
+            echo?: false | null;
             best_of?: number | null;
             suffix?: string | null;
         } & {
@@ -6772,7 +6772,7 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
-            background?: boolean | null;
+            background?: false | null;
         } & {
             [key: string]: unknown;
         };
@@ -10267,6 +10267,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -12663,8 +12664,11 @@ export interface operations {
                      * @enum {string}
                      */
                     tier?: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom";
-                    /** @description `text`; models of other kinds are not asked through the catalog */
-                    modality?: string;
+                    /**
+                     * @description `text`; models of other kinds are not asked through the catalog
+                     * @enum {string}
+                     */
+                    modality?: "text";
                     /** @default true */
                     supports_tools?: boolean;
                     /** @default false */
@@ -13209,6 +13213,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13320,6 +13325,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13363,6 +13369,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
