@@ -28,14 +28,14 @@ const latch = (): { readonly done: Promise<void>; open(): void } => {
 describeDaemonOnEngines('a reload', () => {
   afterEach(stopTestKernels);
 
-  it('of any area, 100 in all, fails no request and cuts no stream or socket', async function () {
+  it('of each area fails no request and cuts no stream or socket', async function () {
     this.timeout(120_000);
     const kernel = await bootTestKernel();
     const ids = kernel.daemon.kernel.extensions().map((one) => one.id);
     const load = startLoad(kernel, await spawnAgents(kernel, 4));
 
-    for (let i = 0; i < 100; i++) {
-      await kernel.daemon.kernel.reload(ids[i % ids.length] as string);
+    for (const id of ids) {
+      await kernel.daemon.kernel.reload(id);
       await load.progress();
     }
     await load.stop();

@@ -1,6 +1,6 @@
 import { Models } from '@svc/ext-models/contract';
 import { Providers } from '@svc/ext-providers/contract';
-import { type Actor, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, cacheRows } from '@svc/api';
+import { type Actor, AuditRecorded, auditFact, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, cacheRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
 import { type Agent, AgentChanged, AgentColumns, AgentHalt, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, ResolveModel, type SpawnRequest, Templates } from './contract.js';
@@ -25,13 +25,14 @@ import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
 import { slashCommands } from './slash-commands.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
+import { agentSynonyms } from './synonyms.js';
 import { agentTools } from './tools.js';
 
 export default defineExtension({
   contract,
   tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init, revision],
-  commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: [{ word: 'agents', means: 'agent list', runs: true }] }],
+  commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: agentSynonyms }],
   completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name' }],
   activate(ctx) {
     const store = createStore(ctx.db);
@@ -88,7 +89,7 @@ export default defineExtension({
 
     ctx.services.provide(Agents, servedAgents(deps, agents));
     ctx.routes.add(...agentRoutes(surface), ...changeRoutes(surface), ...modeAndModelRoutes(surface), ...cloneRoutes(surface), ...checkRoutes(surface), ...bulkRoutes(surface), ...profileRoutes());
-    ctx.tools.add(...agentTools(surface));
+    ctx.tools.add(...agentTools({ ...surface, note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])) }));
     ctx.slashCommands.add(...slashCommands({ ...agents, modelsOf }));
     ctx.hooks.tap(KernelReady, () => finishKills(deps));
     ctx.hooks.tap(MetricsCollect, async () => [{ name: 'svc_agents_total', help: 'Agents that there are, suspended ones among them', type: 'gauge', value: await store.count() }]);

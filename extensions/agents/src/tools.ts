@@ -1,5 +1,5 @@
 /** What an agent may do with other agents, besides talking to them (agent_send lives in runs). */
-import { type Actor, type AnyTool, capabilityNameFault, defineTool, Type } from '@svc/api';
+import { type Actor, type AnyTool, type AuditNote, capabilityNameFault, defineTool, Type } from '@svc/api';
 import type { Agent, AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import { writtenPolicy } from './manifest/manifest-written.js';
@@ -12,6 +12,7 @@ const MAX_DEPTH = 100;
 export interface AgentToolDeps {
   readonly agents: AgentsService;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
+  readonly note: (note: AuditNote) => Promise<void>;
 }
 
 export const agentTools = (deps: AgentToolDeps): AnyTool[] => [spawnTool(deps), killTool(deps), findTool(deps), listTool(deps)];
@@ -97,7 +98,7 @@ const ofAreas = (capabilities: ChildArgs['capabilities'] = {}): ChildArgs['capab
 };
 
 /** Only what it made itself, or what that made: those of others are theirs, and its own parent is above it. */
-const killTool = ({ agents }: AgentToolDeps): AnyTool =>
+const killTool = ({ agents, note }: AgentToolDeps): AnyTool =>
   defineTool({
     name: 'agent_kill',
     description: 'Deletes an agent that you made with agent_spawn, or that such an agent made: its runs end and its conversations are deleted. This cannot be undone.',
@@ -112,6 +113,8 @@ const killTool = ({ agents }: AgentToolDeps): AnyTool =>
       const found = await agents.find(call.actor, agent_id);
       if (!found || !(await isBelow(agents, call.actor, found, call.agentId))) throw agentErrors.agents_kill_denied(agent_id);
       await agents.kill(call.actor, found.id);
+      const { id, name } = await agents.get(call.actor, call.agentId);
+      await note({ type: 'agent_killed', actor: call.actor, agentId: found.id, details: { by_agent: id, run_id: call.runId }, personal: { actor: `agent:${name}` } });
       return JSON.stringify({ status: 'killed', agent_id: found.id, name: found.name });
     },
   });

@@ -1,4 +1,4 @@
-import type { AnyTool, ToolCall, ToolOutput } from '@svc/api';
+import type { AnyTool, AuditNote, ToolCall, ToolOutput } from '@svc/api';
 import { expect } from 'chai';
 import { escalationOf } from '../../capabilities/src/inheritance.js';
 import { spawnAgent } from '../src/spawning.js';
@@ -9,9 +9,11 @@ import { alice, bob, codeOf, type OpenAgents, openAgents } from './agents-kit.js
 describe('agent tools', () => {
   let kit: OpenAgents;
   let tools: AnyTool[];
+  let noted: AuditNote[];
   beforeEach(async () => {
     kit = await openAgents();
-    tools = agentTools({ agents: kit.agents, spawn: (actor, request) => spawnAgent(kit.deps, actor, request) });
+    noted = [];
+    tools = agentTools({ agents: kit.agents, spawn: (actor, request) => spawnAgent(kit.deps, actor, request), note: async (note) => void noted.push(note) });
   });
   afterEach(() => kit.close());
 
@@ -38,8 +40,16 @@ describe('agent tools', () => {
     const grandchild = String((await use('agent_spawn', child, { name: 'grandchild', system_prompt: 'Help.' }, 'c2')).agent_id);
     for (const name of [other.id, 'other', parent.id, 'nobody']) expect(await codeOf(use('agent_kill', parent.id, { agent_id: name })), name).to.equal('agents_kill_denied');
     expect(await codeOf(use('agent_kill', child, { agent_id: 'parent' }))).to.equal('agents_kill_denied');
+    expect(noted, 'a refused call kills nobody').to.deep.equal([]);
     expect(await use('agent_kill', parent.id, { agent_id: grandchild })).to.deep.equal({ status: 'killed', agent_id: grandchild, name: 'grandchild' });
     expect(await use('agent_kill', parent.id, { agent_id: 'child' })).to.deep.include({ status: 'killed' });
+    expect(
+      noted.map(({ type, agentId, details, personal }) => [type, agentId, details?.by_agent, personal?.actor]),
+      'the trail names the agent that did it',
+    ).to.deep.equal([
+      ['agent_killed', grandchild, parent.id, 'agent:parent'],
+      ['agent_killed', child, parent.id, 'agent:parent'],
+    ]);
     expect(await kit.agents.find(alice, child)).to.equal(undefined);
     expect((await kit.agents.list(alice)).map(({ name }) => name)).to.have.members(['parent', 'other']);
   });

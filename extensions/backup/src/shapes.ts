@@ -44,7 +44,7 @@ export const BackupList = Type.Object(
         safety_backup: Nullable(Type.String(), { description: 'The backup of what was there before' }),
       }),
     ),
-    schedule: Type.Object({ every_hours: Type.Integer({ description: '0: no schedule' }), keep: Type.Integer(), keep_days: Type.Integer(), next_at: Nullable(Type.String()) }),
+    schedule: Type.Object({ every_hours: Type.Integer({ description: '0 without `cron`: no schedule' }), cron: Type.String({ description: 'Used instead of `every_hours` if it is not empty' }), time_zone: Type.String(), keep: Type.Integer(), keep_days: Type.Integer(), next_at: Nullable(Type.String()) }),
   },
   { 'x-name': 'BackupList' },
 );

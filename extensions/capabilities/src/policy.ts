@@ -37,10 +37,15 @@ export const refusalOf = ({ tool, needs, capabilities, declared = [] }: CallToCh
   return undefined;
 };
 
+/** They show an agent what it may use and what its calls gave, and nothing else: who may use a tool may use them. */
+const OF_OTHERS: ReadonlySet<string> = new Set(['read_artifact', 'tool_search', 'tool_load']);
+
+export const isListed = (name: string, tools: readonly string[]): boolean => tools.length === 0 || matchesAny(tools, name) || OF_OTHERS.has(name);
+
 /** Why this agent can never run the tool, whatever the arguments; undefined when it may depend on them. */
 export const neverReason = (tool: ValidatedTool, capabilities: Capabilities, declared: readonly CapabilityDecl[] = []): string | undefined => {
   const { tools } = capabilities;
-  if (tools.length > 0 && !matchesAny(tools, tool.name)) return `This agent may not use ${tool.name}: [capabilities] tools allows ${listed(tools)}.`;
+  if (!isListed(tool.name, tools)) return `This agent may not use ${tool.name}: [capabilities] tools allows ${listed(tools)}.`;
   if (tool.risk === 'exec' && capabilities.exec?.mode === 'deny') return `This agent may not use ${tool.name}: exec_policy of its manifest is "deny".`;
   for (const capability of tool.capabilities) {
     const why = lacking(tool, capability, capabilities, declared);

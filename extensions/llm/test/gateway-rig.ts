@@ -152,7 +152,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
       config,
       ledgers: createLedgers({ store, clock }),
       reservations,
-      idle: createIdleGuard({ db, config }),
+      idle: createIdleGuard({ clock, db, config }),
       db,
       events,
       self,

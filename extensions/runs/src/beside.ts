@@ -9,6 +9,7 @@
  */
 import type { Actors, JournalRun, Write } from '@svc/api';
 import type { EntryDraft, SessionsService } from '@svc/ext-sessions/contract';
+import type { ToolsService } from '@svc/ext-tools/contract';
 import { resultEntry } from './client-tools/result-entry.js';
 import type { RunDraft, RunResult } from './contract.js';
 import { type Beside, inputOf, type RunInput } from './run-input.js';
@@ -46,8 +47,17 @@ export const factOf = (run: Pick<JournalRun, 'id' | 'ownerId' | 'input'>): { run
 };
 
 /** Writes that take away what a run beside the conversation leaves; they join the commit that ends it. */
-export const leftovers = async (deps: { readonly sessions: Pick<SessionsService, 'discard'>; readonly actors: Actors }, input: RunInput): Promise<readonly Write[]> =>
-  input.beside ? deps.sessions.discard(deps.actors.system('leftovers'), input.sessionId) : [];
+export const leftovers = async (deps: LeftoverDeps, input: RunInput): Promise<readonly Write[]> => {
+  if (!input.beside) return [];
+  const system = deps.actors.system('leftovers');
+  return [...(await deps.sessions.discard(system, input.sessionId)), ...(await deps.tools.forget(system, input.sessionId))];
+};
+
+export interface LeftoverDeps {
+  readonly sessions: Pick<SessionsService, 'discard'>;
+  readonly tools: Pick<ToolsService, 'forget'>;
+  readonly actors: Actors;
+}
 
 /** A run that ends before its message stood anywhere else keeps no incognito words in its row, and no history that is another's to keep. */
 export const withoutMessage = ({ parts: _parts, history: _history, ...input }: RunInput): { input?: RunInput } =>

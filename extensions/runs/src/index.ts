@@ -40,8 +40,22 @@ export default defineExtension({
   contract,
   config: [RunsSection, ThinkingSection, QueueSection, LanguageSetting],
   commandWords: [
-    { word: 'chat', summary: 'chat with an agent', usage: 'chat [AGENT]', order: 20, module: 'chat', synonyms: [{ word: 'tui', means: 'chat' }] },
-    { word: 'message', summary: 'send one message, print the answer', usage: 'message AGENT TEXT…', order: 21, module: 'message', synonyms: [{ word: 'ask', means: 'message' }] },
+    {
+      word: 'chat',
+      summary: 'chat with an agent',
+      usage: 'chat [AGENT]',
+      order: 20,
+      module: 'chat',
+      synonyms: ['tui', 'agent chat'].map((word) => ({ word, means: 'chat', runs: true, takesArguments: true })),
+    },
+    {
+      word: 'message',
+      summary: 'send one message, print the answer',
+      usage: 'message AGENT TEXT…',
+      order: 21,
+      module: 'message',
+      synonyms: [...['ask', 'send', 'agent message'].map((word) => ({ word, means: 'message', runs: true, takesArguments: true })), { word: 'agent --message', means: 'message AGENT TEXT' }],
+    },
   ],
   activate(ctx) {
     const agents = ctx.services.require(Agents);

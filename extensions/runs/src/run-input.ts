@@ -89,6 +89,10 @@ export const usedBy = (step: JournalStep): Omit<CutOutcome, 'code'> | undefined 
 
 const cutOutcomeOf = ({ kind, status, outcome }: JournalStep): CutOutcome | undefined => (kind === 'model' && status === 'failed' ? ((outcome as CutOutcome | null) ?? undefined) : undefined);
 
+/** Tools that the model had loaded when it was asked. */
+export const loadedIn = (steps: readonly JournalStep[]): readonly string[] =>
+  steps.flatMap(({ kind, intent }) => (kind === 'model' ? ((intent as { readonly loaded?: readonly string[] } | null)?.loaded ?? []) : []));
+
 /** Which model the model phase meant to ask. */
 export const modelIntentOf = ({ intent }: JournalStep): Pick<ModelOutcome, 'provider' | 'model'> => intent as Pick<ModelOutcome, 'provider' | 'model'>;
 

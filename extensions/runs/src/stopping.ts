@@ -2,6 +2,7 @@
 import { RunEnded } from './contract.js';
 import type { Actors, Actor, Events, Journal, JournalRun, RunFilter, Streams, SvcError } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
+import type { ToolsService } from '@svc/ext-tools/contract';
 import { factOf, leftovers } from './beside.js';
 import { isOver, sayEnd, toRunError } from './loop/endings.js';
 import { clientWaitOf } from './client-tools/client-wait.js';
@@ -13,6 +14,7 @@ export interface StopDeps {
   readonly streams: Streams;
   readonly events: Events;
   readonly sessions: Pick<SessionsService, 'discard'>;
+  readonly tools: Pick<ToolsService, 'forget'>;
   readonly actors: Actors;
 }
 

@@ -63,8 +63,18 @@ const originOf = async (deps: AfterDeps, { origin }: ToolOutput, request: ToolRe
   const host = hostOf(needs.find(({ capability }) => capability === 'network')?.target);
   const name = host === undefined ? tool.name : `${tool.name} (${host})`;
   const { trusted_tools: tools, trusted_hosts: hosts } = deps.settings();
-  if (matchesAny(tools, tool.name) || (host !== undefined && matchesAny(hosts, host))) return { labels: [], source: name };
+  if (matchesAny(tools, tool.name) || (host !== undefined && matchesAny(hosts, host))) {
+    await noteFetched(deps, request, paths, undefined);
+    return { labels: [], source: name };
+  }
+  await noteFetched(deps, request, paths, { labels: OUTSIDE, name });
   return { labels: [...new Set([...OUTSIDE, ...(origin?.labels ?? [])])], source: name, ...(origin?.sessionId === undefined ? {} : { sessionId: origin.sessionId }) };
+};
+
+/** What a tool of the open world wrote came from there. */
+const noteFetched = async ({ files }: AfterDeps, { tool, call }: ToolRequest, paths: readonly string[], source: Source | undefined): Promise<void> => {
+  if (tool.risk === 'read' || call.runId === '') return;
+  for (const path of paths) await files.wrote({ agentId: call.agentId, ownerId: call.actor.ownerId, path }, source);
 };
 
 const hostOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : parsedUrl(url)?.hostname);

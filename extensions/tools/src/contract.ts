@@ -1,5 +1,5 @@
 /** What tools declares to other areas: list, validate and execute, for runs, direct calls and MCP alike. */
-import { Actor, CallFacts, Need, OneOf, Origin, type Plain, type Service, ToolFacts, ToolPreview, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
+import { Actor, CallFacts, Need, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFacts, ToolPreview, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
 const Replay = OneOf(['safe', 'keyed', 'never']);
@@ -12,6 +12,7 @@ export const ToolInfo = Type.Object({
   risk: ToolFacts.properties.risk,
   replay: Replay,
   parallel: Type.Boolean(),
+  deferred: Type.Optional(Type.Boolean({ description: 'True where a model is sent it only after it has loaded it' })),
 });
 export type ToolInfo = Plain<typeof ToolInfo>;
 
@@ -39,7 +40,7 @@ export type CallDecision = Plain<typeof CallDecision>;
 export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin) });
 export type ToolResult = Plain<typeof ToolResult>;
 
-export const Tools = defineService('tools', '1.1.0', {
+export const Tools = defineService('tools', '1.2.0', {
   all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Those an agent with this manifest may call. */
   list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
@@ -49,6 +50,8 @@ export const Tools = defineService('tools', '1.1.0', {
   preview: method([CallRequest], ToolPreview),
   /** Runs a validated call until it ends or is cancelled; never throws for what the tool did wrong. */
   execute: method([CallRequest], ToolResult),
+  /** Writes that delete what is stored of results of a session's calls: they join the commit that discards the session. */
+  forget: method([Actor, Type.String({ description: 'Session id' })], SealedWrites),
 });
 export type ToolsService = Service<typeof Tools>;
 

@@ -35,6 +35,12 @@ export const toolErrors = defineErrors('tools', {
     hint: 'Send at least one of capabilities_tools (or tools), tool_allowlist, tool_blocklist and disabled.',
   },
   two_lists: { status: 400, retry: false, message: () => 'tools and capabilities_tools are the same list; the request has both.', hint: 'Send one of them.' },
+  no_artifact: {
+    status: 404,
+    retry: false,
+    message: (handle: string) => `You have no stored result "${handle.slice(0, 100)}".`,
+    hint: 'Use a handle of one of your own results. Results that are old or large are deleted: call the tool again.',
+  },
   no_process: { status: 404, retry: false, message: (id: string) => `There is no process "${id.slice(0, 100)}".`, hint: 'process_list shows yours.' },
   too_many_processes: {
     status: 409,

@@ -5,6 +5,7 @@ import {
   type Clock,
   type HookHandle,
   type Logger,
+  type Origin,
   type SvcError,
   type ToolAfter,
   type ToolCall,
@@ -14,12 +15,16 @@ import {
   type ToolStart,
   isSvcError,
 } from '@svc/api';
+import type { Agent } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import { type CheckpointDeps, withCheckpoint } from './checkpoint.js';
 import type { CallRequest, ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
 import { checkedArguments, type CallPolicyDeps, textOf, toolRequest } from './call-policy.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
+import { headOf, isSpilled, noteOf, type Spilling } from './artifacts/spilling.js';
+import { READ_ARTIFACT } from './artifacts/read-artifact.js';
+import { whyNotOffered } from './mode-limits.js';
 import { timeLimitOf, type TimeSettings } from './time-limits.js';
 import type { ToolRegistry } from './tool-registry.js';
 
@@ -32,10 +37,12 @@ export interface ExecuteDeps extends CheckpointDeps {
   readonly clock: Pick<Clock, 'sleep'>;
   /** Asked with each call: settings may change. */
   readonly timeSettings: () => TimeSettings;
+  /** Where long results are stored. */
+  readonly spilling: Spilling;
   readonly log: Logger;
 }
 
-export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal: AbortSignal): Promise<ToolResult> => {
+export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, agent: Agent | undefined, signal: AbortSignal): Promise<ToolResult> => {
   const tool = deps.registry.find(asked.name);
   if (!tool) return resultOf(failure(toolErrors.unknown(asked.name, [])));
   // A call that a restart repeats was validated by an earlier build: its arguments are checked again.
@@ -45,8 +52,36 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, signal:
   let known: ToolRequest | undefined;
   const facts = (): ToolRequest => (known ??= toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args)));
   const output = await withCheckpoint(deps, tool, request, async () => (await refusedAtStart(deps, facts)) ?? runWithEnd(deps, tool, request, signal));
-  return resultOf(await throughTaps(deps, asked, facts, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) }));
+  return resultOf(agent && canReadOn(deps, agent) && isSpilled(deps.spilling, asked, output) ? await spilled(deps, tool, asked, facts, output) : await whole(deps, asked, facts, output));
 };
+
+const canReadOn = ({ registry }: ExecuteDeps, { manifest }: Agent): boolean => {
+  const reader = registry.find(READ_ARTIFACT);
+  return reader !== undefined && whyNotOffered(reader, manifest) === undefined;
+};
+
+const whole = async (deps: ExecuteDeps, asked: CallRequest, facts: () => ToolRequest, output: ToolOutput): Promise<ToolOutput> =>
+  (await throughTaps(deps, asked, facts, { ...output, content: capText(output.content, TOOL_TEXT_BYTES) })) ?? withheld(asked);
+
+const spilled = async (deps: ExecuteDeps, tool: AnyTool, asked: CallRequest, facts: () => ToolRequest, output: ToolOutput): Promise<ToolOutput> => {
+  const { spilling } = deps;
+  const head = headOf(spilling, output.content);
+  const shown = await throughTaps(deps, asked, facts, { ...output, content: head });
+  // What a tap could not look at is not stored either.
+  if (!shown) return withheld(asked);
+  try {
+    const origin = shown.origin ?? declaredOrigin(tool);
+    const stored = await spilling.artifacts.store(asked.call, { tool: asked.name, text: output.content, ...(origin ? { origin } : {}) });
+    return { ...shown, content: `${shown.content}${noteOf(head, stored)}` };
+  } catch (error) {
+    // The effect has happened, and what fits is better than nothing.
+    deps.log.error('a long result could not be stored', { tool: asked.name, run: asked.call.runId, call: asked.call.callId, error: String(error) });
+    return whole(deps, asked, facts, output);
+  }
+};
+
+/** Nobody looked where it came from, and what reads it later must know: what its tool declares. */
+const declaredOrigin = ({ name, openWorld }: AnyTool): Origin | undefined => (openWorld === false ? undefined : { labels: ['ExternalNetwork'], source: name });
 
 const refusedAtStart = async ({ start }: ExecuteDeps, facts: () => ToolRequest): Promise<ToolOutput | undefined> => {
   const verdict = start.isEmpty() ? undefined : await start.call(facts());
@@ -95,16 +130,19 @@ const shownError = (deps: ExecuteDeps, tool: AnyTool, request: CallRequest, erro
   return toolErrors.failed(tool.name);
 };
 
-const throughTaps = async (deps: ExecuteDeps, { name, call }: CallRequest, facts: () => ToolRequest, output: ToolOutput): Promise<ToolOutput> => {
+/** Undefined where a tap failed. */
+const throughTaps = async (deps: ExecuteDeps, { name, call }: CallRequest, facts: () => ToolRequest, output: ToolOutput): Promise<ToolOutput | undefined> => {
   if (deps.after.isEmpty()) return output;
   try {
     return await deps.after.call(output, facts());
   } catch (error) {
-    // The hook fails closed: what a guard could not look at is not shown. The effect has happened, and the model must know.
     deps.log.error('a tap of tool.after failed', { tool: name, run: call.runId, error: String(error) });
-    return { content: `${name} ran, but its result could not be checked and is withheld.`, isError: true };
+    return undefined;
   }
 };
+
+/** The hook fails closed: what a guard could not look at is not shown. The effect has happened, and the model must know. */
+const withheld = ({ name }: CallRequest): ToolOutput => ({ content: `${name} ran, but its result could not be checked and is withheld.`, isError: true });
 
 export const failure = (error: SvcError): ToolOutput => ({ content: textOf(error), isError: true });
 

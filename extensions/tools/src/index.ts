@@ -3,15 +3,21 @@ import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
 import { consentOf } from './builtin/command-start.js';
+import { artifactTables } from '../migrations/0002_artifacts.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
 import { createWorkspaces } from './builtin/workspace.js';
+import { missingTools } from './missing-tools.js';
 import { openProcesses } from './processes/area-processes.js';
+import { ArtifactPieces, ArtifactRows } from './artifacts/artifact-rows.js';
+import { createArtifacts } from './artifacts/artifacts.js';
+import { readArtifactTool } from './artifacts/read-artifact.js';
+import { lazyTools } from './lazy/lazy-tools.js';
 import { ProcessRows } from './processes/process-rows.js';
 import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
 import { agentToolRoutes } from './routes/agent-tool-routes.js';
 import { toolRoutes } from './routes/tool-routes.js';
-import { ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
+import { LazyToolsAbove, ToolInvokeSection, ToolResultsSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
 import { LocationUrl, SearchCacheMinutes, SearchTimeoutSecs, WEB_SETTINGS } from './settings/web-config.js';
 import { chooseSearch } from './web-search/search-choice.js';
 import { webSearchTool } from './web-search/web-search.js';
@@ -21,13 +27,15 @@ import { createDirectTools, createToolsService, type ToolsDeps } from './service
 import { createToolRegistry } from './tool-registry.js';
 import { LOCATION_LACK, locationTool } from './builtin/location-get.js';
 
+const PRUNE_MS = 3_600_000;
+
 export default defineExtension({
   contract,
-  tables: [ProcessRows],
-  migrations: [processTables],
+  tables: [ProcessRows, ArtifactRows, ArtifactPieces],
+  migrations: [processTables, artifactTables],
   workers: [PageText, SiftEntries, SearchLines],
-  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ...WEB_SETTINGS, LocationUrl],
-  commandWords: [{ word: 'tool', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool' }] }],
+  config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ToolResultsSection, LazyToolsAbove, ...WEB_SETTINGS, LocationUrl],
+  commandWords: [{ word: 'tool', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool list', runs: true }] }],
   activate(ctx) {
     const choice = chooseSearch(ctx);
     const locationUrl = (): string => ctx.config.get(LocationUrl);
@@ -37,6 +45,10 @@ export default defineExtension({
     });
     const agents = ctx.services.require(Agents);
     ctx.hooks.tap(AgentReview, async ({ manifest }) => (manifest.capabilities.shell.length === 0 ? [] : consentOf(await ctx.sandbox())));
+    ctx.hooks.tap(AgentReview, ({ manifest }) => missingTools(manifest.capabilities, (name) => registry.find(name) !== undefined));
+    const results = () => ctx.config.get(ToolResultsSection);
+    const artifacts = createArtifacts({ db: ctx.db, clock: ctx.clock, limits: results });
+    ctx.timers.every('prune-artifacts', PRUNE_MS, () => artifacts.prune());
     const deps: ToolsDeps = {
       registry,
       agents,
@@ -49,9 +61,12 @@ export default defineExtension({
       schemas: ctx.schemas,
       clock: ctx.clock,
       timeSettings: () => ({ defaultSecs: ctx.config.get(ToolTimeoutSecs), byName: ctx.config.get(ToolTimeouts) }),
+      spilling: { artifacts, threshold: () => results().spill_threshold_bytes },
+      lazyAbove: () => ctx.config.get(LazyToolsAbove),
       log: ctx.log,
     };
-    ctx.services.provide(Tools, createToolsService(deps));
+    const tools = createToolsService(deps);
+    ctx.services.provide(Tools, tools);
     ctx.routes.add(
       ...toolRoutes({
         registry,
@@ -72,6 +87,8 @@ export default defineExtension({
     });
     ctx.tools.add(
       ...builtinTools(ctx),
+      readArtifactTool(artifacts),
+      ...lazyTools(async ({ actor, agentId }) => (agentId === '' ? [] : tools.list(actor, agentId, (await agents.get(actor, agentId)).manifest))),
       search,
       locationTool({ fetch: (url, init) => ctx.fetch(url, init), url: locationUrl }),
       ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }),

@@ -16,10 +16,15 @@ import type { CallRequest, ToolInfo, ToolsService } from './contract.js';
 import { toolErrors } from './errors.js';
 import { type ExecuteDeps, executeCall, failure, resultOf } from './execution.js';
 import { denied, type CallPolicyDeps, decideCall } from './call-policy.js';
+import { asOffered } from './lazy/lazy-list.js';
 import { whyNotOffered } from './mode-limits.js';
 import { argumentsPreview, previewCall } from './call-preview.js';
 
-export type ToolsDeps = CallPolicyDeps & ExecuteDeps;
+export type ToolsDeps = CallPolicyDeps &
+  ExecuteDeps & {
+    /** `lazy_tools_above`. */
+    readonly lazyAbove: () => number;
+  };
 
 const NEVER = new AbortController().signal;
 
@@ -39,8 +44,9 @@ export const createToolsService = (deps: ToolsDeps): ToolsService => {
     },
     execute: async (request, options) => {
       const derived = await withAgent(deps, request);
-      return 'problem' in derived ? resultOf(failure(derived.problem)) : executeCall(deps, derived.request, options?.signal ?? NEVER);
+      return 'problem' in derived ? resultOf(failure(derived.problem)) : executeCall(deps, derived.request, derived.agent, options?.signal ?? NEVER);
     },
+    forget: async (_actor, sessionId) => deps.spilling.artifacts.forget(sessionId),
   };
 };
 
@@ -50,7 +56,7 @@ export const createDirectTools = (deps: ToolsDeps): ToolsService => {
   return {
     ...service,
     decide: (request) => (request.call.agentId === '' ? decideCall(deps, request, undefined) : service.decide(request)),
-    execute: (request, options) => (request.call.agentId === '' ? executeCall(deps, request, options?.signal ?? NEVER) : service.execute(request, options)),
+    execute: (request, options) => (request.call.agentId === '' ? executeCall(deps, request, undefined, options?.signal ?? NEVER) : service.execute(request, options)),
   };
 };
 
@@ -72,15 +78,16 @@ const withAgent = async ({ agents }: ToolsDeps, request: CallRequest): Promise<D
 };
 
 /** The last list of each manifest, with the tools it was made of: as long as nothing changes a list is the same object, and what was made of it holds. */
-type Lists = WeakMap<AgentManifest, { readonly of: readonly AnyTool[]; readonly list: readonly ToolInfo[] }>;
+type Lists = WeakMap<AgentManifest, { readonly of: readonly AnyTool[]; readonly above: number; readonly list: readonly ToolInfo[] }>;
 
-const listFor = async ({ registry }: ToolsDeps, lists: Lists, { ownerId }: Actor, agentId: string, manifest: AgentManifest): Promise<readonly ToolInfo[]> => {
+const listFor = async ({ registry, lazyAbove }: ToolsDeps, lists: Lists, { ownerId }: Actor, agentId: string, manifest: AgentManifest): Promise<readonly ToolInfo[]> => {
   const tools = await registry.all({ agentId, ownerId, capabilities: manifest.capabilities });
+  const above = lazyAbove();
   const known = lists.get(manifest);
-  if (known && known.of.length === tools.length && tools.every((tool, index) => tool === known.of[index])) return known.list;
+  if (known && known.above === above && known.of.length === tools.length && tools.every((tool, index) => tool === known.of[index])) return known.list;
   const offered = tools.filter((tool) => whyNotOffered(tool, manifest) === undefined).map(registry.info);
-  const list = Object.freeze(offered.sort(byName));
-  lists.set(manifest, { of: tools, list });
+  const list = Object.freeze(asOffered(offered.sort(byName), manifest, above));
+  lists.set(manifest, { of: tools, above, list });
   return list;
 };
 

@@ -10,7 +10,7 @@ import { createToolsService } from '../src/service.js';
 import { createToolRegistry, exclusionOf } from '../src/tool-registry.js';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { createWorkspaces } from '../src/builtin/workspace.js';
-import { AGENT, ALL, call, echo, openTools, toolThat } from './tools-kit.js';
+import { AGENT, ALL, call, echo, noSpilling, openTools, toolThat } from './tools-kit.js';
 
 const listOf = (fill: (tools: readonly ToolFacts[], context: object) => readonly ToolFacts[] | undefined): HookHandle<typeof ToolList> => ({
   isEmpty: () => false,
@@ -198,6 +198,8 @@ describe('the one way to an effect', () => {
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
       clock,
       timeSettings: () => ({ defaultSecs: 120, byName: {} }),
+      spilling: noSpilling,
+      lazyAbove: () => 40,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message) => void logged.push(message) },
     });
     return { service, clock, logged };

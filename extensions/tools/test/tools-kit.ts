@@ -4,6 +4,7 @@ import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { createValueChecks } from '@svc/platform/schema/value-checks';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
+import type { Spilling } from '../src/artifacts/spilling.js';
 import { createWorkspaces } from '../src/builtin/workspace.js';
 import type { CallRequest } from '../src/contract.js';
 import { createDirectTools, createToolsService, type ToolsDeps } from '../src/service.js';
@@ -44,6 +45,9 @@ export const call = (name: string, args: unknown, more: Partial<CallRequest> = {
   ...more,
 });
 
+const unused = async (): Promise<never> => Promise.reject(new Error('the kit has no read_artifact, so nothing is stored'));
+export const noSpilling: Spilling = { artifacts: { idOf: () => '', store: unused, read: unused, forget: () => [], prune: unused }, threshold: () => 16_384 };
+
 export const openTools = (tools: readonly AnyTool[]) => {
   const clock = virtualClock(0);
   const logged: Array<Record<string, unknown>> = [];
@@ -70,6 +74,8 @@ export const openTools = (tools: readonly AnyTool[]) => {
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     schemas: createValueChecks(),
     clock,
+    spilling: noSpilling,
+    lazyAbove: () => 40,
     timeSettings: () => taps.time ?? { defaultSecs: 120, byName: {} },
     log,
   };

@@ -179,6 +179,9 @@ export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from
 // Durable work: runs and steps that continue after a restart.
 export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
 
+// Time: the intervals of charts.
+export { timelineOf, intervalSql, startOf, TimelinePeriod, type Timeline, type TimelineInterval } from './timeline.js';
+
 // Streams: numbered frames that a client can resume.
 export {
   defineFrames,
@@ -261,6 +264,7 @@ export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 // Text and small functions.
 export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
 export { violations, didYouMean, type Finding } from './schema/document-check.js';
+export { cronFault, timeZoneFault } from './text/cron.js';
 export { nearest } from './text/nearest.js';
 export { KEY_BEGINNING } from './text/known-keys.js';
 export { matchesPattern, matchesAny } from './text/pattern.js';

@@ -179,6 +179,12 @@ export const TOP_KEYS: Table = {
   tool_allowlist: acts(texts('Narrows the tools after capabilities.tools')),
   tool_blocklist: acts(texts('Takes tools away; wins over every other list')),
   tools_disabled: acts(flag('No tools at all')),
+  lazy_tools: acts(
+    Type.Boolean({
+      description:
+        'true: the model is sent a few tools, and finds the others with tool_search and tool_load; false: all of them. By default, true if there are more than `lazy_tools_above` of config.toml',
+    }),
+  ),
   model: acts(tableOf(MODEL_KEYS, 'Which model answers, and how it is asked')),
   pinned_model: acts(text(512, { pattern: '^([^/]+/.+)?$', description: '`PROVIDER/MODEL` used in the mode Stable. By default, Stable pins the current model' })),
   fallback_models: acts(Type.Array(tableOf(FALLBACK_KEYS, 'One more model'), { maxItems: 20, description: 'Fallback models, tried in this order' })),
@@ -208,7 +214,6 @@ export const TOP_KEYS: Table = {
   allowed_plugins: waits('context engines'),
   context_injection: waits('texts added to the context'),
   compaction: waits('settings of the compaction, which is the same for every session'),
-  lazy_tools: waits('tools loaded on demand'),
   skills: waits(SKILLS),
   skills_disabled: waits(SKILLS),
   skill_workshop: waits(SKILLS),

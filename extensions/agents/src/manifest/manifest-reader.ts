@@ -93,6 +93,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     tool_allowlist: textsOf(raw.tool_allowlist) ?? [],
     tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
     tools_disabled: raw.tools_disabled === true,
+    ...lazyOf(raw),
     ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),
     ...(typeof raw.pinned_model === 'string' && raw.pinned_model !== '' ? { pinned_model: raw.pinned_model } : {}),
     autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
@@ -107,6 +108,12 @@ const approvalOf = ({ require_approval: required, rules }: Table): Pick<AgentMan
     rules: listOf(rules) as NonNullable<AgentManifest['approval']>['rules'],
   };
   return approval.require_approval === false && approval.rules.length === 0 ? {} : { approval };
+};
+
+/** LibreFang reads it under [metadata]. */
+const lazyOf = ({ lazy_tools: lazy, metadata }: Table): Pick<AgentManifest, 'lazy_tools'> => {
+  const said = lazy ?? tableOf(metadata).lazy_tools;
+  return typeof said === 'boolean' ? { lazy_tools: said } : {};
 };
 
 const unwatchedOf = (value: unknown): Pick<AgentManifest['autonomous'], 'unwatched'> => (value === 'finish' || value === 'cancel' ? { unwatched: value } : {});

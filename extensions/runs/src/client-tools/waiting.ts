@@ -1,6 +1,7 @@
 /** How a run hands its calls to its sender: it waits for the results, or ends with the calls where the sender brings everything again. */
 import type { Actors, Advance, Clock, Streams } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
+import type { ToolsService } from '@svc/ext-tools/contract';
 import { factOf, keptResult, leftovers } from '../beside.js';
 import { RunChanged, RunEnded, RunFrames } from '../contract.js';
 import { publishDone } from '../loop/endings.js';
@@ -14,6 +15,7 @@ export interface HandingDeps extends CommitDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly actors: Actors;
   readonly sessions: SessionsService;
+  readonly tools: Pick<ToolsService, 'forget'>;
   clientToolsSecs(): number;
 }
 

@@ -14,7 +14,7 @@ import { type Shown, nothingShown } from './pictures.js';
 import type { ClientTurn } from '../client-tools/shapes.js';
 import { RunChanged, type RunResult } from '../contract.js';
 import type { LeftOut } from '@svc/ext-llm/contract';
-import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, modelOutcomeOf, toMicrosUsd, toolIntentOf, wordsOf } from '../run-input.js';
+import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, loadedIn, modelOutcomeOf, toMicrosUsd, toolIntentOf, wordsOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
 const MAX_RACES = 8;
@@ -49,6 +49,8 @@ export interface Progress {
   received: { text: string; thoughts: string } | undefined;
   /** The step of that call. */
   calling: number | undefined;
+  /** Names of tools that its model has loaded, beyond those that it is sent at first. */
+  readonly loaded: Set<string>;
   /** What its models were asked without, each once. */
   leftOut: readonly LeftOut[];
   /** Where the run stood when its sender answered last. */
@@ -56,6 +58,10 @@ export interface Progress {
   /** What the model said beside its calls. */
   said: string;
 }
+
+/** A conversation can have another model than its agent; what the agent falls back to stays. */
+export const withModelOf = (agent: Agent, { model }: Pick<SessionRef, 'model'>): Agent =>
+  model === undefined ? agent : { ...agent, manifest: { ...agent.manifest, model: { ...agent.manifest.model, ...model } } };
 
 export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
   // The journal stores what `submit` gave it.
@@ -73,8 +79,8 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
     inputTokens: 0,
     outputTokens: 0,
     costMicros: 0,
-    provider: agent.manifest.model.provider,
-    model: agent.manifest.model.model,
+    provider: session.model?.provider ?? agent.manifest.model.provider,
+    model: session.model?.model ?? agent.manifest.model.model,
     earlier: callsOf(run.steps),
     pendingEntries: openingOf(input, run.id),
     pendingOutcomes: [],
@@ -83,6 +89,7 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
     shown: nothingShown(),
     received: undefined,
     calling: undefined,
+    loaded: new Set(loadedIn(run.steps)),
     leftOut: [],
     answered: waited?.turn ? waited.spent : { inputTokens: 0, outputTokens: 0, iterations: 0 },
     said: '',

@@ -1,0 +1,43 @@
+/** What the panel of notices says. */
+import { words } from '@svc/kit';
+
+export const t = words({
+  en: {
+    title: 'Notices',
+    note: 'What your agents told you outside their conversations. Only you see it.',
+    table: 'Notices, newest first',
+    notice: 'Notice',
+    agent: 'Agent',
+    gone: 'deleted agent',
+    sent: 'Sent',
+    state: 'State',
+    read: 'read',
+    unread: 'new',
+    actions: 'Actions',
+    mark: 'Mark as read',
+    delete: 'Delete',
+    none: 'No notices',
+    none_text: 'An agent sends one with the tool notify_owner.',
+    older: 'Show older ones',
+    deleted: 'Notice deleted.',
+  },
+  zh: {
+    title: '通知',
+    note: '智能体在对话之外告诉你的事。只有你能看到。',
+    table: '通知，最新的在前',
+    notice: '通知',
+    agent: '智能体',
+    gone: '已删除的智能体',
+    sent: '发送时间',
+    state: '状态',
+    read: '已读',
+    unread: '新',
+    actions: '操作',
+    mark: '标为已读',
+    delete: '删除',
+    none: '没有通知',
+    none_text: '智能体用工具 notify_owner 发送通知。',
+    older: '显示更早的',
+    deleted: '通知已删除。',
+  },
+});

@@ -1,0 +1,26 @@
+import { Agents } from '@svc/ext-agents/contract';
+import { defineExtension } from '@svc/api';
+import { noticeTables } from '../migrations/0001_init.js';
+import { commands, commandWords } from './commands.js';
+import { NoticesSection } from './config.js';
+import * as contract from './contract.js';
+import { createNotices } from './notices.js';
+import { noticeRoutes } from './routes.js';
+import { notifyOwner } from './tool.js';
+
+const PRUNE_MS = 3_600_000;
+
+export default defineExtension({
+  contract,
+  tables: [contract.NoticeRows],
+  migrations: [noticeTables],
+  config: [NoticesSection],
+  commands,
+  commandWords,
+  activate(ctx) {
+    const notices = createNotices({ db: ctx.db, events: ctx.events, clock: ctx.clock, settings: () => ctx.config.get(NoticesSection) });
+    ctx.timers.every('prune-notices', PRUNE_MS, () => notices.prune());
+    ctx.routes.add(...noticeRoutes({ agents: ctx.services.require(Agents), notices }));
+    ctx.tools.add(notifyOwner(notices));
+  },
+});

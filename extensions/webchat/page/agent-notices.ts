@@ -1,0 +1,19 @@
+/** What an agent tells its owner while the page is open is shown at once, whichever panel is open. */
+import { daemon, notify, useChanges, useOffered } from '@svc/kit';
+import { t } from './shell-words.js';
+
+const MAX_CHARS = 300;
+
+export const useAgentNotices = (): void => {
+  const isOffered = useOffered();
+  useChanges(['notice'], (change) => {
+    if (change?.state === 'sent' && change.id !== undefined && isOffered('notices')) void show(change.id);
+  });
+};
+
+/** Whoever may hear of it and may not read it, an admin of another person's, is shown nothing. */
+const show = async (id: string): Promise<void> => {
+  const { notices } = await daemon.call('listNotices', { unread: true });
+  const notice = notices.find((one) => one.id === id);
+  if (notice) notify(t('agent_says', { agent: notice.agent_name, text: `${notice.reason}: ${notice.summary}`.slice(0, MAX_CHARS) }));
+};
