@@ -8,6 +8,7 @@ import {
   Empty,
   go,
   IconButton,
+  language,
   type Loaded,
   Menu,
   type OutputOf,
@@ -24,7 +25,7 @@ import type { Agent } from './agents.js';
 import { keepPins, pinnedIds } from './drafts.js';
 import { useStatus } from './model-status.js';
 import { archiveAll, type Named, removeAll, Renaming } from './session-actions.js';
-import { dayOf, grouped } from './session-groups.js';
+import { dayOf, grouped, WEEK_DAYS } from './session-groups.js';
 import { namedOf, type Session, SessionRow } from './session-row.js';
 import { t } from './words.js';
 
@@ -111,9 +112,10 @@ const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite, ticked, o
         const spoken = sessions.filter((session) => session.message_count > 0 || session.active);
         const pinned = spoken.filter(({ session_id }) => pins.includes(session_id));
         const rest = spoken.filter(({ session_id }) => !pins.includes(session_id));
+        const names = { today: t('today'), yesterday: t('yesterday'), week: t('previous_days', { days: WEEK_DAYS }), locale: language.value === 'zh' ? 'zh-CN' : 'en-GB' };
         const groups = [
           ...(pinned.length > 0 ? [{ name: t('pinned'), items: pinned }] : []),
-          ...grouped(rest, (session) => dayOf(session.active ? new Date().toISOString() : (session.last_message_at ?? session.created_at))),
+          ...grouped(rest, (session) => dayOf(session.active ? new Date().toISOString() : (session.last_message_at ?? session.created_at), names)),
         ];
         return (
           <>
