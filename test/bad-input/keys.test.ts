@@ -76,18 +76,22 @@ describe('the key', () => {
       ['its value blank', () => config('api_key = " "\napi_key_hash = ""\nusers = []\n')],
     ];
     for (const [source, text, key] of sources)
-      for (const [loss, lose] of losses)
-        it(`stays in force: ${source}, ${loss}; also after a restart`, async () => {
-          const kernel = await bootTestKernel({ home, config: `${text}${OPEN_RATE}`, env: OPEN_ADDRESS });
+      it(`stays in force, ${source}: ${losses.map(([loss]) => loss).join(', ')}; also after a restart`, async () => {
+        let kernel = await bootTestKernel({ home, config: `${text}${OPEN_RATE}`, env: OPEN_ADDRESS });
+        for (const [loss, lose] of losses) {
+          await config(`${text}${OPEN_RATE}`);
+          await kernel.daemon.reloadConfig();
+          expect(kernel.daemon.kernel.configProblems(), `before ${loss}`).to.deep.equal([]);
           await lose();
           await kernel.daemon.reloadConfig();
-          await expectKey(kernel, key, 'after the reload');
+          await expectKey(kernel, key, `${loss}, after the reload`);
           await kernel.daemon.reloadConfig();
-          await expectKey(kernel, key, 'after another');
+          await expectKey(kernel, key, `${loss}, after another`);
           await kernel.stop();
-          const again = await bootTestKernel({ home, env: OPEN_ADDRESS });
-          await expectKey(again, key, 'after the restart');
-        });
+          kernel = await bootTestKernel({ home, env: OPEN_ADDRESS });
+          await expectKey(kernel, key, `${loss}, after the restart`);
+        }
+      });
 
     it('is reported by status, health and doctor, and in the log', async () => {
       const kernel = await bootTestKernel({ home, config: `api_key = "first-key"\n${OPEN_RATE}`, env: OPEN_ADDRESS });

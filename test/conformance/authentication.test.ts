@@ -77,16 +77,19 @@ describe('authentication', () => {
       ));
 
     it('every other route refuses a wrong key', async () => {
-      for (const headers of [
+      const wrong = [
         bearer('wrong'),
         bearer(`${KEYS.owner}x`),
         bearer(hash(KEYS.user)),
         { authorization: KEYS.owner },
         { authorization: `Basic ${btoa(`owner:${KEYS.owner}`)}` },
         { 'x-api-key': 'wrong' },
-      ])
+      ];
+      // Each route one of them in turn: what a key is worth is decided before a route is known.
+      const closed = routes.filter((one) => !isPublic(one));
+      for (const [index, headers] of wrong.entries())
         await tryAll(
-          (one) => !isPublic(one),
+          (one) => closed.indexOf(one) % wrong.length === index,
           headers,
           (status, what) => expect(status, what).to.equal(401),
         );

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { createShell, type SvcShell } from './svc-shell.js';
 
-const CHATTER = 24;
+const CHATTER = 12;
 
 describe('the first week', () => {
   let shell: SvcShell;

@@ -4,11 +4,19 @@ import { bootTestKernel, OPEN_RATE, removeThirdParties, stopTestKernels, thirdPa
 import { expect } from 'chai';
 
 const ID = 'acme-wild';
+const pathOf = (index: number): string => (index === 0 ? '/api/acme/wild' : `/api/acme/wild-${index}`);
 
-const wild = (handler: string, more: Partial<ThirdPartySpec> = {}): ThirdPartySpec => ({
+/** With a route for each handler: `/api/acme/wild`, `/api/acme/wild-1` and so on. */
+const wild = (handlers: string | readonly string[], more: Partial<ThirdPartySpec> = {}): ThirdPartySpec => ({
   id: ID,
   activate: `ctx.routes.add(
-    api.defineRoute({ id: 'goWild', method: 'POST', path: '/api/acme/wild', summary: 'Misbehaves', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { ${handler} } }),
+    ${[handlers]
+      .flat()
+      .map(
+        (handler, index) =>
+          `api.defineRoute({ id: 'goWild${index}', method: 'POST', path: '${pathOf(index)}', summary: 'Misbehaves', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async (req) => { ${handler} } }),`,
+      )
+      .join('\n')}
     api.defineRoute({ id: 'beCalm', method: 'POST', path: '/api/acme/calm', summary: 'Behaves', auth: 'bearer', permission: 'acme.write', cost: 1, responses: { 200: api.Type.Any() }, handler: async () => api.reply(200, { calm: true }) }),
   );`,
   ...more,
@@ -24,7 +32,7 @@ const statusOf = (kernel: TestKernel) => {
 };
 
 const calm = (kernel: TestKernel) => kernel.http.post('/api/acme/calm');
-const goWild = (kernel: TestKernel) => kernel.http.post('/api/acme/wild');
+const goWild = (kernel: TestKernel, index = 0) => kernel.http.post(pathOf(index));
 
 const until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await what())) await sleep(50);
@@ -33,6 +41,34 @@ const until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
 /** Of a handler, so that a test knows when its call has come there. */
 const BEGUN = "ctx.log.info('begun');";
 const hasBegun = (kernel: TestKernel): Promise<void> => until(() => kernel.daemon.kernel.log.recent(500).some(({ message, target }) => target === ID && message === 'begun'));
+
+/** What a handler may not answer with, and the error that its caller gets. */
+const WRONG_ANSWERS = [
+  ['ten megabytes', "return api.reply(200, { text: 'x'.repeat(10 * 1024 * 1024) });", 'isolation_frame_size'],
+  ['a loop', 'const a = {}; a.a = a; return api.reply(200, a);', 'isolation_not_plain'],
+  ['a function', 'return api.reply(200, { a() {} });', 'isolation_not_plain'],
+  ['nothing', 'return undefined;', 'isolation_not_plain'],
+  ['a status that is none', "return { kind: 'json', status: 'fine', headers: {} };", 'isolation_not_plain'],
+] as const;
+
+describe('a wrong answer of an extension in a process of its own', () => {
+  let kernel: TestKernel;
+  before(async () => {
+    kernel = await boot(wild(WRONG_ANSWERS.map(([, handler]) => handler)));
+  });
+  after(async () => {
+    await stopTestKernels();
+    await removeThirdParties();
+  });
+
+  for (const [index, [what, , why]] of WRONG_ANSWERS.entries())
+    it(`such as ${what}: its caller gets an error by name, and the process stays`, async () => {
+      const { body, status } = await goWild(kernel, index);
+      expect([status >= 500, body.code], JSON.stringify(body)).to.deep.equal([true, why]);
+      expect((await calm(kernel)).status).to.equal(200);
+      expect(statusOf(kernel).process?.crashes).to.equal(0);
+    });
+});
 
 describe('an extension in a process of its own that misbehaves', function () {
   this.timeout(60_000);
@@ -72,22 +108,6 @@ describe('an extension in a process of its own that misbehaves', function () {
     await kernel.daemon.kernel.reload(ID);
     expect(statusOf(kernel).process?.crashes).to.equal(0);
   });
-
-  for (const [what, handler, why] of [
-    ['answers with ten megabytes', "return api.reply(200, { text: 'x'.repeat(10 * 1024 * 1024) });", 'isolation_frame_size'],
-    ['answers with a loop', 'const a = {}; a.a = a; return api.reply(200, a);', 'isolation_not_plain'],
-    ['answers with a function', 'return api.reply(200, { a() {} });', 'isolation_not_plain'],
-    ['answers with nothing', 'return undefined;', 'isolation_not_plain'],
-    ['answers with a status that is none', "return { kind: 'json', status: 'fine', headers: {} };", 'isolation_not_plain'],
-  ] as const) {
-    it(`${what}: its caller gets an error by name, and the process stays`, async () => {
-      const kernel = await boot(wild(handler));
-      const { body, status } = await goWild(kernel);
-      expect([status >= 500, body.code], JSON.stringify(body)).to.deep.equal([true, why]);
-      expect((await calm(kernel)).status).to.equal(200);
-      expect(statusOf(kernel).process?.crashes).to.equal(0);
-    });
-  }
 
   it('ends its process by process.exit, and no more than that call fails', async () => {
     const kernel = await boot(wild('process.exit(3); return api.reply(200, {});'));

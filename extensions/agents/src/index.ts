@@ -25,13 +25,14 @@ import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
 import { slashCommands } from './slash-commands.js';
 import { AgentRows, Marks, SpawnKeys } from './tables.js';
+import { agentSynonyms } from './synonyms.js';
 import { agentTools } from './tools.js';
 
 export default defineExtension({
   contract,
   tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init, revision],
-  commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: [{ word: 'agents', means: 'agent list', runs: true }] }],
+  commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: agentSynonyms }],
   completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name' }],
   activate(ctx) {
     const store = createStore(ctx.db);

@@ -8,6 +8,8 @@ const POLL_MS = 250;
 
 interface ScheduleFlags {
   readonly everyHours?: string;
+  readonly cron?: string;
+  readonly timeZone?: string;
   readonly keep?: string;
   readonly keepDays?: string;
   readonly off?: boolean;
@@ -33,6 +35,8 @@ export const define = (program: Command, action: Action): void => {
     .command('schedule')
     .description('Show or set the schedule')
     .option('--every-hours <n>', 'create a backup this often')
+    .option('--cron <expression>', 'create backups at these times, such as "0 3 * * *"')
+    .option('--time-zone <name>', 'the time zone of --cron, such as Europe/Berlin')
     .option('--keep <n>', 'scheduled backups to keep')
     .option('--keep-days <n>', 'delete scheduled backups after this many days; 0: never because of their age')
     .option('--off', 'create no more scheduled backups')
@@ -56,7 +60,8 @@ const verify = async (cli: Cli, file: string): Outcome => {
     const lines: Array<[string, string]> = [
       ['created', `${manifest.created_at} on ${manifest.hostname}, svc ${manifest.svc_version}`],
       ['content', `${files} files, ${bytesText(bytes)}; ${Object.keys(manifest.tables).length} tables, ${rows} rows`],
-      ['compared', 'SHA-256 of each file, rows of each table, a start of the daemon'],
+      ['compared', `SHA-256 of each file, rows${manifest.sums ? ' and content' : ''} of each table, a start of the daemon`],
+      ...(manifest.sums ? [] : [['not compared', 'content of each table: this backup is of an earlier svc, which stored no sums'] as [string, string]]),
       ...failed.map(({ id, reason }): [string, string] => [id, reason ?? 'did not start']),
       ...manifest.left_out.map((one): [string, string] => ['not in it', one]),
     ];
@@ -111,24 +116,31 @@ const restoreStopped = async (cli: Cli, file: string): Outcome => {
   return EXIT.ok;
 };
 
-const schedule = async (cli: Cli, { everyHours, keep, keepDays, off }: ScheduleFlags): Outcome => {
+const schedule = async (cli: Cli, flags: ScheduleFlags): Outcome => {
   const daemon = await cli.daemon();
-  const wanted = { every_hours: off === true ? '0' : everyHours, keep, keep_days: keepDays };
-  for (const [key, text] of Object.entries(wanted)) {
-    if (text === undefined) continue;
-    if (!/^\d{1,5}$/.test(text)) throw usageFailure(`--${key.replace('_', '-')} is "${text}"; a whole number was expected.`);
-    await daemon.call('setConfigValue', { body: { path: `backup.${key}`, value: Number(text) } });
-  }
+  for (const [key, value] of settingsOf(flags)) await daemon.call('setConfigValue', { body: { path: `backup.${key}`, value } });
   const { schedule: now } = await daemon.call('listBackups');
   if (cli.json) cli.out.json(now);
-  else if (now.every_hours === 0) cli.out.line('No backups are scheduled. Start with: svc backup schedule --every-hours 24');
+  else if (now.next_at === null) cli.out.line('No backups are scheduled. Start with: svc backup schedule --every-hours 24');
   else {
     const lines: Array<[string, string]> = [
-      ['every', `${now.every_hours} h`],
-      ['next', now.next_at ?? ''],
+      now.cron === '' ? ['every', `${now.every_hours} h`] : ['at', `${now.cron} (${now.time_zone})`],
+      ['next', now.next_at],
       ['kept', `${now.keep} scheduled backups${now.keep_days === 0 ? '' : `, at most ${now.keep_days} days`}`],
     ];
     for (const line of facts(lines, cli.out.width)) cli.out.line(line);
   }
   return EXIT.ok;
+};
+
+/** The zone first: the times that follow are of it. */
+const settingsOf = ({ cron, everyHours, keep, keepDays, off, timeZone }: ScheduleFlags): Array<[string, string | number]> => {
+  if (cron !== undefined && everyHours !== undefined) throw usageFailure('Give --cron or --every-hours, not both.');
+  const numbers = Object.entries({ every_hours: off === true ? '0' : everyHours, keep, keep_days: keepDays }).flatMap(([key, text]): Array<[string, number]> => {
+    if (text === undefined) return [];
+    if (!/^\d{1,5}$/.test(text)) throw usageFailure(`--${key.replace('_', '-')} is "${text}"; a whole number was expected.`);
+    return [[key, Number(text)]];
+  });
+  const at = off === true || everyHours !== undefined ? '' : cron;
+  return [...(timeZone === undefined ? [] : [['time_zone', timeZone] as [string, string]]), ...(at === undefined ? [] : [['cron', at] as [string, string]]), ...numbers];
 };

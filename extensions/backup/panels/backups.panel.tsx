@@ -87,11 +87,14 @@ const Backups = () => {
 
 const progressOf = ({ kind, step }: NonNullable<List['running']>): string => t('running', { what: t(kind === 'backup' ? 'creating' : 'restoring'), step: t(`step_${step}`) });
 
+const scheduleText = ({ cron, every_hours: hours, keep, next_at: next, time_zone: zone }: List['schedule']): string => {
+  if (next === null) return t('no_schedule');
+  return cron === '' ? t('schedule', { hours, keep, next: dateTime(next) }) : t('schedule_at', { cron, zone, keep, next: dateTime(next) });
+};
+
 const Notes = ({ of: { last_restore: last, schedule } }: { of: List }) => (
   <div class="stack">
-    <p class="muted">
-      {schedule.every_hours === 0 ? t('no_schedule') : t('schedule', { hours: schedule.every_hours, keep: schedule.keep, next: schedule.next_at === null ? '' : dateTime(schedule.next_at) })}
-    </p>
+    <p class="muted">{scheduleText(schedule)}</p>
     {last && (
       <p>
         <Badge tone={last.status === 'restored' ? 'good' : 'bad'}>{t(`is_${last.status}`)}</Badge>{' '}

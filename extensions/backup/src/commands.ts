@@ -1,7 +1,16 @@
 /** `svc backup`: the list is data; what takes long or works without the daemon is in cli/backup.ts. */
 import type { CommandDecl, CommandWordDecl } from '@svc/api';
 
-export const commandWords: readonly CommandWordDecl[] = [{ word: 'backup', summary: 'create, verify and restore backups', usage: 'backup create|list|verify|restore|…', order: 60, module: 'backup' }];
+export const commandWords: readonly CommandWordDecl[] = [
+  {
+    word: 'backup',
+    summary: 'create, verify and restore backups',
+    usage: 'backup create|list|verify|restore|…',
+    order: 60,
+    module: 'backup',
+    synonyms: [{ word: 'backups', means: 'backup list', runs: true }],
+  },
+];
 
 export const commands: readonly CommandDecl[] = [
   {

@@ -15,11 +15,11 @@ export default defineExtension({
   commandWords,
   completions: [{ name: 'backups', fields: ['filename'], operation: 'listBackups', rows: 'backups', value: 'filename' }],
   activate(ctx) {
-    const { clock, kernel, log } = ctx;
+    const { clock, kernel, log, timers } = ctx;
     const settings = () => ctx.config.get(BackupSection);
-    const schedule = createSchedule({ backups: kernel.backups, turns: scheduleTurns(ctx.db), settings, clock, log });
+    const schedule = createSchedule({ backups: kernel.backups, turns: scheduleTurns(ctx.db), settings, clock, timers, log });
     ctx.routes.add(...backupRoutes({ backups: kernel.backups, schedule, settings }));
-    ctx.timers.every('scheduled-backup', LOOK_EVERY_MS, schedule.look);
+    timers.every('scheduled-backup', LOOK_EVERY_MS, schedule.look);
     ctx.hooks.tap(DoctorCheck, schedule.findings);
   },
 });

@@ -57,7 +57,7 @@ export const backupRoutes = ({ backups, schedule, settings }: BackupDeps): Route
         total: all.length,
         running: running && { kind: running.kind, step: running.step, started_at: running.startedAt },
         last_restore: lastRestore && { filename: lastRestore.filename, status: lastRestore.status, at: lastRestore.at, reason: lastRestore.reason, safety_backup: lastRestore.safetyBackup },
-        schedule: { ...settings(), next_at: schedule.nextAt(all) },
+        schedule: { ...settings(), next_at: await schedule.nextAt(all) },
       });
     },
   }),

@@ -20,13 +20,10 @@ export interface ScheduleTurns {
 export const scheduleTurns = (db: Db): ScheduleTurns => ({
   read: () => db.system('the schedule of backups').first<Turn>({ from: Turns.name, columns: ['done_at', 'busy_until'], where: { id: ID } }),
   change: async (seen, next) => {
-    const write = seen
-      ? db.sql(`UPDATE ${db.table(Turns.name)} SET done_at = ?, busy_until = ? WHERE id = ? AND done_at = ? AND busy_until = ?`, [next.done_at, next.busy_until, ID, seen.done_at, seen.busy_until], {
-          expect: 1,
-        })
-      : db.insert(Turns.name, [{ id: ID, ...next }]);
+    // Of two that take the same row away, one finds none.
+    const taken = seen ? [db.remove(Turns.name, { id: ID, ...seen }, { expect: 1 })] : [];
     try {
-      await db.commit([write]);
+      await db.commit([...taken, db.insert(Turns.name, [{ id: ID, ...next }])]);
       return true;
     } catch (error) {
       if (isSvcError(error) && error.code === 'storage_conflict') return false;

@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { until } from '@svc/test/clients/model-kernel';
 import { bootTestKernel, OPEN_RATE, releaseFile, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
@@ -39,6 +40,12 @@ describe('svc backup', function () {
     const set = await svc('backup', 'schedule', '--every-hours', '24', '--keep', '3', '--json');
     expect(JSON.parse(set.stdout), set.stderr).to.deep.include({ every_hours: 24, keep: 3 });
     expect((await svc('backup', 'schedule', '--keep', 'many')).code).to.equal(2);
+    const at = await svc('backup', 'schedule', '--cron', '30 3 * * 1-5', '--time-zone', 'Europe/Berlin', '--json');
+    expect(JSON.parse(at.stdout), at.stderr).to.deep.include({ cron: '30 3 * * 1-5', time_zone: 'Europe/Berlin' });
+    expect((await svc('backup', 'schedule')).stdout).to.contain('30 3 * * 1-5 (Europe/Berlin)');
+    const refused = await svc('backup', 'schedule', '--cron', '30 25 * * *');
+    expect([refused.code, refused.stderr]).to.satisfy(([code, said]: [number, string]) => code !== 0 && said.includes('hour is 25'));
+    expect((await svc('backup', 'schedule', '--time-zone', 'Berlin')).stderr).to.contain('no such time zone');
     expect((await svc('backup', 'schedule', '--off')).stdout).to.contain('No backups are scheduled.');
   });
 
@@ -47,6 +54,23 @@ describe('svc backup', function () {
     const good = await svc('backup', 'verify', name, '--json');
     expect(good.code, good.stderr).to.equal(0);
     expect(JSON.parse(good.stdout)).to.include({ status: 'valid' }).and.to.have.property('rows').greaterThan(0);
+    expect((await svc('backup', 'verify', name)).stdout).to.contain('rows and content of each table');
+    const earlier = join(bench.home, 'backups', 'earlier.tar.gz');
+    await writeFile(
+      earlier,
+      gzipSync(
+        Buffer.from(
+          gunzipSync(await readFile(join(bench.home, 'backups', name)))
+            .toString('latin1')
+            .replace('"sums":', '"xums":'),
+          'latin1',
+        ),
+      ),
+    );
+    expect((await svc('backup', 'verify', earlier)).stdout)
+      .to.contain('can be restored')
+      .and.contain('which stored no sums');
+    await rm(earlier);
     const changed = join(bench.home, 'backups', 'changed.tar.gz');
     const bytes = await readFile(join(bench.home, 'backups', name));
     await writeFile(changed, bytes.subarray(0, bytes.length - 100));

@@ -3,7 +3,13 @@ import type { CommandDecl, CommandWordDecl } from '@svc/api';
 
 export const commandWords: readonly CommandWordDecl[] = [
   { word: 'usage', summary: 'tokens and cost by period, model and day', usage: 'usage total|models|days', order: 34 },
-  { word: 'budget', summary: 'what agents may spend, and have spent', usage: 'budget show|set|agents|agent|limit', order: 35, synonyms: [{ word: 'cost', means: 'usage total' }] },
+  {
+    word: 'budget',
+    summary: 'what agents may spend, and have spent',
+    usage: 'budget show|set|agents|agent|limit',
+    order: 35,
+    synonyms: ['cost', 'usage-cost'].map((word) => ({ word, means: 'usage total', runs: true, takesArguments: true })),
+  },
 ];
 
 const usd = (field: string, title: string) => ({ field, title, format: 'usd' }) as const;

@@ -1,11 +1,11 @@
 /** What was used, what it cost, and how much it may. */
-import { type Clock, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, Type, Uuid } from '@svc/api';
+import { type Clock, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, timelineOf, TimelinePeriod, Type, Uuid } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
 import { lastDays, periodBegan, USAGE_PERIODS } from './periods.js';
 import { agentBudget, budgetRecord, NOTHING, tokensOf, usd } from './records.js';
-import { AgentBudget, AgentBudgetChange, AgentSpending, BudgetChange, BudgetRecord, DayUsage, ModelUsage, PeriodQuery, UsageSummary, UsageTotal } from './shapes.js';
+import { AgentBudget, AgentBudgetChange, AgentSpending, BudgetChange, BudgetRecord, DayUsage, ModelUsage, PeriodQuery, UsageInterval, UsageSummary, UsageTotal } from './shapes.js';
 
 export interface BudgetDeps {
   readonly agents: Pick<AgentsService, 'find' | 'list' | 'edit'>;
@@ -113,12 +113,32 @@ export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
     handler: async ({ actor, query: { days: count = 7, agent_id } }) => {
       const dates = lastDays(count, clock.now());
       const groups = await llm.report(actor, { since: `${dates[0]}T00:00:00.000Z`, by: 'day', ...(agent_id === undefined ? {} : { agentId: agent_id }) });
-      const byDate = new Map(groups.map((group) => [group.day, group]));
+      const byDate = new Map(groups.map((group) => [group.start?.slice(0, 10), group]));
       const days = dates.map((date) => {
         const group = byDate.get(date) ?? NOTHING;
         return { date, cost_usd: usd(group.costMicros), tokens: tokensOf(group), input_tokens: group.inputTokens, output_tokens: group.outputTokens, calls: group.requests };
       });
       return reply(200, { days, today_cost_usd: days.at(-1)?.cost_usd ?? 0, first_event_date: days.find(({ calls }) => calls > 0)?.date ?? null });
+    },
+  }),
+  route({
+    id: 'getUsageTimeline',
+    method: 'GET',
+    path: '/api/usage/timeline',
+    summary: 'Get usage over time',
+    description: 'Tokens and cost of model calls in intervals of equal length, the oldest first, also those without a call. Owners and admins see the calls of all agents; others those of their own.',
+    cost: 3,
+    query: Type.Object({ period: Type.Optional(TimelinePeriod), agent_id: Type.Optional(Uuid) }),
+    responses: { 200: Type.Object({ period: TimelinePeriod, interval_seconds: Type.Integer(), intervals: Type.Array(UsageInterval) }) },
+    handler: async ({ actor, query: { period = 'day', agent_id } }) => {
+      const { interval, intervalSeconds, starts } = timelineOf(period, clock.now());
+      const groups = await llm.report(actor, { since: starts[0] ?? EVER, by: interval, ...(agent_id === undefined ? {} : { agentId: agent_id }) });
+      const byStart = new Map(groups.map((group) => [group.start, group]));
+      const intervals = starts.map((start) => {
+        const group = byStart.get(start) ?? NOTHING;
+        return { start, input_tokens: group.inputTokens, output_tokens: group.outputTokens, cost_usd: usd(group.costMicros), calls: group.requests };
+      });
+      return reply(200, { period, interval_seconds: intervalSeconds, intervals });
     },
   }),
 ];

@@ -44,6 +44,11 @@ export const DayUsage = Type.Object(
   { 'x-name': 'DayUsage' },
 );
 
+export const UsageInterval = Type.Object(
+  { start: Type.String({ format: 'date-time', description: 'When the interval began' }), input_tokens: Tokens, output_tokens: Tokens, cost_usd: Usd('Sum'), calls: Type.Integer() },
+  { 'x-name': 'UsageInterval' },
+);
+
 const limits = {
   hourly_limit_usd: Type.Number({ description: 'In 60 minutes; 0: no limit' }),
   daily_limit_usd: Type.Number({ description: 'In a day (UTC); 0: no limit' }),

@@ -55,6 +55,11 @@ describe('usage and budgets', function () {
     expect([today_cost_usd, first_event_date]).to.deep.equal([2 * CALL_USD, days[2].date]);
     expect((await read(`/api/usage/daily?agent_id=${his}`)).today_cost_usd).to.equal(CALL_USD);
     expect((await read(`/api/usage/daily?agent_id=${his}`, alice)).today_cost_usd).to.equal(0);
+    const timeline = await read('/api/usage/timeline?period=hour', alice);
+    expect([timeline.period, timeline.interval_seconds, timeline.intervals.length]).to.deep.equal(['hour', 60, 60]);
+    expect(timeline.intervals.reduce((sum: number, { calls }: { calls: number }) => sum + calls, 0)).to.equal(2);
+    expect((await read(`/api/usage/timeline?agent_id=${his}`)).intervals.at(-1)).to.include({ input_tokens: 1_000, output_tokens: 100, cost_usd: CALL_USD, calls: 1 });
+    expect((await read(`/api/usage/timeline?agent_id=${his}`, alice)).intervals.at(-1).calls).to.equal(0);
     const { today, quota } = await read('/api/usage/summary', alice);
     expect(today).to.deep.equal({ input_tokens: 2_000, output_tokens: 200, cost_usd: 2 * CALL_USD, requests: 2 });
     expect(quota).to.include({ hourly_token_limit: 90_000, hourly_tokens_used: 2_200 });

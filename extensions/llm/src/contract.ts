@@ -153,7 +153,7 @@ export const CallContext = Type.Object({
   actor: Actor,
   agentId: Type.String(),
   runId: Type.String(),
-  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review']),
+  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title']),
   begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
@@ -211,6 +211,7 @@ export const DriverTarget = Type.Object({
   secret: Type.Optional(Type.Object({ secret: Type.String(), env: Type.Optional(Type.String()) })),
   timeoutMs: Type.Number(),
   idleTimeoutMs: Type.Optional(Type.Number({ description: 'No byte for this long ends the exchange' })),
+  cachesPrompt: Type.Optional(Type.Boolean({ description: 'Whether to ask for caching of the prompt, if the protocol has a word for it' })),
 });
 export type DriverTarget = Plain<typeof DriverTarget>;
 
@@ -247,7 +248,7 @@ export const UsageGroup = Type.Object({
   provider: Type.Optional(Type.String()),
   model: Type.Optional(Type.String()),
   agentId: Type.Optional(Type.String()),
-  day: Type.Optional(Type.String({ description: '`2026-01-31`, UTC' })),
+  start: Type.Optional(Type.String({ description: 'ISO time: when the interval began' })),
   inputTokens: Type.Integer(),
   outputTokens: Type.Integer(),
   costMicros: Type.Integer(),
@@ -274,7 +275,7 @@ export const BudgetStanding = Type.Object({
 });
 export type BudgetStanding = Plain<typeof BudgetStanding>;
 
-export const Llm = defineService('llm', '1.3.0', {
+export const Llm = defineService('llm', '1.4.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve: method(
     [Choice],
@@ -315,9 +316,12 @@ export const Llm = defineService('llm', '1.3.0', {
   count: method([Type.String()], Type.Number(), { what: 'estimates tokens' }),
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */
   spending: method([Actor, Type.Array(Type.String()), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), Type.Number()), { what: 'sees what your agents used and cost' }),
-  /** What calls since then used, in groups, as far as the actor may see; the newest day first, else the dearest group. Without `by`, one group. */
+  /** What calls since then used, in groups, as far as the actor may see; the newest interval first, else the dearest group. Without `by`, one group. */
   report: method(
-    [Actor, Type.Object({ since: Type.String({ description: 'ISO time' }), by: Type.Optional(OneOf(['model', 'agent', 'day'])), agentId: Type.Optional(Type.String()) })],
+    [
+      Actor,
+      Type.Object({ since: Type.String({ description: 'ISO time' }), by: Type.Optional(OneOf(['model', 'agent', 'minute', 'ten_minutes', 'hour', 'day'])), agentId: Type.Optional(Type.String()) }),
+    ],
     Type.Array(UsageGroup),
     { what: 'sees what your agents used and cost' },
   ),

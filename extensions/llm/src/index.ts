@@ -57,7 +57,7 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     const { db, clock, ids, events, actors, config } = ctx;
     const reservations = createReservations({ db, clock, self });
-    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, idle: createIdleGuard({ db, config }), db, events, self, clock, ids });
+    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, idle: createIdleGuard({ clock, db, config }), db, events, self, clock, ids });
     ctx.timers.every('settle-reservations', SWEEP_MS, async () => {
       await reservations.sweep();
     });

@@ -21,7 +21,21 @@ export default defineExtension({
   tables: [Aliases, CustomModels, LocalLists, Revisions],
   migrations: [init],
   config: [ModelsSection],
-  commandWords: [{ word: 'models', summary: 'the model catalog', usage: 'models list|show|use|alias|update', order: 34, module: 'models' }],
+  commandWords: [
+    {
+      word: 'models',
+      summary: 'the model catalog',
+      usage: 'models list|show|use|alias|update',
+      order: 34,
+      module: 'models',
+      synonyms: [
+        { word: 'model', means: 'models list', runs: true },
+        { word: 'models set', means: 'models use', runs: true, takesArguments: true },
+        { word: 'models aliases', means: 'models alias', runs: true, takesArguments: true },
+        { word: 'catalog update', means: 'models update', runs: true, takesArguments: true },
+      ],
+    },
+  ],
   activate(ctx) {
     const store = createModelStore(ctx.db);
     const kept = createStoredCatalog({ data: ctx.files.data, shipped: loadCatalog, schemas: ctx.schemas, log: ctx.log });

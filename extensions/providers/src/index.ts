@@ -15,7 +15,7 @@ import { createProvidersService } from './service.js';
 import { localAddresses } from './snapshot.js';
 import { providersCommand } from './slash-commands.js';
 import { createSettingsStore } from './store.js';
-import { VaultReset } from '@svc/ext-vault/contract';
+import { VaultChanged, VaultReset } from '@svc/ext-vault/contract';
 import { Defaults, KeyStates, Settings } from './tables.js';
 
 /** What the start of a generation still has to do, by its context. */
@@ -27,7 +27,24 @@ export default defineExtension({
   migrations: [init, defaults, keyStates],
   config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection],
   commandWords: [
-    { word: 'providers', summary: 'model providers and their keys', usage: 'providers list|set-key|test|…', order: 35, module: 'providers', synonyms: [{ word: 'login', means: 'providers set-key' }] },
+    {
+      word: 'providers',
+      summary: 'model providers and their keys',
+      usage: 'providers list|set-key|test|…',
+      order: 35,
+      module: 'providers',
+      synonyms: [
+        { word: 'provider', means: 'providers list', runs: true },
+        { word: 'models providers', means: 'providers list', runs: true, takesArguments: true },
+        { word: 'models connect', means: 'providers add NAME URL' },
+        { word: 'models auth', means: 'providers set-key PROVIDER' },
+        { word: 'login', means: 'providers set-key PROVIDER' },
+        { word: 'auth pool', means: 'providers set-key PROVIDER --label LABEL' },
+        { word: 'config set-key', means: 'providers set-key PROVIDER' },
+        { word: 'config test-key', means: 'providers test PROVIDER' },
+        { word: 'config delete-key', means: 'providers remove-key PROVIDER' },
+      ],
+    },
   ],
   activate(ctx) {
     const models = ctx.services.require(Models);
@@ -56,7 +73,7 @@ export default defineExtension({
     const reach = createReach({ fetch, clock: ctx.clock, local, lists, isShipped, log: ctx.log });
     ctx.routes.add(...providerRoutes({ providers, models, columns: ctx.hooks.define(ProviderColumns), local, reach, known: loadKnownProviders, testing: { fetch, clock: ctx.clock, models } }));
     ctx.slashCommands.add(providersCommand(providers));
-    ctx.events.on(VaultReset, () => providers.refresh());
+    for (const event of [VaultReset, VaultChanged]) ctx.events.on(event, () => providers.refresh());
     ctx.events.on(ProviderChanged, ({ name }) => providers.listenForChange(name));
     for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection]) ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap(KernelGreet, async () => {

@@ -14,6 +14,7 @@ import { QueueSection, RunsSection, ThinkingSection } from './config.js';
 import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
+import { LanguageSetting, languageLine } from './loop/language.js';
 import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
 import { runMetrics } from './observed/run-metrics.js';
@@ -37,10 +38,24 @@ const LOOK_FOR_WAITED_MS = 5_000;
 
 export default defineExtension({
   contract,
-  config: [RunsSection, ThinkingSection, QueueSection],
+  config: [RunsSection, ThinkingSection, QueueSection, LanguageSetting],
   commandWords: [
-    { word: 'chat', summary: 'chat with an agent', usage: 'chat [AGENT]', order: 20, module: 'chat', synonyms: [{ word: 'tui', means: 'chat' }] },
-    { word: 'message', summary: 'send one message, print the answer', usage: 'message AGENT TEXT…', order: 21, module: 'message', synonyms: [{ word: 'ask', means: 'message' }] },
+    {
+      word: 'chat',
+      summary: 'chat with an agent',
+      usage: 'chat [AGENT]',
+      order: 20,
+      module: 'chat',
+      synonyms: ['tui', 'agent chat'].map((word) => ({ word, means: 'chat', runs: true, takesArguments: true })),
+    },
+    {
+      word: 'message',
+      summary: 'send one message, print the answer',
+      usage: 'message AGENT TEXT…',
+      order: 21,
+      module: 'message',
+      synonyms: [...['ask', 'send', 'agent message'].map((word) => ({ word, means: 'message', runs: true, takesArguments: true })), { word: 'agent --message', means: 'message AGENT TEXT' }],
+    },
   ],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
@@ -86,7 +101,7 @@ export default defineExtension({
       closing: ctx.signal,
       isSystemOwn: () => context.isEmpty(),
       system: async ({ agent, input, run, actor }) => {
-        const base = [agent.manifest.model.system_prompt, input.systemExtra ?? ''].filter((text) => text !== '').join('\n\n');
+        const base = [agent.manifest.model.system_prompt, input.systemExtra ?? '', languageLine(ctx.config.get(LanguageSetting))].filter((text) => text !== '').join('\n\n');
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
       },
     };

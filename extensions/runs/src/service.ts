@@ -34,6 +34,7 @@ import {
 } from './contract.js';
 import type { FirstSteps } from './loop/first-step.js';
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
+import { withModelOf } from './loop/progress.js';
 import { runErrors } from './errors.js';
 import type { QueueConfig, RunsConfig } from './config.js';
 import { type Beside, COMMAND_KIND, RUN_KIND, type RunInput, inputOf } from './run-input.js';
@@ -101,22 +102,22 @@ const admit = (deps: RunsDeps, { id, manifest }: Agent): ReturnType<LlmService['
 async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Submitted> {
   const draft = withoutAsidePrefix(asked);
   checkDraft(deps, draft);
-  const agent = await agentFor(deps, actor, draft.agentId);
-  const sessionId = draft.sessionId ?? agent.sessionId;
+  const found = await agentFor(deps, actor, draft.agentId);
+  const sessionId = draft.sessionId ?? found.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   // A stateless request is words for the model alone: no command of a conversation.
   if (text.startsWith('/') && !draft.history && !deps.intercept.isEmpty()) {
-    const answer = await deps.intercept.call({ actor, agent, sessionId, text, door: draft.door });
-    if (answer) return answerCommand(deps, actor, agent, sessionId, draft, answer);
+    const answer = await deps.intercept.call({ actor, agent: found, sessionId, text, door: draft.door });
+    if (answer) return answerCommand(deps, actor, found, sessionId, draft, answer);
   }
   refuseTooMany(deps);
+  const agent = draft.sessionId === undefined ? found : withModelOf(found, await deps.sessions.named(actor, found, draft.sessionId));
   // A message that was sent before is answered from its row, whatever the agent may still use.
   if (draft.key === undefined && !draft.isResend) await admit(deps, agent);
   if (draft.thinking === true) await checkThinking(deps, agent);
   if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
   const leftOut = await leftOutOf(deps, agent, draft);
   if (draft.clientTools && !draft.history) await checkNames(deps, actor, agent, draft.clientTools);
-  if (draft.sessionId !== undefined) await deps.sessions.named(actor, agent, draft.sessionId);
   if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
   const submitted = await accept(deps, actor, agent, { sessionId, draft, parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts });
   return leftOut.length === 0 ? submitted : { ...submitted, leftOut };

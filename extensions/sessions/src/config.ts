@@ -1,4 +1,4 @@
-/** How long sessions are kept, and how many. */
+/** How long sessions are kept, how many, and who names them. */
 import { type Plain, Type, defineConfig } from '@svc/api';
 
 const SessionConfig = Type.Object(
@@ -10,6 +10,8 @@ const SessionConfig = Type.Object(
       default: 0,
       description: 'Maximum number of sessions per agent; the oldest are deleted, never the current one. 0 means no limit',
     }),
+    titles: Type.Boolean({ default: true, description: 'Whether a model names a conversation after its first answer, when the page asks for it' }),
+    title_model: Type.String({ maxLength: 200, default: '', description: 'The model for titles, as `provider/model` or an alias; a small one is enough. By default, the model of the agent' }),
     cleanup_interval_hours: Type.Integer({ minimum: 1, maximum: 8_760, default: 24, description: 'How often cleanup runs; has no effect if both are 0' }),
   },
   { additionalProperties: false, default: {} },

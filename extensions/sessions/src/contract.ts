@@ -53,6 +53,7 @@ export const SessionRef = Type.Object({
   mark: Type.Optional(Type.String({ description: 'Identifies the newest entry. An append conflicts if another entry is the newest' })),
   aside: Type.Optional(Type.Boolean({ description: 'Set if it is separate from the conversation: not listed, and deleted when its run ends' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Set if thinking was switched on or off for the session' })),
+  model: Type.Optional(Type.Object({ provider: Type.String(), model: Type.String() }, { description: "Set if the session has a model of its own, in place of the agent's" })),
 });
 export type SessionRef = Plain<typeof SessionRef>;
 
@@ -111,10 +112,13 @@ export const Compaction = defineWork('compaction', '1.0.0', {
   result: Type.Undefined(),
 });
 
+/** A model names a conversation. */
+export const Titling = defineWork('title', '1.0.0', { input: Type.Object({ agentId: Type.String(), sessionId: Type.String() }), result: Type.Undefined() });
+
 /** One turn of the cleaning up that [session] asks for. */
 export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
-export const Sessions = defineService('sessions', '1.0.0', {
+export const Sessions = defineService('sessions', '1.1.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
   counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
   total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),
@@ -137,6 +141,8 @@ export const Sessions = defineService('sessions', '1.0.0', {
   agentOf: method([Id], Type.Union([Id, Type.Undefined()])),
   /** Writes that set or forget what `SessionRef.thinking` says. */
   setThinking: method([Actor, SessionRef, Nullable(Type.Boolean())], SealedWrites),
+  /** Writes that set or forget what `SessionRef.model` says. */
+  setModel: method([Actor, SessionRef, Nullable(Type.Object({ provider: Type.String(), model: Type.String() }))], SealedWrites),
   /** Writes that take a session away with all its entries. */
   discard: method([Actor, Id], SealedWrites),
   /** Summarises all but the newest messages now, and waits for it. Throws `compaction_failed`, `compaction_busy`. */
@@ -179,7 +185,7 @@ export const SessionChanged = defineEvent(
     sessionId: Type.Optional(Type.String({ description: 'Missing if several sessions of the agent were deleted together' })),
     agentId: Type.String(),
     ownerId: Type.String(),
-    change: OneOf(['begun', 'changed', 'deleted'], { description: '`changed`: its label, how it thinks, or its summary' }),
+    change: OneOf(['begun', 'changed', 'deleted'], { description: '`changed`: its label, its title, which version is chosen, how it thinks, or its summary' }),
   }),
   { what: 'session', permission: 'sessions.read', owner: 'ownerId', id: 'sessionId', session: 'sessionId', agent: 'agentId', state: 'change' },
 );

@@ -5,8 +5,12 @@ import { init } from '../migrations/0001_init.js';
 import { thinking } from '../migrations/0002_thinking.js';
 import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
 import { branches } from '../migrations/0004_branches.js';
+import { versions } from '../migrations/0005_versions.js';
+import { titles } from '../migrations/0006_titles.js';
+import { models } from '../migrations/0007_models.js';
 import { createBranchStore } from './branching/branch-store.js';
 import { createBranching } from './branching/branching.js';
+import { createVersionStore } from './branching/version-store.js';
 import { type Catalogue, type CatalogueDeps, createCatalogue } from './catalogue/catalogue.js';
 import { createCatalogueStore } from './catalogue/catalogue-store.js';
 import { cleanUp } from './closing/cleanup.js';
@@ -24,16 +28,21 @@ import { agentHistoryRoutes } from './routes/agent-history.js';
 import { agentSessionRoutes } from './routes/agent-sessions.js';
 import { SessionsOfAgent } from './routes/shapes.js';
 import type { SessionRouteDeps } from './routes/route-deps.js';
-import { branchRoute } from './routes/branch.js';
+import { versionRoutes } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
+import { modelRoute } from './routes/model.js';
+import { titleRoute } from './routes/title.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
 import { slashCommands } from './slash-commands.js';
 import { createSessionStore, type SessionStore } from './store.js';
+import { createTitler, type Titler, type TitlingDeps } from './titling/titling.js';
 import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
 const MAX_COMPACTED_ENTRIES = 5_000;
+/** In which the first answer must stand. */
+const TITLED_ENTRIES = 40;
 const GIVE_BACK_MS = 10_000;
 /** What another process said, or one that stopped, is found after this long. */
 const POLL_MS = 60_000;
@@ -42,9 +51,22 @@ const FIRST_POLL_MS = 2_000;
 export default defineExtension({
   contract,
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
-  migrations: [init, thinking, catalogueTables, branches],
+  migrations: [init, thinking, catalogueTables, branches, versions, titles, models],
   config: [SessionSection],
-  commandWords: [{ word: 'sessions', summary: 'conversations', usage: 'sessions list|show|search|…', order: 31, module: 'sessions', synonyms: [{ word: 'session', means: 'sessions' }] }],
+  commandWords: [
+    {
+      word: 'sessions',
+      summary: 'conversations',
+      usage: 'sessions list|show|search|…',
+      order: 31,
+      module: 'sessions',
+      synonyms: [
+        { word: 'sessions', means: 'sessions list', runs: true },
+        { word: 'reset sessions', means: 'sessions delete SESSION…' },
+        { word: 'session', means: 'sessions' },
+      ],
+    },
+  ],
   activate(ctx) {
     const store = createSessionStore(ctx.db);
     const agents = ctx.services.require(Agents);
@@ -144,11 +166,14 @@ export default defineExtension({
       closingStore,
       search: createSearchStore(ctx.db, (ownerId) => ctx.actors.only('search', ownerId)),
       branch: createBranching({ store: createBranchStore(ctx.db), agents, goingOn, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
+      titler: openTitler(ctx, { store, agents, llm, changeEvents }),
+      resolveModel: async (model) => void (await llm.value?.resolve(model)),
+      versions: createVersionStore(ctx.db),
       cleanUp: () => cleanUp(cleaning),
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), branchRoute(deps));
+    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), titleRoute(deps), modelRoute(deps));
     ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });
@@ -182,6 +207,19 @@ const openCatalogue = (ctx: ExtensionContext, { entries }: Pick<SessionStore, 'e
   ctx.events.on(EntriesRead, ({ by }) => catalogue.receivedFrom(by));
   return catalogue;
 };
+
+const openTitler = (ctx: ExtensionContext, { store, ...deps }: Pick<TitlingDeps, 'agents' | 'llm' | 'changeEvents'> & { readonly store: SessionStore }): Titler =>
+  createTitler({
+    ...deps,
+    journal: ctx.journal,
+    actors: ctx.actors,
+    log: ctx.log,
+    closing: ctx.signal,
+    config: () => ctx.config.get(SessionSection),
+    beginning: (sessionId) => store.entries(sessionId, 0, TITLED_ENTRIES),
+    setTitle: store.setTitle,
+    titleOf: store.titleOf,
+  });
 
 /** What an earlier life has left, or another process leaves. */
 const lookAgain = (ctx: ExtensionContext, catalogue: Catalogue, closing: { sweep(): Promise<void> }): void => {

@@ -1,5 +1,5 @@
 /** Sessions as lists show them. What a list says of one stands in its row (catalogue/facts.ts): a page is one read. */
-import { type Actor, type Db, type Found, type ListDecl, type ListQuery, type HookHandle, readList, type Row } from '@svc/api';
+import { type Actor, type Db, type Found, type ListDecl, type ListQuery, type HookHandle, readList, type Row, type Where } from '@svc/api';
 import type { GoingOn, SessionActive, SessionInfo } from './contract.js';
 import type { Facts } from './catalogue/facts.js';
 import { toFacts } from './catalogue/catalogue-store.js';
@@ -10,14 +10,32 @@ export interface ListedSession extends Facts {
   readonly ownerId: string;
   /** As somebody gave it. */
   readonly label: string | null;
+  /** As a model named it. */
+  readonly title: string | null;
   readonly createdAt: string;
   /** The session that it goes on from. */
   readonly branchedFrom: string | null;
+  /** Null where it has no other version. */
+  readonly conversationId: string | null;
+  /** Of the versions of its conversation. */
+  readonly isChosen: boolean;
+  readonly isArchived: boolean;
 }
+
+/** What narrows a list of sessions. */
+export interface SessionsQuery extends ListQuery {
+  readonly versions?: 'all' | 'chosen';
+  readonly archived?: 'all' | 'no' | 'only';
+}
+
+const narrowed = ({ versions, archived = 'all' }: SessionsQuery): Where => ({
+  ...(versions === 'chosen' ? { unchosen: null } : {}),
+  ...(archived === 'all' ? {} : { archived: archived === 'only' ? 1 : null }),
+});
 
 export interface Listing {
   /** The newest first, of all agents that the actor may see or of one. */
-  page(actor: Actor, list: ListDecl, query: ListQuery, agentId?: string): Promise<Found<ListedSession>>;
+  page(actor: Actor, list: ListDecl, query: SessionsQuery, agentId?: string): Promise<Found<ListedSession>>;
   /** Undefined when there is none that the actor may see. */
   one(actor: Actor, sessionId: string): Promise<ListedSession | undefined>;
   /** The newest that was given this label. */
@@ -35,7 +53,11 @@ export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
   return {
     page: async (actor, list, query, agentId) => {
       const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
-      const found = await readList(reader, list, query, { from: 'sessions', where: { aside: null, ...(agentId === undefined ? {} : { agent_id: agentId }) } });
+      const found = await readList(reader, list, query, {
+        from: 'sessions',
+        columns: { last_message_at: { column: 'last_at' } },
+        where: { aside: null, ...narrowed(query), ...(agentId === undefined ? {} : { agent_id: agentId }) },
+      });
       return { ...found, rows: found.rows.map(toListed) };
     },
     one: async (actor, sessionId) => {
@@ -67,8 +89,12 @@ const toListed = (row: Row): ListedSession => ({
   agentId: String(row.agent_id),
   ownerId: String(row.owner_id),
   label: row.label === null ? null : String(row.label),
+  title: row.title === null ? null : String(row.title),
   createdAt: String(row.created_at),
   branchedFrom: row.branched_from === null ? null : String(row.branched_from),
+  conversationId: row.conversation_id === null ? null : String(row.conversation_id),
+  isChosen: row.unchosen === null,
+  isArchived: row.archived === 1,
 });
 
 /** The same for other areas. */
@@ -85,7 +111,7 @@ export const infoOf = (session: ListedSession, currentId: string, active: Readon
   isCurrent: session.id === currentId,
 });
 
-/** What people call it: the label that somebody gave, else how it began. */
-export const shownLabel = ({ label, firstWords }: Pick<ListedSession, 'label' | 'firstWords'>): string | null => label ?? firstWords;
+/** What people call it: the label that somebody gave, else the title, else how it began. */
+export const shownLabel = ({ label, title, firstWords }: Pick<ListedSession, 'label' | 'title' | 'firstWords'>): string | null => label ?? title ?? firstWords;
 
 export const durationOf = ({ firstAt, lastAt }: Facts): number | null => (firstAt === null || lastAt === null ? null : Math.max(0, Date.parse(lastAt) - Date.parse(firstAt)));

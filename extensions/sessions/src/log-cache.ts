@@ -20,7 +20,7 @@ const TRUSTED_MS = 15_000;
 const MAX_TOUCHED = 10_000;
 
 /** What stands in a session's own row. */
-export type Place = Pick<SessionRow, 'agentId' | 'ownerId' | 'thinking' | 'isAside'>;
+export type Place = Pick<SessionRow, 'agentId' | 'ownerId' | 'thinking' | 'model' | 'isAside'>;
 
 export interface CachedLog {
   readonly entries: readonly Entry[];
@@ -94,7 +94,7 @@ export const createLogCache = (clock: Pick<Clock, 'mono'>, maxChars = MAX_CHARS)
       if (row.seq === 0 && !logs.has(row.id)) keep(row.id, { ...begun(row.ownerId), mark: row.mark, chars: ENTRY_CHARS });
       const known = logs.get(row.id);
       if (!known) return;
-      if (known.mark === row.mark) known.place = { agentId: row.agentId, ownerId: row.ownerId, thinking: row.thinking, isAside: row.isAside, untilMs: clock.mono() + TRUSTED_MS };
+      if (known.mark === row.mark) known.place = { agentId: row.agentId, ownerId: row.ownerId, thinking: row.thinking, model: row.model, isAside: row.isAside, untilMs: clock.mono() + TRUSTED_MS };
       else forget(row.id);
     },
     place: (id) => {

@@ -64,6 +64,10 @@ export const createSessionsService = (deps: SessionsDeps): ConversationService &
       counted.willChange(ref.agentId);
       return [deps.store.insertSession({ ...own(actor, ref), label: null, at: deps.clock.iso() }), deps.store.setThinking(ref.id, isOn), ...deps.changeEvents(ref, 'changed')];
     },
+    setModel: async (actor, ref, model) => {
+      logs.touched(own(actor, ref).id);
+      return [deps.store.setModel(ref.id, model)];
+    },
     discard: async (actor, sessionId) => {
       if (!seesAll(actor)) await find(deps, actor, sessionId);
       logs.forget(sessionId);
@@ -195,7 +199,7 @@ const own = (actor: Actor, ref: SessionRef): SessionRef => {
   return ref;
 };
 
-const toRef = ({ id, agentId, ownerId, seq, mark, thinking, isAside }: Omit<SessionRow, 'label' | 'createdAt'>): SessionRef => ({
+const toRef = ({ id, agentId, ownerId, seq, mark, thinking, model, isAside }: Omit<SessionRow, 'label' | 'createdAt'>): SessionRef => ({
   id,
   agentId,
   ownerId,
@@ -203,4 +207,5 @@ const toRef = ({ id, agentId, ownerId, seq, mark, thinking, isAside }: Omit<Sess
   mark,
   ...(isAside ? { aside: true } : {}),
   ...(thinking === null ? {} : { thinking }),
+  ...(model === null ? {} : { model }),
 });

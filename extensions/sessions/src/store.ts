@@ -11,6 +11,7 @@ export interface SessionRow {
   readonly label: string | null;
   readonly createdAt: string;
   readonly thinking: boolean | null;
+  readonly model: { readonly provider: string; readonly model: string } | null;
   readonly isAside: boolean;
   readonly seq: number;
   /** Identifies the newest entry, so that a cache can tell whether it is still the same log. */
@@ -34,6 +35,10 @@ export interface SessionStore {
   /** Newest first, two at most. */
   labelled(actor: Actor, agentId: string, label: string): Promise<SessionRow[]>;
   setThinking(sessionId: string, isOn: boolean | null): Write;
+  setModel(sessionId: string, model: SessionRow['model']): Write;
+  /** Names a session and the versions of its conversation that have no title yet. */
+  setTitle(sessionId: string, title: string): Write;
+  titleOf(sessionId: string): Promise<string | null>;
   discard(sessionId: string): Write[];
 }
 
@@ -68,7 +73,7 @@ export const createSessionStore = (db: Db): SessionStore => {
     total: (actor) => db.as(actor).count('sessions', { aside: null }),
     find: async (actor, sessionId) => {
       const row = await db.as(actor).readOne<Row>(
-        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, s.aside, e.seq AS seq, e.at AS at, e.run_id AS run_id
+        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, s.model_provider, s.model_name, s.aside, e.seq AS seq, e.at AS at, e.run_id AS run_id
          FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
          WHERE s.id = ?`,
         [sessionId],
@@ -113,7 +118,7 @@ export const createSessionStore = (db: Db): SessionStore => {
     agentOf: async (sessionId) => (await db.system('whose agent a session is').first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
     labelled: async (actor, agentId, label) => {
       const rows = await db.as(actor).read<Row>(
-        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, e.seq AS seq, e.at AS at, e.run_id AS run_id
+        `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, s.model_provider, s.model_name, e.seq AS seq, e.at AS at, e.run_id AS run_id
          FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
          WHERE s.agent_id = ? AND s.label = ? ORDER BY s.created_at DESC, s.id LIMIT 2`,
         [agentId, label],
@@ -121,6 +126,11 @@ export const createSessionStore = (db: Db): SessionStore => {
       return rows.map(toSession);
     },
     setThinking: (sessionId, isOn) => db.update('sessions', ['id'], [{ id: sessionId, thinking: isOn === null ? null : isOn ? 1 : 0 }], { expect: 'each' }),
+    setModel: (sessionId, model) => db.update('sessions', ['id'], [{ id: sessionId, model_provider: model?.provider ?? null, model_name: model?.model ?? null }], { expect: 'each' }),
+    setTitle: (sessionId, title) =>
+      db.sql(`UPDATE ${sessions} SET title = ? WHERE title IS NULL AND (id = ? OR conversation_id = (SELECT s.conversation_id FROM ${sessions} s WHERE s.id = ?))`, [title, sessionId, sessionId]),
+    titleOf: async (sessionId) =>
+      (await db.system('the title of a session that was looked up for its actor').first<{ title: string | null }>({ from: 'sessions', columns: ['title'], where: { id: sessionId } }))?.title ?? null,
     discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
   };
 };
@@ -132,6 +142,7 @@ const toSession = (row: Row): SessionRow => ({
   label: row.label === null ? null : String(row.label),
   createdAt: String(row.created_at),
   thinking: row.thinking === null ? null : Number(row.thinking) === 1,
+  model: row.model_name === null ? null : { provider: String(row.model_provider), model: String(row.model_name) },
   isAside: row.aside === 1,
   seq: Number(row.seq ?? 0),
   mark: markOf({ seq: Number(row.seq ?? 0), runId: row.run_id === null ? null : String(row.run_id), at: String(row.at ?? '') }),

@@ -2,20 +2,31 @@
 import { defineTable } from '@svc/api';
 
 /** The columns behind `thinking` are written by the catalogue (catalogue/catalogue.ts) from what was said. */
-export const SessionRows = defineTable('sessions', '1.2.0', {
+export const SessionRows = defineTable('sessions', '1.3.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     agent_id: { kind: 'text', notNull: true },
     owner_id: { kind: 'text', notNull: true },
     label: { kind: 'text' },
+    /** By a model; the label stands before it. */
+    title: { kind: 'text' },
     created_at: { kind: 'text', notNull: true },
     /** Whether the model thinks before it answers in this session; null is what the agent's manifest says. */
     thinking: { kind: 'integer' },
+    /** The model that answers in it; null is the agent's. */
+    model_provider: { kind: 'text' },
+    model_name: { kind: 'text' },
+    /** 1: put away; lists leave it out unless they are asked for it. */
+    archived: { kind: 'integer' },
     /** 1: of a message beside a conversation. It is in no list and no search, and goes when its run ends. */
     aside: { kind: 'integer' },
     /** The session that it goes on from, and the last entry that both have. */
     branched_from: { kind: 'text' },
     branched_through: { kind: 'integer' },
+    /** The first of the sessions that were branched from each other; null where there is only this one. */
+    conversation_id: { kind: 'text' },
+    /** 1: another version of its conversation was chosen. */
+    unchosen: { kind: 'integer' },
     messages: { kind: 'integer', notNull: true, default: 0 },
     /** Letters that a model would read of it. */
     context_chars: { kind: 'integer', notNull: true, default: 0 },
@@ -37,6 +48,9 @@ export const SessionRows = defineTable('sessions', '1.2.0', {
     ['aside', 'created_at', 'id'],
     ['owner_id', 'aside', 'created_at', 'id'],
     ['agent_id', 'aside', 'created_at', 'id'],
+    ['owner_id', 'aside', 'unchosen', 'created_at', 'id'],
+    ['owner_id', 'aside', 'archived', 'unchosen', 'last_at', 'id'],
+    ['conversation_id'],
     ['agent_id', 'label', 'created_at'],
     ['owner_id', 'label', 'created_at'],
   ],

@@ -2,6 +2,7 @@
 import './findings/findings.css';
 import './overview/overview.css';
 import { connection, daemon, definePanel, duration, IconButton, PanelBody, PanelHead, Shown, useEffect, useFresh, useLoaded, useOffered } from '@svc/kit';
+import { Activity } from './overview/activity.js';
 import { extensionsOf, samplesOf } from './overview/figures.js';
 import { Health } from './overview/health.js';
 import { ModelCard } from './overview/model-card.js';
@@ -41,6 +42,7 @@ const Overview = () => {
       <PanelBody>
         <Health health={health} extensions={extensionsOf(metrics.data ?? [])} isOffered={isOffered} />
         <Now metrics={metrics} status={reported} isOffered={isOffered} />
+        <Activity withRuns={hasRuns(metrics.data ?? [])} withUsage={isOffered('usage')} />
         <Shown of={status}>
           {(now) => (
             <>

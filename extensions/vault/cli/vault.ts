@@ -1,5 +1,5 @@
-/** `svc vault`: what is kept, by name, and a new beginning where the key is lost. No command shows a value. */
-import { type Action, type Cli, type Command, EXIT, Failure, type Outcome, confirm, facts } from '@svc/cli/area';
+/** `svc vault`: what is stored, by name, and its key. A value is never shown, and never an argument: arguments are seen by everyone. */
+import { type Action, type Cli, type Command, EXIT, Failure, type Outcome, agreesAtTerminal, askSecret, confirm, facts, pipedSecret, usageFailure } from '@svc/cli/area';
 import type { VaultContents } from '@svc/client';
 
 const WORDS: Readonly<Record<VaultContents['state'], string>> = { open: 'open', locked: 'locked', missing: 'empty: nothing has been stored yet', corrupt: 'damaged' };
@@ -14,6 +14,22 @@ export const define = (program: Command, action: Action): void => {
     .command('list')
     .description('List the names of stored secrets; their values are never shown')
     .action(action((cli) => list(cli)));
+  vault
+    .command('set')
+    .description('Store a secret; asks for its value without showing it, or reads it from a pipe')
+    .argument('<name>', 'such as search.brave')
+    .option('--stdin', 'read the value from stdin, for scripts')
+    .action(action((cli, name: string, flags: { stdin?: boolean }) => set(cli, name, flags.stdin === true)));
+  vault
+    .command('remove')
+    .alias('rm')
+    .description('Delete secrets')
+    .argument('<names...>', 'see `svc vault list`')
+    .action(action((cli, names: string[]) => remove(cli, names)));
+  vault
+    .command('rotate-key')
+    .description('Create a new key for the vault and encrypt all secrets with it')
+    .action(action((cli) => rotateKey(cli)));
   vault
     .command('reset')
     .description('Replace the vault with an empty one; shows what is lost and asks first')
@@ -49,6 +65,45 @@ const factsOf = ({ names, state, why }: VaultContents): Array<[string, string]> 
 ];
 
 const named = (names: readonly string[] | null): string => (names === null ? 'unknown' : names.length === 0 ? 'none' : names.join(', '));
+
+const set = async (cli: Cli, name: string, isStdin: boolean): Outcome => {
+  const daemon = await cli.daemon();
+  const value = isStdin || !cli.out.canAsk ? await pipedSecret() : await askSecret(cli, `Value of ${name}`);
+  if (value === '') throw usageFailure('The value is empty.', `svc vault set ${name} --stdin < FILE`);
+  const answer = await daemon.call('setVaultSecret', { name, body: { value } });
+  if (cli.json) cli.out.json(answer);
+  else cli.out.line(`${cli.out.green('✓')} The secret ${name} is stored in the vault.`);
+  return EXIT.ok;
+};
+
+const remove = async (cli: Cli, wanted: readonly string[]): Outcome => {
+  const daemon = await cli.daemon();
+  const names = [...new Set(wanted)];
+  // All are found before the first one goes.
+  const known = (await daemon.call('getVault')).names ?? names;
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Failure(`The vault has no secret ${unknown}.`, { code: 'vault_not_found', fix: 'svc vault list' });
+  if (!(await agreesAtTerminal(cli, `Delete ${names.join(', ')}? This cannot be undone.`))) return EXIT.ok;
+  for (const name of names) await daemon.call('removeVaultSecret', { name });
+  if (cli.json) cli.out.json({ status: 'removed', names });
+  else cli.out.line(`${cli.out.green('✓')} Deleted ${names.join(', ')}.`);
+  return EXIT.ok;
+};
+
+const rotateKey = async (cli: Cli): Outcome => {
+  if (!(await agreesAtTerminal(cli, 'Create a new key and encrypt all secrets with it?'))) return EXIT.ok;
+  const answer = await (await cli.daemon()).call('rotateVaultKey');
+  if (cli.json) cli.out.json(answer);
+  else {
+    cli.out.line(`${cli.out.green('✓')} The vault has a new key; ${answer.secrets} ${answer.secrets === 1 ? 'secret is' : 'secrets are'} encrypted with it.`);
+    cli.out.line(
+      answer.earlier_key === null
+        ? '  next  remove SVC_VAULT_KEY_PREVIOUS from the environment of the daemon'
+        : `  note  Older backups need the earlier key, stored as ${answer.earlier_key}. If it was exposed, create a new backup and delete this file.`,
+    );
+  }
+  return EXIT.ok;
+};
 
 const reset = async (cli: Cli): Outcome => {
   const found = await read(cli);

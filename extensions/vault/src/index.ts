@@ -1,19 +1,55 @@
-import { VaultReset } from './contract.js';
+import { VaultChanged, VaultReset } from './contract.js';
 import * as contract from './contract.js';
-import { DoctorCheck, type Events, HealthProbe, SecretChange, SecretResolve, SecurityReport, defineExtension, securityProbe } from '@svc/api';
+import { createTables, DoctorCheck, type Events, HealthProbe, SecretChange, SecretResolve, SecurityReport, defineExtension, securityProbe, textThatIsSet } from '@svc/api';
 import { VaultSection } from './config.js';
-import { MASTER_KEY_ENV } from './master-key.js';
+import { MASTER_KEY_ENV, PREVIOUS_KEY_ENV } from './master-key.js';
+import { filePlace, rowPlace, Sealed, type VaultPlace } from './place.js';
 import { doctorFindings, healthProbe, lookAtWiping } from './reports.js';
 import { vaultRoutes } from './routes.js';
 import { createVault, type Vault } from './service.js';
 
+const LOOK_EVERY_MS = 5_000;
+/** A daemon that was killed. */
+const GONE_MS = 30_000;
+
 export default defineExtension({
   contract,
   config: [VaultSection],
-  commandWords: [{ word: 'vault', summary: 'stored secrets, by name', usage: 'vault status|reset', order: 36, module: 'vault' }],
+  tables: [Sealed],
+  migrations: [createTables('0001_init', [Sealed])],
+  commandWords: [
+    {
+      word: 'vault',
+      summary: 'stored secrets, by name',
+      usage: 'vault list|set|remove|…',
+      order: 36,
+      module: 'vault',
+      synonyms: [
+        { word: 'vault init', means: 'vault set NAME' },
+        { word: 'secrets', means: 'vault list', runs: true },
+      ],
+    },
+  ],
   activate(ctx) {
     const masterKeyText = () => ctx.env(MASTER_KEY_ENV);
-    const vault = createVault({ data: ctx.files.data, ids: ctx.ids, log: ctx.log, masterKeyText, isEnabled: () => ctx.config.get(VaultSection).enabled, clock: ctx.clock });
+    const { data } = ctx.files;
+    let place: VaultPlace | undefined;
+    const findPlace = async (): Promise<VaultPlace> => {
+      const isShared = textThatIsSet(masterKeyText()) !== undefined && (await ctx.kernel.replicas()).isShared;
+      place = isShared ? rowPlace(ctx.db, ctx.events, data) : filePlace(data);
+      return place;
+    };
+    const vault = createVault({
+      ...{ data, ids: ctx.ids, log: ctx.log, masterKeyText, previousKeyText: () => ctx.env(PREVIOUS_KEY_ENV), clock: ctx.clock },
+      place: async () => place ?? findPlace(),
+      isAmongOthers: async () => (await ctx.kernel.replicas()).daemons.some(({ isSelf, silentMs }) => !isSelf && silentMs < GONE_MS),
+      isEnabled: () => ctx.config.get(VaultSection).enabled,
+    });
+    ctx.events.on(VaultChanged, () => vault.close());
+    // What the bus did not bring.
+    ctx.timers.every('look-at-shared-secrets', LOOK_EVERY_MS, async () => {
+      if (await vault.isOutdated()) ctx.events.publish(VaultChanged, {});
+    });
     ctx.routes.add(...vaultRoutes({ ...vault, reset: () => resetAndSay(vault, ctx.events) }));
     ctx.onDispose('vault: wipe what is in memory', () => vault.close());
 

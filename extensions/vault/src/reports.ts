@@ -33,7 +33,7 @@ export const lookAtWiping = async (vault: Vault, isEnabled: boolean, bytes: (cou
   const opened = unseal(seal(new Map([['probe', value]]), master, bytes), master);
   const held = opened.ok ? opened.secrets.get('probe') : undefined;
   if (!opened.ok || held?.equals(value) !== true) return { state: 'failed', detail: 'A vault that was sealed for this check did not open with what was in it.' };
-  wipe({ state: 'open', secrets: opened.secrets, master });
+  wipe({ state: 'open', secrets: opened.secrets, master, isEarlier: false });
   const left = [held, master].reduce((count, buffer) => count + buffer.filter((byte) => byte !== 0).length, 0);
   value.fill(0);
   if (left > 0) return { state: 'failed', detail: `A vault was given up, and ${left} bytes of its secret and key stayed in memory.` };

@@ -5,6 +5,7 @@ import type { Dir, Logger } from '@svc/api';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { systemIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
+import { filePlace } from '../src/place.js';
 import { doctorFindings, healthProbe, lookAtWiping } from '../src/reports.js';
 import { createVault, type Vault } from '../src/service.js';
 
@@ -23,8 +24,18 @@ describe('the vault', () => {
 
   const note = (...args: unknown[]): void => void logged.push(args);
   const log: Logger = { debug: note, info: note, warn: note, error: note };
-  const vaultWith = (key?: string, more: { data?: Dir; enabled?: boolean } = {}): Vault =>
-    createVault({ data: more.data ?? openDir(home), ids: systemIds(), log, masterKeyText: () => key, isEnabled: () => more.enabled ?? true, clock: { iso: () => AT } });
+  const vaultWith = (key?: string, more: { data?: Dir; enabled?: boolean; previous?: string } = {}): Vault =>
+    createVault({
+      data: more.data ?? openDir(home),
+      place: async () => filePlace(more.data ?? openDir(home)),
+      isAmongOthers: async () => false,
+      ids: systemIds(),
+      log,
+      masterKeyText: () => key,
+      previousKeyText: () => more.previous,
+      isEnabled: () => more.enabled ?? true,
+      clock: { iso: () => AT },
+    });
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'no error',
@@ -227,6 +238,90 @@ describe('the vault', () => {
 
     it('has nothing to set aside before a secret was kept', async () => {
       expect(await codeOf(vaultWith().reset())).to.equal('vault_nothing_to_reset');
+    });
+  });
+
+  describe('a rotation of the key', () => {
+    const NEW_KEY = Buffer.alloc(32, 9).toString('base64');
+
+    /** A folder whose disk fails at the write with this number, before or after it reached the disk. */
+    const failingAt = (number: number, isAfter: boolean): Dir => {
+      const [data, count] = [openDir(home), { writes: 0 }];
+      const write: Dir['write'] = async (...args) => {
+        count.writes += 1;
+        if (count.writes === number && !isAfter) throw new Error('the disk is gone');
+        await data.write(...args);
+        if (count.writes === number) throw new Error('the disk is gone');
+      };
+      return { ...data, write };
+    };
+    const earlierKeys = () => readdirSync(home).filter((name) => /^vault-2026.*\.key$/.test(name));
+
+    it('V6 encrypts every secret with a new key, and opens a backup of before with the earlier one', async () => {
+      const vault = vaultWith();
+      await vault.put('a', SECRET);
+      await vault.put('b', 'x');
+      const [oldFile, oldKey] = [readFileSync(join(home, 'vault.enc')), readFileSync(join(home, 'vault.key'), 'utf8')];
+
+      const { earlierKey, secrets } = await vault.rotateKey();
+
+      expect([secrets, [earlierKey]]).to.deep.equal([2, earlierKeys()]);
+      expect(readFileSync(join(home, 'vault.key'), 'utf8')).not.to.equal(oldKey);
+      expect([readFileSync(join(home, earlierKey ?? ''), 'utf8'), statSync(join(home, earlierKey ?? '')).mode & 0o777]).to.deep.equal([oldKey, 0o600]);
+      rmSync(join(home, earlierKey ?? ''));
+      expect(await vaultWith().resolve('a')).to.equal(SECRET);
+      expect(await vault.resolve('b')).to.equal('x');
+      // Without the earlier key a backup of before is closed; with it, it opens.
+      writeFileSync(join(home, 'vault.enc'), oldFile);
+      expect(await vaultWith().status()).to.include({ state: 'locked' });
+      writeFileSync(join(home, earlierKey ?? ''), oldKey);
+      expect(await vaultWith().resolve('a')).to.equal(SECRET);
+    });
+
+    for (const number of [1, 2, 3])
+      for (const isAfter of [false, true])
+        it(`V6 that is cut ${isAfter ? 'after' : 'before'} write ${number} leaves every secret readable, and the next change and rotation work`, async () => {
+          await vaultWith().put('a', SECRET);
+          const cut = vaultWith(undefined, { data: failingAt(number, isAfter) });
+          expect(await cut.rotateKey().then(() => 'done', String)).to.contain('the disk is gone');
+          expect(await cut.resolve('a')).to.equal(SECRET);
+
+          expect(await vaultWith().resolve('a')).to.equal(SECRET);
+          await vaultWith().put('b', 'y');
+          for (const name of earlierKeys()) rmSync(join(home, name)); // what was changed needs the present key alone
+          const again = vaultWith();
+          expect([await again.resolve('a'), await again.resolve('b')]).to.deep.equal([SECRET, 'y']);
+          expect((await again.rotateKey()).secrets).to.equal(2);
+          expect(await vaultWith().resolve('a')).to.equal(SECRET);
+        });
+
+    it('waits for changes, and changes wait for it: nothing is lost between them', async () => {
+      const vault = vaultWith();
+      await vault.put('a', SECRET);
+      await Promise.all([vault.put('b', '1'), vault.rotateKey(), vault.put('c', '2'), vault.rotateKey(), vault.delete('a')]);
+      for (const name of earlierKeys()) rmSync(join(home, name));
+      expect(await vaultWith().names('')).to.deep.equal(['b', 'c']);
+    });
+
+    it('of SVC_VAULT_KEY takes the new key from the operator: the earlier one opens the file until it is sealed anew', async () => {
+      await vaultWith(KEY).put('a', SECRET);
+      expect(await codeOf(vaultWith(KEY).rotateKey())).to.equal('vault_key_in_environment');
+      expect(await vaultWith(NEW_KEY).status()).to.include({ state: 'locked' });
+      const both = vaultWith(NEW_KEY, { previous: KEY });
+      expect(await both.resolve('a')).to.equal(SECRET);
+      expect(await vaultWith(KEY).resolve('a'), 'reading changes nothing').to.equal(SECRET);
+      expect(await both.rotateKey()).to.deep.equal({ secrets: 1, earlierKey: null });
+      expect(await vaultWith(NEW_KEY).resolve('a')).to.equal(SECRET);
+      expect(await vaultWith(KEY).status()).to.include({ state: 'locked' });
+      expect(readdirSync(home)).to.deep.equal(['vault.enc']);
+    });
+
+    it('refuses where nothing is stored, where the vault is off, and where it does not open', async () => {
+      expect(await codeOf(vaultWith().rotateKey())).to.equal('vault_nothing_to_rotate');
+      expect(await codeOf(vaultWith(KEY, { enabled: false }).rotateKey())).to.equal('vault_disabled');
+      await vaultWith(KEY).put('a', SECRET);
+      expect(await codeOf(vaultWith(NEW_KEY).rotateKey())).to.equal('vault_locked');
+      expect(await vaultWith(KEY).resolve('a')).to.equal(SECRET);
     });
   });
 

@@ -61,14 +61,17 @@ const OfThePage = ({ onCommands }: { onCommands: () => void }) => (
   </div>
 );
 
-export const Navigation = ({ isOpen, onCommands }: { isOpen: boolean; onCommands: () => void }) => {
+export const Navigation = ({ isOpen, isSmall, onSmall, onCommands }: { isOpen: boolean; isSmall: boolean; onSmall: () => void; onCommands: () => void }) => {
   const open = shownPanel()?.id;
   return (
     <nav class={isOpen ? 'nav open' : 'nav'} aria-label={t('navigation')} id="navigation">
       <a class="nav-brand" href="#/">
         <img src="/ui/icon.svg" alt="" width="24" height="24" />
-        svc
+        <span class="nav-text">svc</span>
       </a>
+      <span class="nav-collapse">
+        <IconButton icon="panel-left" label={t(isSmall ? 'widen' : 'narrow')} aria-expanded={!isSmall} onPress={onSmall} />
+      </span>
       <div class="nav-places">
         {PLACES.map((place) => {
           const own = (panels.value ?? []).filter((panel) => panel.place === place);
@@ -79,9 +82,9 @@ export const Navigation = ({ isOpen, onCommands }: { isOpen: boolean; onCommands
               <ul class="nav-list">
                 {own.map((panel) => (
                   <li key={panel.id}>
-                    <a href={addressOf(panel.id)} aria-current={panel.id === open ? 'page' : undefined}>
+                    <a href={addressOf(panel.id)} title={isSmall ? panel.title[language.value] : undefined} aria-current={panel.id === open ? 'page' : undefined}>
                       <Icon name={iconNamed(panel.icon)} />
-                      {panel.title[language.value]}
+                      <span class="nav-text">{panel.title[language.value]}</span>
                     </a>
                   </li>
                 ))}

@@ -1,5 +1,25 @@
-/** Everything by its name: panels, agents, what the page can do. Opened with Ctrl K. */
-import { address, chooseLanguage, daemon, Dialog, failed, go, Icon, iconNamed, type IconName, language, may, setTheme, type OutputOf, useEffect, useId, useMemo, useRef, useState } from '@svc/kit';
+/** Everything by its name: panels, agents, conversations, settings, what the page can do. Opened with Ctrl K. */
+import {
+  address,
+  chooseLanguage,
+  daemon,
+  Dialog,
+  failed,
+  go,
+  Icon,
+  iconNamed,
+  type IconName,
+  kept,
+  language,
+  may,
+  setTheme,
+  type OutputOf,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from '@svc/kit';
 import { panels } from './panels.js';
 import { t } from './shell-words.js';
 
@@ -14,8 +34,19 @@ interface Command {
 type Agent = OutputOf<'listAgents'>['items'][number];
 const MAX_SHOWN = 50;
 
-const ownCommands = (): Command[] => [
+const has = (panel: string): boolean => panels.value?.some(({ id }) => id === panel) === true;
+
+/** With the agent that the address names, else the last one. */
+const beginConversation = (): void => {
+  const { panel, path } = address.peek();
+  const agent = panel === 'chat' ? path[0] : kept('svc.agent');
+  go('chat', agent ? [agent, 'new'] : []);
+};
+
+const ownCommands = (onShortcuts: () => void): Command[] => [
   ...(panels.value ?? []).map((panel) => ({ id: `panel ${panel.id}`, label: panel.title[language.value], note: t(panel.place), icon: iconNamed(panel.icon), run: () => go(panel.id) })),
+  ...(has('chat') && may('runs.send') ? [{ id: 'new', label: t('new_conversation'), icon: 'message-square-plus' as const, run: beginConversation }] : []),
+  { id: 'shortcuts', label: t('shortcuts'), note: '?', icon: 'info', run: onShortcuts },
   { id: 'docs', label: t('docs'), icon: 'book-open', run: () => void open('/docs', '_blank', 'noopener') },
   { id: 'light', label: `${t('theme')}: ${t('theme_light')}`, icon: 'sun', run: () => setTheme('light') },
   { id: 'dark', label: `${t('theme')}: ${t('theme_dark')}`, icon: 'moon', run: () => setTheme('dark') },
@@ -29,6 +60,53 @@ const agentCommands = (agents: readonly Agent[]): Command[] =>
     ? agents.map((agent) => ({ id: `agent ${agent.id}`, label: t('talk_to', { name: agent.name }), icon: 'bot', run: () => go('chat', [agent.id]) }))
     : [];
 
+type Session = OutputOf<'listSessions'>['sessions'][number];
+
+const sessionCommands = (sessions: readonly Session[]): Command[] =>
+  sessions.flatMap(({ session_id, agent_id, agent_name, label }) =>
+    label === null ? [] : { id: `session ${session_id}`, label, note: agent_name ?? t('talk'), icon: 'message-square' as const, run: () => go('chat', [agent_id, session_id]) },
+  );
+
+type Setting = OutputOf<'listSettings'>['settings'][number];
+
+const settingCommands = (settings: readonly Setting[]): Command[] =>
+  settings.map(({ path }) => ({ id: `setting ${path}`, label: path, note: t('setting'), icon: 'settings', run: () => go('config', [path.split('.')[0] ?? '']) }));
+
+const SEARCH_AFTER_MS = 250;
+const MIN_SEARCHED = 2;
+const RECENT = 100;
+const MAX_HITS = 10;
+
+/** Conversations in which this was said; those whose names fit are known without. */
+const useSaid = (typed: string): Command[] => {
+  const [hits, setHits] = useState<Command[]>([]);
+  useEffect(() => {
+    const q = typed.trim();
+    setHits([]);
+    if (q.length < MIN_SEARCHED || !has('chat')) return;
+    const own = new AbortController();
+    const search = async (): Promise<void> => {
+      const { items } = await daemon.call('searchSessions', { q, limit: MAX_HITS }, { signal: own.signal });
+      setHits(
+        items.map(({ session_id, agent_id, seq, label, snippet }) => ({
+          id: `said ${session_id} ${seq}`,
+          label: snippet,
+          note: label ?? t('talk'),
+          icon: 'search',
+          run: () => go('chat', [agent_id, session_id]),
+        })),
+      );
+    };
+    // Words that are none (a query of signs alone) find nothing.
+    const timer = setTimeout(() => search().catch(() => undefined), SEARCH_AFTER_MS);
+    return () => {
+      clearTimeout(timer);
+      own.abort();
+    };
+  }, [typed]);
+  return hits;
+};
+
 /** Every word of what was typed is somewhere in the name; those that begin with it come first. */
 const found = (commands: readonly Command[], typed: string): readonly Command[] => {
   const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
@@ -38,16 +116,21 @@ const found = (commands: readonly Command[], typed: string): readonly Command[] 
   return (first === undefined ? fits : [...fits].sort((one, other) => Number(textOf(other).startsWith(first)) - Number(textOf(one).startsWith(first)))).slice(0, MAX_SHOWN);
 };
 
-export const Palette = ({ onClose }: { onClose: () => void }) => {
+export const Palette = ({ onClose, onShortcuts }: { onClose: () => void; onShortcuts: () => void }) => {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const [agents, setAgents] = useState<readonly Agent[]>([]);
+  const [sessions, setSessions] = useState<readonly Session[]>([]);
+  const [settings, setSettings] = useState<readonly Setting[]>([]);
+  const said = useSaid(typed);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   useEffect(() => {
-    if (!may('agents.read')) return;
     const own = new AbortController();
-    daemon.call('listAgents', { limit: 200 }, { signal: own.signal }).then(({ items }) => setAgents(items), failed);
+    const { signal } = own;
+    if (may('agents.read')) daemon.call('listAgents', { limit: 200 }, { signal }).then(({ items }) => setAgents(items), failed);
+    if (has('chat') && may('sessions.read')) daemon.call('listSessions', { limit: RECENT, versions: 'chosen', sort: 'last_message_at' }, { signal }).then((page) => setSessions(page.sessions), failed);
+    if (has('config')) daemon.call('listSettings', {}, { signal }).then((all) => setSettings(all.settings), failed);
     return () => own.abort();
   }, []);
   // What one came from is gone with its panel; who goes on by keyboard begins with the new one.
@@ -58,7 +141,9 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
     },
     [],
   );
-  const commands = useMemo(() => found([...ownCommands(), ...agentCommands(agents)], typed), [typed, agents, address.value]);
+  const known = useMemo(() => [...ownCommands(onShortcuts), ...agentCommands(agents), ...sessionCommands(sessions)], [agents, sessions, address.value]);
+  // Settings are many: they are found by their names, and not listed.
+  const commands = useMemo(() => [...found(typed.trim() === '' ? known : [...known, ...settingCommands(settings)], typed), ...said], [typed, known, settings, said]);
   const run = (command: Command | undefined): void => {
     if (!command) return;
     const { panel } = address.peek();

@@ -6,7 +6,7 @@
  * S3  Panels of the daemon's own areas run here. Those of third parties run in a frame (framed.tsx).
  */
 import type { CollectionView } from '@svc/api/collection-view';
-import { address, batch, caller, daemon, type OutputOf, type PanelDefinition, signal } from '@svc/kit';
+import { address, batch, caller, daemon, loadStyle, type OutputOf, type PanelDefinition, signal } from '@svc/kit';
 
 export type Panel = OutputOf<'listPanels'>['panels'][number];
 
@@ -73,17 +73,6 @@ const keyOf = (panel: Source): string => (panel.view === undefined ? hrefOf(pane
 /** Its code, where that is there. */
 export const definitionOf = (panel: Source): PanelDefinition | undefined => definitions.get(keyOf(panel));
 
-const styleOf = (href: string): Promise<void> =>
-  new Promise((resolve) => {
-    if (document.querySelector(`link[href="${CSS.escape(href)}"]`)) return resolve();
-    const link = document.createElement('link');
-    link.rel = 'stylesheet';
-    link.href = href;
-    // A panel without its style is better than none.
-    link.onload = link.onerror = () => resolve();
-    document.head.append(link);
-  });
-
 /** The panel that the address names, else the first there is. */
 export const openPanel = (all: readonly Panel[] = [], id: string): Panel | undefined => (id === '' ? all[0] : all.find((panel) => panel.id === id));
 
@@ -108,7 +97,7 @@ export const loadFirstPanel = (): void => {
 
 const moduleOf = async (panel: Source): Promise<PanelDefinition> => {
   const href = hrefOf(panel, panel.script ?? '');
-  const style = panel.style === undefined ? undefined : styleOf(hrefOf(panel, panel.style));
+  const style = panel.style === undefined ? undefined : loadStyle(hrefOf(panel, panel.style));
   const script: Promise<{ panel?: PanelDefinition }> = import(href);
   const [{ panel: definition }] = await Promise.all([script, style]);
   if (!definition) throw new Error(`${href} exports no panel.`);

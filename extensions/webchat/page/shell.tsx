@@ -9,6 +9,8 @@ import {
   go,
   Icon,
   IconButton,
+  keep,
+  kept,
   language,
   loadCaller,
   Loading,
@@ -16,45 +18,72 @@ import {
   Notices,
   Questions,
   render,
+  runShortcut,
+  type ShortcutGroup,
+  signal,
   startLive,
   useChanges,
   useEffect,
+  useShortcuts,
   useState,
+  viewTitle,
+  withCtrl,
 } from '@svc/kit';
 import { useAgentNotices } from './agent-notices.js';
 import { Login } from './login.js';
 import { followLaterLinks, followLoginLink } from './login-link.js';
 import { Navigation } from './navigation.js';
 import { shownPanel, Outlet } from './outlet.js';
-import { Palette } from './palette.js';
+import type { Palette } from './palette.js';
 import { askForPanels, listPanels, loadFirstPanel, loadPanels, panels, panelsError, readAfter } from './panels.js';
 import { t } from './shell-words.js';
 
-const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+type Above = 'commands' | 'shortcuts';
 
-/** Ctrl K for the commands; Alt and a digit for a panel. */
-const useKeys = (toggleCommands: () => void): void => {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
-        event.preventDefault();
-        toggleCommands();
-        return;
-      }
-      const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
-      const panel = event.altKey && digit && !isTyping(event.target) ? panels.value?.[Number(digit) - 1] : undefined;
-      if (!panel) return;
-      event.preventDefault();
-      go(panel.id);
-    };
-    addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
-  }, [toggleCommands]);
+/** What lies above the page, and is loaded when somebody wants it. */
+const LATER = { commands: () => import('./palette.js').then(({ Palette }) => Palette), shortcuts: () => import('./shortcut-list.js').then(({ ShortcutList }) => ShortcutList) };
+
+const above = signal<Above | undefined>(undefined);
+
+const toggle = (which: Above): void => {
+  above.value = above.peek() === which ? undefined : which;
 };
+
+const Above = ({ which }: { which: Above }) => {
+  const [View, setView] = useState<typeof Palette>();
+  useEffect(() => void LATER[which]().then((view) => setView(() => view), failed), []);
+  return View ? <View onClose={() => (above.value = undefined)} onShortcuts={() => (above.value = 'shortcuts')} /> : null;
+};
+
+const goByDigit = (event: KeyboardEvent): void => {
+  const panel = panels.value?.[Number(event.code.at(-1)) - 1];
+  if (panel) go(panel.id);
+};
+
+const SHORTCUTS: ShortcutGroup = {
+  title: () => t('shortcuts_page'),
+  shortcuts: [
+    { keys: 'Ctrl K', label: () => t('shortcut_commands'), fits: withCtrl('k'), run: () => toggle('commands') },
+    { keys: '?', label: () => t('shortcut_help'), fits: ({ key }) => key === '?', run: () => toggle('shortcuts') },
+    { keys: 'Alt 1…9', label: () => t('shortcut_go'), fits: ({ altKey, code }) => altKey && /^Digit[1-9]$/.test(code), run: goByDigit },
+  ],
+};
+
+/** One listener for all that is registered. */
+const useKeys = (): void => {
+  useShortcuts(SHORTCUTS);
+  useEffect(() => {
+    addEventListener('keydown', runShortcut);
+    return () => removeEventListener('keydown', runShortcut);
+  }, []);
+};
+
+/** Remembers that the navigation shows icons alone. */
+const NAV_SMALL = 'svc.nav.small';
 
 const Inside = () => {
   const [isNavOpen, setNavOpen] = useState(false);
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [isSmall, setSmall] = useState(() => kept(NAV_SMALL) !== null);
   useEffect(() => void listPanels(), []);
   // A socket that was refused is opened anew when the caller is known again. It tells what changed since the panels were listed.
   const isBegun = panels.value !== undefined || panelsError.value !== undefined;
@@ -62,21 +91,29 @@ const Inside = () => {
   useChanges(['extension', 'auth'], () => void loadPanels());
   useAgentNotices();
   useEffect(() => setNavOpen(false), [address.value]);
-  const toggle = (): void => setPaletteOpen((now) => !now);
-  useKeys(toggle);
+  useKeys();
+  const onCommands = (): void => toggle('commands');
   const title = shownPanel()?.title[language.value] ?? 'svc';
   return (
-    <div class="shell">
+    <div class={isSmall ? 'shell nav-small' : 'shell'}>
       <a class="skip" href="#content" onClick={skip}>
         {t('skip')}
       </a>
       <header class="bar">
         <IconButton icon="menu" label={t('menu')} aria-expanded={isNavOpen} aria-controls="navigation" onPress={() => setNavOpen(!isNavOpen)} />
         <span class="grow cut bar-title">{title}</span>
-        <IconButton icon="search" label={t('commands')} onPress={toggle} />
+        <IconButton icon="search" label={t('commands')} onPress={onCommands} />
       </header>
       {isNavOpen && <div class="nav-veil" onClick={() => setNavOpen(false)} />}
-      <Navigation isOpen={isNavOpen} onCommands={toggle} />
+      <Navigation
+        isOpen={isNavOpen}
+        isSmall={isSmall}
+        onSmall={() => {
+          keep(NAV_SMALL, isSmall ? null : 'yes');
+          setSmall(!isSmall);
+        }}
+        onCommands={onCommands}
+      />
       <main class="content" id="content" tabIndex={-1}>
         {connection.value === 'offline' && (
           <p class="offline" role="status">
@@ -86,7 +123,7 @@ const Inside = () => {
         )}
         <Outlet />
       </main>
-      {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
+      {above.value && <Above key={above.value} which={above.value} />}
     </div>
   );
 };
@@ -125,7 +162,7 @@ const Page = () => {
 
 effect(() => {
   const title = shownPanel()?.title[language.value];
-  document.title = title === undefined ? 'svc' : `${title} · svc`;
+  document.title = [viewTitle.value, title, 'svc'].filter((part) => part !== undefined).join(' · ');
   document.documentElement.lang = language.value === 'zh' ? 'zh-Hans' : 'en';
 });
 

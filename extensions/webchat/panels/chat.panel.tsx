@@ -1,8 +1,33 @@
 /** Conversations: `#/chat/<agent>/<session>`; without a session the agent's current one, without an agent the last one talked with. */
 import './chat/chat.css';
-import { address, addressOf, Button, daemon, definePanel, Empty, Failure, go, Icon, keep, Loading, may, type PanelProps, useEffect, useLoaded, useState } from '@svc/kit';
+import {
+  address,
+  addressOf,
+  daemon,
+  definePanel,
+  Empty,
+  Failure,
+  go,
+  Icon,
+  IconButton,
+  keep,
+  kept,
+  Loading,
+  Menu,
+  may,
+  type PanelProps,
+  type ShortcutGroup,
+  useEffect,
+  useLoaded,
+  useShortcuts,
+  useState,
+  useViewTitle,
+  withCtrl,
+} from '@svc/kit';
 import { type Agent, LAST_AGENT, prepareAgent, useAgents } from './chat/agents.js';
+import { opened } from './chat/conversation.js';
 import { ConversationView, NewConversation } from './chat/conversation-view.js';
+import { actionsOn, Renaming } from './chat/session-actions.js';
 import { SessionList } from './chat/session-list.js';
 import { NoAgents } from './chat/welcome.js';
 import { t } from './chat/words.js';
@@ -19,7 +44,8 @@ const openCurrent = (agentId: string): Promise<void> => {
     const { panel: id, path, query } = address.peek();
     const [named = agentId, session] = path;
     if ((id !== '' && id !== 'chat') || named !== agentId || session !== undefined) return;
-    const current = sessions.find(({ is_canonical }) => is_canonical) ?? sessions[0];
+    const canonical = sessions.find(({ is_canonical }) => is_canonical) ?? sessions[0];
+    const current = sessions.find(({ conversation_id, is_chosen }) => is_chosen && conversation_id !== null && conversation_id === canonical?.conversation_id) ?? canonical;
     go('chat', [agentId, current && current.message_count > 0 ? current.session_id : NEW], { query, replace: true });
   };
   const opening = openings.get(agentId) ?? open().finally(() => openings.delete(agentId));
@@ -38,10 +64,64 @@ const Opened = ({ agent, sessionId }: { agent: Agent; sessionId: string | undefi
   return sessionId === NEW ? <NewConversation agent={agent} isSetUp={isSetUp} /> : <ConversationView key={sessionId} agent={agent} sessionId={sessionId} isSetUp={isSetUp} />;
 };
 
+/** Remembers that the list beside the conversation is hidden. */
+const LIST_HIDDEN = 'svc.chat.list-hidden';
+/** From this width on, the list stands beside the conversation (chat.css). */
+const WIDE = matchMedia('(min-width: 72rem)');
+
+const SHORTCUTS: ShortcutGroup = {
+  title: () => t('conversations'),
+  shortcuts: [
+    {
+      keys: 'Ctrl Shift O',
+      label: () => t('new'),
+      fits: withCtrl('o', true),
+      run: () => {
+        const [agent] = address.peek().path;
+        if (agent !== undefined) go('chat', [agent, NEW]);
+      },
+    },
+    { keys: 'Enter', label: () => t('send') },
+    { keys: 'Shift Enter', label: () => t('key_line') },
+    { keys: '/', label: () => t('commands') },
+    { keys: '↑ ↓', label: () => t('key_rows') },
+    { keys: '→', label: () => t('key_actions') },
+  ],
+};
+
+const useWide = (): boolean => {
+  const [isWide, setWide] = useState(WIDE.matches);
+  useEffect(() => {
+    const change = (): void => setWide(WIDE.matches);
+    WIDE.addEventListener('change', change);
+    return () => WIDE.removeEventListener('change', change);
+  }, []);
+  return isWide;
+};
+
+/** What is done with the open conversation. */
+const Here = ({ agentId, sessionId }: { agentId: string; sessionId: string | undefined }) => {
+  const [isRenamed, setRenamed] = useState(false);
+  const known = opened.value;
+  if (known?.title === undefined || known.sessionId !== sessionId) return null;
+  const named = { id: known.sessionId, agentId, name: known.title, label: known.label, isArchived: known.isArchived };
+  return (
+    <>
+      <Menu label={t('actions_here')} items={actionsOn(named, may('sessions.write'), () => setRenamed(true))} />
+      {isRenamed && <Renaming of={named} onClose={() => setRenamed(false)} />}
+    </>
+  );
+};
+
 const Chat = ({ path }: PanelProps) => {
   const [named, sessionId] = path;
   const [isListOpen, setListOpen] = useState(false);
+  const [isHidden, setHidden] = useState(() => kept(LIST_HIDDEN) !== null);
+  const isWide = useWide();
+  useShortcuts(SHORTCUTS);
   const { agents, agent, isWaiting, error, reload } = useAgents(named);
+  const title = opened.value?.sessionId === sessionId ? opened.value?.title : undefined;
+  useViewTitle(title ?? agent?.name);
   useEffect(() => setListOpen(false), [named, sessionId]);
   useEffect(() => {
     if (named !== undefined) keep(LAST_AGENT, named);
@@ -55,21 +135,34 @@ const Chat = ({ path }: PanelProps) => {
     );
   if (agents.length === 0) return <NoAgents mayMake={may('agents.write')} />;
   return (
-    <div class={isListOpen ? 'chat list-open' : 'chat'}>
+    <div class={`chat${isListOpen ? ' list-open' : ''}${isHidden ? ' list-hidden' : ''}`}>
       <aside class="chat-list" aria-label={t('conversations')}>
         <SessionList agents={agents} agentId={agent?.id} currentId={sessionId} maySend={may('runs.send')} mayWrite={may('sessions.write')} onAgent={(id) => go('chat', [id])} />
       </aside>
       {isListOpen && <div class="nav-veil" onClick={() => setListOpen(false)} />}
       <section class="chat-main" aria-label={agent ? t('welcome_to', { name: agent.name }) : t('conversations')}>
         <header class="chat-head">
-          <span class="list-button">
-            <Button kind="quiet" icon="message-square" aria-expanded={isListOpen} onPress={() => setListOpen(!isListOpen)}>
-              {t('show_list')}
-            </Button>
-          </span>
-          <h1 class="cut grow">
-            <bdi>{agent?.name ?? t('new_agent')}</bdi>
-          </h1>
+          <IconButton
+            icon="panel-left"
+            label={t(isWide && !isHidden ? 'hide_list' : 'show_list')}
+            aria-expanded={isWide ? !isHidden : isListOpen}
+            onPress={() => {
+              if (!isWide) return setListOpen(!isListOpen);
+              keep(LIST_HIDDEN, isHidden ? null : 'yes');
+              setHidden(!isHidden);
+            }}
+          />
+          <div class="grow chat-title">
+            <h1 class="cut">
+              <bdi>{title ?? agent?.name ?? t('new_agent')}</bdi>
+            </h1>
+            {title !== undefined && (
+              <p class="muted small-text cut">
+                <bdi>{agent?.name}</bdi>
+              </p>
+            )}
+          </div>
+          {agent && named !== undefined && <Here agentId={agent.id} sessionId={sessionId} />}
           {agent && (
             <a class="button quiet" href={addressOf('chat', [agent.id, NEW])}>
               <Icon name="message-square-plus" />

@@ -62,7 +62,7 @@ describe('conversations on the page', function () {
     expect(await lastAnswer().getByRole('link', { name: 'not one' }).count(), 'a link that would run a script').to.equal(0);
     await lastAnswer().locator('.hljs-keyword').waitFor();
     expect(await lastAnswer().locator('.figures').innerText()).to.match(/openai\/gpt-4o[\s\S]*10 in, 5 out/);
-    await expectWellMade(page, 'a conversation');
+    await expectWellMade(page, 'a conversation', { isWhole: true });
     expect(mistakes).to.deep.equal([]);
   });
 
@@ -169,8 +169,8 @@ describe('conversations on the page', function () {
     await settled();
     const before = page.url();
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByRole('dialog').getByRole('textbox').fill('what is two and two?');
-    await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('form', { name: 'Edit message' }).getByRole('textbox').fill('what is two and two?');
+    await page.getByRole('form', { name: 'Edit message' }).getByRole('button', { name: 'Send' }).click();
     await answer('Four.');
     await page.getByText('Four.', { exact: true }).waitFor();
     expect(await page.locator('.bubble').allInnerTexts()).to.deep.equal(['what is two and two?']);

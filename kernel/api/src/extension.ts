@@ -162,7 +162,7 @@ export interface KernelView extends ToolsView, SlashCommandsView {
   facts(): KernelFacts;
   /** What the kernel counts of itself. */
   metrics(): readonly Metric[];
-  /** The daemons on this database, who is at work on what, and how far behind. */
+  /** The daemons on this database, who is at work on what, and how far behind. Also with the grant `kernel:replicas` alone. */
   replicas(): Promise<ReplicasView>;
   readonly log: LogView;
   readonly installation: Installation;
@@ -177,6 +177,11 @@ export interface Timers {
   every(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
   /** Once. Its name is free again when it fires, or is disposed. */
   after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
+  /**
+   * When a cron expression of five fields is due next, behind `after`; in milliseconds. A local time that a change of the clock leaves out is due at
+   * that change, one that occurs twice at the first. Settings have the formats `cron` and `time-zone`. Rejects with `clock_cron` and `clock_time_zone`.
+   */
+  nextAt(cron: string, timeZone: string, after: number): Promise<number>;
 }
 
 /** Capabilities for agents in addition to the interface's own. */

@@ -15,6 +15,25 @@ export { defineErrors, isSvcError, SvcError, type ErrorSpec, type ErrorTable } f
 
 // Schemas: a value of TypeBox is validation, type and documentation in one.
 export { Type, OneOf, Nullable, Uuid, UuidText, IdempotencyKey, ErrorBody, type Static, type TObject, type TSchema } from './schema/schema.js';
+export {
+  ABSOLUTE_PATH,
+  anyOfFields,
+  BACKUP_NAME,
+  COMMIT_ID,
+  DAY_OR_TIME,
+  documented,
+  NOT_BLANK,
+  notBothFields,
+  ONE_LINE,
+  Refused,
+  REQUEST_KEY,
+  SETTING_PATH,
+  type TextForm,
+  textForm,
+  TextOf,
+  timeOfText,
+  wordForm,
+} from './schema/text-forms.js';
 export type { Schemas, Checked } from './schema/check.js';
 export type { Plain } from './declare/plain.js';
 
@@ -160,6 +179,9 @@ export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from
 // Durable work: runs and steps that continue after a restart.
 export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
 
+// Time: the intervals of charts.
+export { timelineOf, intervalSql, startOf, TimelinePeriod, type Timeline, type TimelineInterval } from './timeline.js';
+
 // Streams: numbered frames that a client can resume.
 export {
   defineFrames,
@@ -242,6 +264,7 @@ export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 // Text and small functions.
 export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
 export { violations, didYouMean, type Finding } from './schema/document-check.js';
+export { cronFault, timeZoneFault } from './text/cron.js';
 export { nearest } from './text/nearest.js';
 export { KEY_BEGINNING } from './text/known-keys.js';
 export { matchesPattern, matchesAny } from './text/pattern.js';

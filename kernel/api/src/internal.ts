@@ -31,7 +31,7 @@ export type { ExtensionOrigin, ExtensionProcess, ExtensionStorage } from './exte
 export type { Installation, IsolationReport, RefusedExtension } from './installation.js';
 export type { SettingShown, SettingsShown } from './settings.js';
 export type { Bounds, TextSearch } from './storage.js';
-export type { Finish, OnceRequest, OpenRun, OpenedRun, RunSummary, WorkOptions } from './journal.js';
+export type { Finish, OnceRequest, OpenRun, OpenedRun, RunInterval, RunSummary, WorkOptions } from './journal.js';
 export type { AuthRule } from './http/http.js';
 export { SendingPage } from './http/sending-page.js';
 export type { FrameStream, TopicHere, TopicOptions, TopicState } from './http/streams.js';

@@ -10,6 +10,7 @@
  */
 import type { Actor } from './actor.js';
 import type { WorkDecl } from './declare/work.js';
+import type { TimelineInterval } from './timeline.js';
 import type { Disposable } from './disposable.js';
 import type { Write } from './storage.js';
 
@@ -176,6 +177,16 @@ export interface RunSummary {
   readonly meanMs: number | null;
 }
 
+/** The runs that were accepted in an interval. */
+export interface RunInterval {
+  /** ISO time. */
+  readonly start: string;
+  readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>;
+  /** From acceptance to end, of those that are done, in milliseconds: half of them and 95 of 100 took no longer. null where none is done, or only runs before the newest 10,000 are. */
+  readonly medianMs: number | null;
+  readonly p95Ms: number | null;
+}
+
 export interface WorkOptions {
   /** Maximum concurrent runs; a function is called each time. */
   readonly concurrency: number | (() => number);
@@ -245,6 +256,8 @@ export interface Journal {
   summary(filter: Omit<RunFilter, 'before'>): Promise<RunSummary>;
   /** How many runs a filter finds, by their status: all of them. An extension names a kind of its own. */
   tally(filter: Omit<RunFilter, 'before' | 'limit'>): Promise<Readonly<Partial<Record<RunStatus, number>>>>;
+  /** The runs that a filter finds by when they were accepted, without intervals that had none. An extension names a kind of its own. */
+  timeline(filter: Omit<RunFilter, 'before' | 'limit'> & { readonly since: string }, interval: TimelineInterval): Promise<RunInterval[]>;
   /** Newest first, 100 unless `limit` says more (1,000 at most); `before` is the last run of the previous page. An extension sees the kinds of its own, and names one of them. */
   list(filter: RunFilter): Promise<JournalRun[]>;
 }

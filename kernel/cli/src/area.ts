@@ -3,6 +3,7 @@ export { TomlProblem, loadToml } from '@svc/platform/config/file/toml-parse';
 export type { Command } from 'commander';
 export type { Cli, Outcome } from './cli.js';
 export type { Action } from './command.js';
+export { ensureRunning } from './commands/daemon/start.js';
 export { type DaemonClient, failureOf } from './daemon/daemon-client.js';
 export { readStatus } from './daemon/daemon-status.js';
 export { restoreHere, verifyHere } from './local-backups.js';

@@ -24,5 +24,8 @@ export const COMMANDS: Readonly<Record<CliWord, CommandEntry>> = {
   doctor: { usage: 'doctor', summary: 'find problems and fixes', load: () => import('./commands/daemon/doctor.js') },
   logs: { usage: 'logs [-f] [--request ID]', summary: "show the daemon's log", load: () => import('./commands/daemon/logs.js') },
   service: { isGroup: true, usage: 'service install|uninstall|status', summary: 'start the daemon with this machine', load: () => import('./commands/service.js') },
+  update: { usage: 'update [--check] [--dry-run]', summary: 'look for a newer version and install it', load: () => import('./commands/update.js') },
+  reset: { isGroup: true, usage: 'reset config|data|all', summary: 'delete settings, data, or both', load: () => import('./commands/reset.js') },
+  uninstall: { usage: 'uninstall [--data] [--purge]', summary: 'remove the service and tab completion', load: () => import('./commands/uninstall.js') },
   completion: { usage: 'completion bash|zsh|fish|powershell', summary: 'set up tab completion for your shell', load: () => import('./commands/completion.js') },
 };

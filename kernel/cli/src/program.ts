@@ -1,6 +1,5 @@
 /** Arguments that need a real parser: subcommands, options of a command, help. Loaded only then. */
 import { Command, CommanderError } from 'commander';
-import type { Synonyms } from './areas/area-entries.js';
 import { createCli } from './cli.js';
 import type { Action } from './command.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
@@ -11,13 +10,12 @@ import { reported } from './terminal/complaint.js';
 import { wrap } from './terminal/layout.js';
 import { createSettings, type GlobalFlags } from './settings.js';
 import { knowCommands } from './typed-command.js';
+import { isPlanned, plannedFailure } from './words/planned-words.js';
+import { asOurs, commandName, OWN_SYNONYMS, synonymOf, type Synonyms } from './words/synonyms.js';
 
 const VERSION = '0.1.0';
 const DEFAULT_COLUMNS = 80;
 const ENVIRONMENT_LINE = 'Environment: SVC_HOME, SVC_PORT, SVC_CONFIG, SVC_API_KEY, NO_COLOR';
-
-/** Flags that take the next argument, skipped when looking for the command's name. */
-const FLAGS_WITH_VALUE = new Set(['--home', '--port']);
 
 type Entries = Readonly<Record<string, CommandEntry>>;
 
@@ -36,7 +34,7 @@ export const runProgram = (given: readonly string[], distDir: string): Promise<E
     const argv = helpAsOption(asOurs(given, vocabulary.synonyms), vocabulary.entries);
     const name = commandName(argv);
     const entry = name !== undefined && Object.hasOwn(vocabulary.entries, name) ? vocabulary.entries[name] : undefined;
-    return run(argv, vocabulary, entry, { distDir, all: async () => (await vocabularyFor(given, distDir)).entries });
+    return run(argv, vocabulary, entry, { distDir, all: () => vocabularyFor(given, distDir) });
   });
 
 /** The commands of areas stand in the help where those of the daemon end. Where `wanted` came with svc, installed extensions are left alone. */
@@ -56,43 +54,6 @@ const whereIn = (argv: readonly string[]): GlobalFlags => {
   return { ...(home === undefined ? {} : { home }), ...(port === undefined ? {} : { port }) };
 };
 
-/** Words of other programs of this kind, and where the same is done here. */
-const OWN_SYNONYMS: Synonyms = Object.fromEntries(
-  [
-    { word: 'version', means: '--version', runs: true },
-    { word: 'health', means: 'status', runs: true },
-    ...['init', 'setup', 'onboard', 'gateway', 'daemon'].map((word) => ({ word, means: 'start' })),
-    { word: 'dashboard', means: 'open' },
-    { word: 'tui', means: 'chat' },
-    { word: 'configure', means: 'config edit' },
-    { word: 'plugins', means: 'ext list' },
-    ...['spawn', 'kill'].map((word) => ({ word, means: `agent ${word}` })),
-    { word: 'hash-api-key', means: 'key hash' },
-    { word: 'system', means: 'status -v' },
-    { word: 'uninstall', means: 'service uninstall' },
-    { word: 'vault set', means: 'providers set-key PROVIDER' },
-    { word: 'vault remove', means: 'providers remove-key PROVIDER' },
-    { word: 'models set', means: 'models use MODEL' },
-    { word: 'models aliases', means: 'models alias' },
-    { word: 'models providers', means: 'providers list' },
-    { word: 'config set-key', means: 'providers set-key PROVIDER' },
-    { word: 'config test-key', means: 'providers test PROVIDER' },
-    { word: 'config delete-key', means: 'providers remove-key PROVIDER' },
-    { word: 'security verify', means: 'audit verify' },
-    { word: 'security audit', means: 'audit list' },
-  ].map((one) => [one.word, one]),
-);
-
-/** `svc agents` is `svc agent list`; `svc agents spawn` is another command of agents. */
-const asOurs = (argv: readonly string[], synonyms: Synonyms): readonly string[] => {
-  const name = commandName(argv);
-  const synonym = name !== undefined && Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
-  if (name === undefined || synonym?.runs !== true) return argv;
-  const [at, means] = [argv.indexOf(name), synonym.means.split(' ')];
-  const isAlone = commandName(argv.slice(at + 1)) === undefined;
-  return means.length > 1 && !isAlone ? argv : [...argv.slice(0, at), ...means, ...argv.slice(at + 1)];
-};
-
 /** `svc help`, `svc help agent kill` and `svc agent help kill` are other ways to write `--help`. */
 const helpAsOption = (argv: readonly string[], entries: Entries): readonly string[] => {
   const first = commandName(argv);
@@ -104,21 +65,12 @@ const helpAsOption = (argv: readonly string[], entries: Entries): readonly strin
   return asked === undefined || Object.hasOwn(entries, asked) ? [...rest, '--help'] : rest;
 };
 
-const commandName = (argv: readonly string[]): string | undefined => {
-  for (let index = 0; index < argv.length; index++) {
-    const word = argv[index] ?? '';
-    if (!word.startsWith('-')) return word;
-    if (FLAGS_WITH_VALUE.has(word)) index++;
-  }
-  return undefined;
-};
-
 /** Throws a Failure for wrong usage as for anything else. */
 const run = async (
   argv: readonly string[],
-  { entries, synonyms }: Vocabulary,
+  { entries }: Vocabulary,
   entry: CommandEntry | undefined,
-  { all, distDir }: { readonly all: () => Promise<Entries>; readonly distDir: string },
+  { all, distDir }: { readonly all: () => Promise<Vocabulary>; readonly distDir: string },
 ): Promise<ExitCode> => {
   const program = createProgram();
   let exit: ExitCode = EXIT.ok;
@@ -127,13 +79,13 @@ const run = async (
     async (...args) => {
       exit = await work(createCli(program.opts<GlobalFlags>(), distDir), ...args);
     };
-  if (entry !== undefined) (await entry.load()).define(program, action, async () => wholeProgram(await all()));
+  if (entry !== undefined) (await entry.load()).define(program, action, async () => wholeProgram((await all()).entries));
   else addOverview(program, argv, entries);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return ended(program, argv, error, synonyms);
+    if (error instanceof CommanderError) return ended(program, argv, error, async () => (await all()).synonyms);
     throw error;
   }
 };
@@ -181,7 +133,7 @@ const addOverview = (program: Command, argv: readonly string[], entries: Entries
 };
 
 /** How commander left: help and version are no failure; its "did you mean" becomes what fixes the rest. */
-const ended = (program: Command, argv: readonly string[], error: CommanderError, synonyms: Synonyms): ExitCode => {
+const ended = async (program: Command, argv: readonly string[], error: CommanderError, allSynonyms: () => Promise<Synonyms>): Promise<ExitCode> => {
   if (error.exitCode === 0) return EXIT.ok;
   const isHelp = error.code === 'commander.help';
   // `svc agent` alone: commander has printed that group's help already.
@@ -189,23 +141,38 @@ const ended = (program: Command, argv: readonly string[], error: CommanderError,
   const text = isHelp ? 'a subcommand is missing' : error.message.replace(/^error: /, '');
   const [what = text, guess] = text.split('\n');
   const called = commandPath(program, argv);
-  const near = error.code === 'commander.unknownCommand' ? nearCommand(program, argv, called, synonyms) : /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
+  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.`;
+  const words = argv.filter((word) => !word.startsWith('-'));
+  if (error.code === 'commander.unknownCommand') {
+    const isPair = isPlanned(words.slice(0, 2));
+    const planned = isPair || called.length === 0 ? plannedFailure(words) : undefined;
+    const meant = isPair ? undefined : meantCommand(program, words, called, await allSynonyms());
+    if (planned !== undefined && meant === undefined) throw planned;
+    const near = meant ?? nearCommand(program, words, called);
+    throw usageFailure(sentence, near === undefined ? ['svc', ...called, '--help'].join(' ') : `svc ${near}`);
+  }
+  const next = error.code === 'commander.unknownOption' ? /'([^']+)'/.exec(what)?.[1] : words[called.length];
+  const synonym = synonymOf(await allSynonyms(), [...called, next ?? '']);
+  if (synonym !== undefined) throw usageFailure(sentence, `svc ${synonym.means}`);
+  const near = /Did you mean (?:one of )?([^,?]+)/.exec(guess ?? '')?.[1];
   // A near option belongs to a command line that only its writer knows whole: its help shows it.
-  const fix = near === undefined || near.startsWith('-') ? ['svc', ...called, '--help'] : error.code === 'commander.unknownCommand' ? ['svc', near] : ['svc', ...called, near];
-  const also = near?.startsWith('-') ? ` Did you mean ${near}?` : '';
-  throw usageFailure(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, '')}.${also}`, fix.join(' '));
+  const isOption = near === undefined || near.startsWith('-');
+  throw usageFailure(`${sentence}${near !== undefined && isOption ? ` Did you mean ${near}?` : ''}`, ['svc', ...called, isOption ? '--help' : near].join(' '));
+};
+
+/** A command under other words. */
+const meantCommand = (program: Command, words: readonly string[], called: readonly string[], synonyms: Synonyms): string | undefined => {
+  const meant = synonymOf(synonyms, words.slice(0, called.length + 2)) ?? synonymOf(synonyms, words.slice(0, called.length + 1));
+  // What runs by itself was not typed alone: a command beside it is meant.
+  if (meant?.runs === true && meant.takesArguments !== true) return nearCommand(program, words, called) ?? meant.means.split(' ')[0];
+  return meant?.means;
 };
 
 /** A name that is near, and no other: commander also offers what only shares a letter or two. */
-const nearCommand = (program: Command, argv: readonly string[], called: readonly string[], synonyms: Synonyms): string | undefined => {
-  const word = argv.filter((each) => !each.startsWith('-'))[called.length] ?? '';
+const nearCommand = (program: Command, words: readonly string[], called: readonly string[]): string | undefined => {
   let at: Command | undefined = program;
   for (const name of called) at = at?.commands.find((command) => command.name() === name);
-  const [near] = nearest(word, at?.commands.map((command) => command.name()) ?? [], 1);
-  const wanted = [...called, word].join(' ');
-  const synonym = Object.hasOwn(synonyms, wanted) ? synonyms[wanted] : undefined;
-  // What runs by itself was not typed alone: a command beside it is meant.
-  if (synonym !== undefined) return near !== undefined && called.length === 0 ? near : synonym.runs === true ? synonym.means.split(' ')[0] : synonym.means;
+  const [near] = nearest(words[called.length] ?? '', at?.commands.map((command) => command.name()) ?? [], 1);
   return near === undefined ? undefined : [...called, near].join(' ');
 };
 

@@ -35,15 +35,15 @@ export interface Bench {
   clean(): void;
 }
 
-/** They take the short way through main.js, which a process of its own alone does. */
+/** They take the short way through main.js, which a process of its own alone does: there each way of writing them is a command. */
 const SHORT_WAY = new Set(['start', 'status', 'stop']);
 const seen = new Set<string>();
 
 /** Each command runs as a process of its own the first time, which ends by itself or not; from then on its claims are about what it does. */
 const isKnown = (args: readonly string[]): boolean => {
   const words = args.filter((word) => !word.startsWith('-'));
-  const name = words.slice(0, 2).join(' ');
-  if (words[0] === undefined || SHORT_WAY.has(words[0])) return false;
+  if (words[0] === undefined || args.includes('--foreground')) return false;
+  const name = SHORT_WAY.has(words[0]) ? args.join(' ') : words.slice(0, 2).join(' ');
   if (seen.has(name)) return true;
   seen.add(name);
   return false;

@@ -28,27 +28,22 @@ describe('svc and config.toml', function () {
   };
   const logged = async (text: string): Promise<boolean> => (await bench.run(['logs', '-n', '400'])).stdout.includes(text);
 
-  describe('with a mistake in its grammar and nothing known from before', () => {
-    beforeEach(() => write(`api_key = "${KEY}"\n[llm\nmax_retries = 1\n`));
+  it('with a mistake in its grammar and nothing known from before: start and status name the line and end with 5, stop stops', async () => {
+    write(`api_key = "${KEY}"\n[llm\nmax_retries = 1\n`);
+    const started = await bench.run(['start']);
+    expect([started.code, started.stderr]).to.deep.equal([5, '']);
+    expect(started.stdout).to.contain('closed').and.contain('config.toml:2').and.not.contain('svc chat');
+    const shown = await bench.run(['status']);
+    expect(shown.code).to.equal(5);
+    expect(shown.stdout).to.contain('config.toml:2').and.contain('reloads it when you save it');
+    expect((await bench.run(['doctor'])).stdout).to.contain('config.toml:2');
 
-    it('start names the line and ends with 5, status says it again, and stop stops', async () => {
-      const started = await bench.run(['start']);
-      expect([started.code, started.stderr]).to.deep.equal([5, '']);
-      expect(started.stdout).to.contain('closed').and.contain('config.toml:2').and.not.contain('svc chat');
-      const shown = await bench.run(['status']);
-      expect(shown.code).to.equal(5);
-      expect(shown.stdout).to.contain('config.toml:2').and.contain('reloads it when you save it');
-      expect((await bench.run(['doctor'])).stdout).to.contain('config.toml:2');
-      expect((await bench.run(['stop'])).stdout).to.contain('has stopped');
-    });
-
-    it('opens again as soon as it is fixed and saved, and the log says what was applied', async () => {
-      await bench.run(['start']);
-      write(`api_key = "${KEY}"\n[llm]\nmax_retries = 1\n`);
-      await until(async () => (await bench.run(['status'])).code === 0);
-      expect((await bench.run(['agent', 'list'])).stdout).to.contain('assistant');
-      expect(await logged('config.toml was saved')).to.equal(true);
-    });
+    // It opens again as soon as it is fixed and saved, and the log says what was applied.
+    write(`api_key = "${KEY}"\n[llm]\nmax_retries = 1\n`);
+    await until(async () => (await bench.run(['status'])).code === 0);
+    expect((await bench.run(['agent', 'list'])).stdout).to.contain('assistant');
+    expect(await logged('config.toml was saved')).to.equal(true);
+    expect((await bench.run(['stop'])).stdout).to.contain('has stopped');
   });
 
   it('a bad save is shown and the last good values stay; a save by rename is seen', async () => {

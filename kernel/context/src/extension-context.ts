@@ -2,6 +2,7 @@
 import { type AuditFact, AuditRecorded, type Clock, type Connection, type Disposable, type ExtensionContext, type Ids, type Plain, type TSchema, type WorkerDecl } from '@svc/api';
 import { type Contributor, createAreaActors, type InstalledFiles, runAs } from '@svc/core';
 import { withoutSecrets } from '@svc/platform/audit/audit-notes';
+import { nextCronTime } from '@svc/platform/clock/cron';
 import { createTimers } from '@svc/platform/clock/timers';
 import { childMembers } from './access/adapters/child-access.js';
 import { fetchMembers } from './access/adapters/fetch-access.js';
@@ -153,6 +154,7 @@ function timersFacade(parts: ContextParts, owner: Contributor): ExtensionContext
       entry.own = parts.timers.add(owner, { name, label: `${name} after ${ms} ms`, begin: () => timers(`timer ${name}`).after(ms, once) });
       return entry.own;
     },
+    nextAt: nextCronTime,
   };
 }
 

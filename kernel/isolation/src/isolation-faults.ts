@@ -17,6 +17,7 @@ const NOT_ISOLATED = new Set([
   'kernel:extensions',
   'kernel:panels',
   'kernel:backups',
+  'kernel:replicas',
   'kernel:audit',
   'exec',
   'survivors',

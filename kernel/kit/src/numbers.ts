@@ -58,5 +58,16 @@ export const ago = (iso: string, now = Date.now()): string => {
 
 export const dateTime = (iso: string): string => dateFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
 
+const DAY_SECONDS = 86_400;
+
+/** When an interval of a chart began, as short as an axis needs it: days by their date, others by the time of day. `whole` names both. */
+export const timeOfInterval = (ms: number, intervalSeconds: number, length: 'short' | 'whole' = 'short'): string => {
+  const day = { day: 'numeric', month: 'short' } as const;
+  const time = { hour: '2-digit', minute: '2-digit' } as const;
+  if (intervalSeconds >= DAY_SECONDS) return dateFormat({ ...day, timeZone: 'UTC' }).format(ms);
+  const isMidnight = new Date(ms).getHours() === 0 && new Date(ms).getMinutes() === 0;
+  return dateFormat(length === 'whole' ? { ...day, ...time } : isMidnight ? day : time).format(ms);
+};
+
 /** Enough of an id to tell it from its neighbours: its end, since ids begin with their time. */
 export const shortId = (id: string): string => id.slice(-8);

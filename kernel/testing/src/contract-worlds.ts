@@ -1,7 +1,8 @@
 /** The daemons in which extensions pass the contract suite: each made by the first claim that asks, and ended with the suite. */
 /// <reference types="mocha" />
 import { createHash } from 'node:crypto';
-import type { Db } from '@svc/api';
+import type { Db, ExtensionDefinition } from '@svc/api';
+import type { InstalledFiles } from '@svc/daemon';
 import { expect } from 'chai';
 import type { TestHttp } from './test-http.js';
 import { OPEN_RATE, type TestKernel, stopTestKernels } from './test-kernel.js';
@@ -35,7 +36,17 @@ export interface Purged {
   readonly ofOwner: readonly Left[];
 }
 
+/** Code that was loaded once more and dropped. */
+interface Loaded {
+  /** What was open afterwards and not before. */
+  readonly opened: number;
+  /** It was not collected. */
+  readonly isReachable: boolean;
+}
+
 export interface ContractWorlds {
+  /** What came of loading the code of each extension into this process, by id. */
+  loaded(): Promise<ReadonlyMap<string, Loaded>>;
   /** For claims that leave it as it is, so that their order does not matter. */
   standing(): Promise<TestKernel>;
   /** For claims of third parties, who change nothing. */
@@ -48,13 +59,21 @@ export interface ContractWorlds {
   misused(): Promise<World>;
 }
 
-/** For the extensions `ids`, all of them on; `boot` is given the text of config.toml. Call it in `describe`. */
-export const contractWorlds = (ids: readonly string[], boot: (config: string) => Promise<TestKernel>): ContractWorlds => {
+/** For the extensions `ids`, all of them on; `boot` is given the text of config.toml, `load` loads code where the daemon does not. Call it in `describe`. */
+export const contractWorlds = (ids: readonly string[], boot: (config: string) => Promise<TestKernel>, load?: () => Promise<ExtensionDefinition>): ContractWorlds => {
   after(stopTestKernels);
   const enable = `${OPEN_RATE}[extensions]\nenable = ${JSON.stringify(ids)}\n`;
   const plain = (): Promise<TestKernel> => boot(enable);
   const inhabited = (): Promise<World> => inhabit(enable, boot);
-  return { standing: once(plain), people: once(inhabited), changing: once(plain), purged: once(async () => purge(await inhabited(), ids)), misused: once(inhabited) };
+  const standing = once(plain);
+  return {
+    standing,
+    loaded: once(async () => loadAll(await standing(), ids, load)),
+    people: once(inhabited),
+    changing: once(plain),
+    purged: once(async () => purge(await inhabited(), ids)),
+    misused: once(inhabited),
+  };
 };
 
 const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
@@ -63,6 +82,27 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
     made ??= make();
     return made;
   };
+};
+
+/** All of them at once: a collection takes longer than all else here. */
+const loadAll = async (kernel: TestKernel, ids: readonly string[], load: (() => Promise<ExtensionDefinition>) | undefined): Promise<ReadonlyMap<string, Loaded>> => {
+  const all: Array<{ readonly id: string; readonly opened: number; readonly definition: WeakRef<ExtensionDefinition> }> = [];
+  for (const id of ids) {
+    const before = process.getActiveResourcesInfo().length;
+    const definition = new WeakRef(await (load ?? installedOf(kernel, id).load)());
+    all.push({ id, opened: process.getActiveResourcesInfo().length - before, definition });
+  }
+  for (let tries = 0; tries < 50 && all.some(({ definition }) => definition.deref()); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    globalThis.gc?.();
+  }
+  return new Map(all.map(({ definition, id, opened }) => [id, { opened, isReachable: definition.deref() !== undefined }]));
+};
+
+export const installedOf = (kernel: TestKernel, id: string): InstalledFiles => {
+  const installed = kernel.daemon.installed.get(id);
+  if (!installed) throw new Error(`the extension ${id} is not installed`);
+  return installed;
 };
 
 const inhabit = async (enable: string, boot: (config: string) => Promise<TestKernel>): Promise<World> => {

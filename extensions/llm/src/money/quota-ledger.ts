@@ -1,6 +1,9 @@
 /**
  * What each scope (an agent, or all agents together) has used, kept in memory beside the usage rows: read from them once, then
  * counted along, and read again when another process says that it wrote some, and now and then, because what it says can be lost.
+ *
+ * T1  A clock that is set back begins no window anew: what its former days and hours used is read again, and what was used
+ *     later than now counts as well.
  */
 import type { Clock } from '@svc/api';
 import type { Scope, UsageStore } from '../store.js';
@@ -75,7 +78,8 @@ export const createLedgers = (deps: LedgerDeps): Ledgers => {
     states.delete(scope);
     states.set(scope, state);
     dropOldest(states);
-    if (deps.clock.mono() - state.readAt >= REREAD_MS) {
+    if (isSetBack(state, deps.clock.now())) state.readTo = undefined;
+    if (state.readTo === undefined || deps.clock.mono() - state.readAt >= REREAD_MS) {
       state.reading ??= read(deps, scope, state).finally(() => {
         state.reading = undefined;
       });
@@ -126,11 +130,15 @@ const dropOldest = (states: Map<Scope, State>): void => {
   }
 };
 
+/** Since the last reading: what it had no need of may count again. */
+const isSetBack = ({ readTo }: State, now: number): boolean => readTo !== undefined && now < readTo;
+
 const read = async ({ store, clock }: LedgerDeps, scope: Scope, state: State): Promise<void> => {
   const now = clock.now();
   const { news } = state;
   const since = Math.max(firstSlotRead(now) * MINUTE_MS, (state.readTo ?? 0) - LATE_MS);
   const [{ minutes, elsewhere }, days] = await Promise.all([store.spent(scope, isoOf(since)), state.readTo === undefined ? store.spentByDay(scope, monthOf(now), isoOf(since)) : []]);
+  if (state.readTo === undefined) state.days.clear();
   for (const { day, costMicros } of days) state.days.set(day, costMicros);
   merge(state, minutes);
   state.elsewhere = elsewhere;

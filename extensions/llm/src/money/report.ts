@@ -1,5 +1,5 @@
 /** What was used and what is left, as people are shown it. */
-import type { Actor, Clock, Db, Scalar } from '@svc/api';
+import { type Actor, type Clock, type Db, intervalSql, type Scalar, startOf, type TimelineInterval } from '@svc/api';
 import type { BudgetStanding, UsageGroup } from '../contract.js';
 import type { Budget } from '../config.js';
 import type { Scope } from '../store.js';
@@ -9,7 +9,7 @@ import { PERIODS } from './thresholds.js';
 
 export interface Asked {
   readonly since: string;
-  readonly by?: 'model' | 'agent' | 'day';
+  readonly by?: 'model' | 'agent' | TimelineInterval;
   readonly agentId?: string;
 }
 
@@ -19,15 +19,20 @@ const MAX_GROUPS = 1_000;
 const GROUPS = {
   model: { columns: 'provider, model', order: 'cost DESC, provider, model' },
   agent: { columns: 'agent_id', order: 'cost DESC, agent_id' },
-  day: { columns: 'substr(at, 1, 10)', order: 'substr(at, 1, 10) DESC' },
 } as const;
+
+const groupsBy = (by: NonNullable<Asked['by']>): { readonly columns: string; readonly named: string; readonly order: string } => {
+  if (by === 'model' || by === 'agent') return { ...GROUPS[by], named: GROUPS[by].columns };
+  const columns = intervalSql('at', by);
+  return { columns, named: `${columns} AS start`, order: `${columns} DESC` };
+};
 
 type Sum = number | string | null;
 interface Row {
   readonly provider?: string;
   readonly model?: string;
   readonly agent_id?: string;
-  readonly day?: string;
+  readonly start?: string;
   readonly input: Sum;
   readonly output: Sum;
   readonly cost: Sum;
@@ -41,18 +46,17 @@ export const reportOf = (db: Db) => {
     const [where, args]: readonly [string, readonly Scalar[]] = agentId === undefined ? ['at >= ?', [since]] : ['at >= ? AND agent_id = ?', [since, agentId]];
     const reader = db.as(actor);
     if (by === undefined) return (await reader.read<Row>(`SELECT ${sums} WHERE ${where}`, args)).map(groupOf);
-    const { columns, order } = GROUPS[by];
-    const named = by === 'day' ? `${columns} AS day` : columns;
+    const { columns, named, order } = groupsBy(by);
     return (await reader.read<Row>(`SELECT ${named}, ${sums} WHERE ${where} GROUP BY ${columns} ORDER BY ${order} LIMIT ?`, [...args, MAX_GROUPS])).map(groupOf);
   };
 };
 
 /** PostgreSQL gives sums as text. */
-const groupOf = ({ provider, model, agent_id, day, input, output, cost, requests, estimates }: Row): UsageGroup => ({
+const groupOf = ({ provider, model, agent_id, start, input, output, cost, requests, estimates }: Row): UsageGroup => ({
   ...(provider === undefined ? {} : { provider }),
   ...(model === undefined ? {} : { model }),
   ...(agent_id === undefined ? {} : { agentId: agent_id }),
-  ...(day === undefined ? {} : { day }),
+  ...(start === undefined ? {} : { start: startOf(start) }),
   inputTokens: Number(input ?? 0),
   outputTokens: Number(output ?? 0),
   costMicros: Number(cost ?? 0),

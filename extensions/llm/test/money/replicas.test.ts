@@ -39,10 +39,12 @@ const silent = createLog({ dir: null, level: 'error', clock: systemClock(), term
 describeOnEngines('a limit of cost that processes share', (engine) => {
   let home: string;
   let processes: Process[];
+  /** Undefined: the time of the machine. */
+  let nowIs: number | undefined;
 
   const begin = async (name: string, storage: Storage, budget: object): Promise<Process> => {
     const db = storage.dbFor({ id: 'llm', tables: ['usage', 'reservations'] });
-    const clock = systemClock();
+    const clock = { ...systemClock(), now: () => nowIs ?? Date.now() };
     const store = createUsageStore(db, name);
     const reservations = createReservations({ db, clock, self: name });
     const quota = createQuota({
@@ -52,7 +54,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
       config: { get: () => ({ ...BUDGET, ...budget }) as never, onChange: () => ({ dispose: () => undefined }) },
       ledgers: createLedgers({ store, clock }),
       reservations,
-      idle: createIdleGuard({ db, config: { get: () => ({ ...BUDGET, ...budget }) as never } }),
+      idle: createIdleGuard({ clock, db, config: { get: () => ({ ...BUDGET, ...budget }) as never } }),
       db,
       events: { event: ({ name: event }, data) => storage.event('llm', event, data) },
       self: name,
@@ -78,7 +80,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
 
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), 'svc-money-'));
-    processes = [];
+    [processes, nowIs] = [[], undefined];
   });
   afterEach(async () => {
     for (const storage of new Set(processes.map((one) => one.storage))) await storage.close();
@@ -94,7 +96,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
     model: 'm',
     usage: { inputTokens: 1, outputTokens: 1, costMicros },
     attempts: [],
-    at: new Date().toISOString(),
+    at: new Date(nowIs ?? Date.now()).toISOString(),
   });
   const spent = async ({ store }: Process): Promise<number> => (await store.total(owner, {})).costMicros;
   const reserved = async ({ db }: Process): Promise<number> => db.system('a test').count('reservations', { until: { gt: '' } });
@@ -157,6 +159,46 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
     await new Promise((resolve) => setTimeout(resolve, 2));
     expect(count(await many('agent'), 'ok')).to.equal(20);
     expect(await reserved(one)).to.equal(0);
+  });
+
+  for (const limit of ['hourly_limit', 'daily_limit', 'monthly_limit'])
+    it(`T1 begins no ${limit.split('_')[0]} window anew when the clock is set back over the end of one`, async () => {
+      const [one] = (await start({ [limit]: LIMIT_USD })) as [Process];
+      const call = async (at: string, costMicros: number): Promise<string> => {
+        nowIs = Date.parse(at);
+        try {
+          const hold = await one.quota.hold(contextOf(at), async () => ceiling(costMicros), AbortSignal.abort());
+          await one.db.commit([...one.store.insert([rowOf(at, at, costMicros)]), ...hold.settle({ tokens: 2, costMicros }, nowIs)]);
+          return 'ok';
+        } catch (error) {
+          return isSvcError(error) ? error.code : String(error);
+        }
+      };
+      expect(await call('2026-11-30T22:10:00.000Z', LIMIT - 100)).to.equal('ok');
+      expect(await call('2026-12-01T00:40:00.000Z', 200), 'a new hour, day and month').to.equal('ok');
+      expect(await call('2026-11-30T22:40:00.000Z', 200), 'set back by two hours').to.equal('budget_exceeded');
+      expect(await call('2026-12-01T00:50:00.000Z', LIMIT - 200), 'later').to.equal('ok');
+      expect(await call('2026-12-01T00:51:00.000Z', 100)).to.equal('budget_exceeded');
+    });
+
+  it('I3 counts idle turns after the clock was set back, and a person can let them go on', async () => {
+    const [one] = (await start({ idle_limit: LIMIT_USD })) as [Process];
+    const call = async (at: string, begunBy: 'agent' | 'person', costMicros = LIMIT / 2): Promise<string> => {
+      nowIs = Date.parse(at);
+      const id = `${at}${begunBy}${Math.random()}`;
+      try {
+        const hold = await one.quota.hold(contextOf(id, { begunBy }), async () => ceiling(costMicros), AbortSignal.abort());
+        await one.db.commit([...one.store.insert([rowOf(id, id, costMicros, { begunBy })]), ...hold.settle({ tokens: 2, costMicros }, nowIs)]);
+        return 'ok';
+      } catch (error) {
+        return isSvcError(error) ? error.code : String(error);
+      }
+    };
+    expect(await call('2030-01-01T00:00:00.000Z', 'person', 1)).to.equal('ok');
+    for (const expected of ['ok', 'ok', 'budget_idle_exceeded']) expect(await call('2026-11-30T22:10:00.000Z', 'agent'), 'set back by years').to.equal(expected);
+    expect(await call('2026-11-30T22:11:00.000Z', 'person', 1)).to.equal('ok');
+    for (const expected of ['ok', 'ok', 'budget_idle_exceeded']) expect(await call('2026-11-30T22:12:00.000Z', 'agent'), 'after a person wrote').to.equal(expected);
+    expect(await call('2026-11-30T21:00:00.000Z', 'agent'), 'set back by an hour').to.equal('budget_idle_exceeded');
   });
 
   it('counts the calls on their way in another process, and lets go on when they end', async () => {

@@ -10,7 +10,7 @@ import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { sentTools } from './loaded-tools.js';
 import { type PictureDeps, hasPictures, withPictures } from './pictures.js';
-import { type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
+import { withModelOf, type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
 import type { ThinkingConfig } from '../config.js';
 import type { ModelOutcome, RunInput } from '../run-input.js';
 
@@ -128,12 +128,12 @@ const WHY: Readonly<Record<string, string>> = {
 export async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
   const limit = Math.min(deps.maxIterations, progress.agent.manifest.autonomous.max_iterations);
   if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
-  const { manifest } = progress.agent;
+  const aside = await asideOf(deps, progress);
+  const { manifest } = withModelOf(progress.agent, aside?.history ?? progress.session);
   const system = await deps.system(progress);
   const target = await deps.llm.resolve(manifest.model);
   const maxTokens = Math.min(progress.input.maxTokens ?? manifest.model.max_tokens, manifest.model.max_output_tokens ?? Number.MAX_SAFE_INTEGER);
   const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
-  const aside = await asideOf(deps, progress);
   const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
   const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
     budgetTokens: aside?.isWhole ? Number.MAX_SAFE_INTEGER : budgetTokens,

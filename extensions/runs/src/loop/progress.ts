@@ -59,6 +59,10 @@ export interface Progress {
   said: string;
 }
 
+/** A conversation can have another model than its agent; what the agent falls back to stays. */
+export const withModelOf = (agent: Agent, { model }: Pick<SessionRef, 'model'>): Agent =>
+  model === undefined ? agent : { ...agent, manifest: { ...agent.manifest, model: { ...agent.manifest.model, ...model } } };
+
 export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, session: SessionRef, effects: AbortSignal): Progress {
   // The journal stores what `submit` gave it.
   const waited = clientWaitOf(run);
@@ -75,8 +79,8 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
     inputTokens: 0,
     outputTokens: 0,
     costMicros: 0,
-    provider: agent.manifest.model.provider,
-    model: agent.manifest.model.model,
+    provider: session.model?.provider ?? agent.manifest.model.provider,
+    model: session.model?.model ?? agent.manifest.model.model,
     earlier: callsOf(run.steps),
     pendingEntries: openingOf(input, run.id),
     pendingOutcomes: [],

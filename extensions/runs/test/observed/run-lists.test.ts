@@ -71,6 +71,15 @@ describeDaemonOnEngines('the runs of everybody', () => {
     expect(await found(`agent_id=${svc.alice.agent.id}`)).to.deep.equal([fail, one]);
     expect(await found(`session_id=${svc.bob.agent.session_id.toUpperCase()}`)).to.deep.equal([two]);
     expect(await found('status=failed')).to.deep.equal([fail]);
+    const timeline = async (query = '', http = svc.owner): Promise<Row> => (await http.expect(200, 'GET', `/api/runs/timeline${query}`)).body;
+    const countsOf = ({ intervals }: { intervals: readonly Row[] }) => ['runs', 'done', 'failed', 'cancelled'].map((key) => intervals.reduce((sum, interval) => sum + interval[key], 0));
+    const hour = await timeline('?period=hour');
+    expect([hour.period, hour.interval_seconds, hour.intervals.length, countsOf(hour)]).to.deep.equal(['hour', 60, 60, [3, 2, 1, 0]]);
+    expect(hour.intervals.findLast((interval: Row) => interval.done > 0).median_ms).to.be.a('number');
+    expect(countsOf(await timeline(`?agent_id=${svc.bob.agent.id}`))).to.deep.equal([1, 1, 0, 0]);
+    expect(countsOf(await timeline('', svc.alice.http))).to.deep.equal([2, 1, 1, 0]);
+    expect((await svc.alice.http.get(`/api/runs/timeline?agent_id=${svc.bob.agent.id}`)).status).to.equal(404);
+    expect((await svc.owner.get('/api/runs/timeline?period=year')).body.code).to.equal('invalid_request');
     expect(await found('status=done')).to.deep.equal([two, one]);
     expect(await found(`agent_id=${svc.alice.agent.id}&status=done`)).to.deep.equal([one]);
     expect(await found(`since=${runs[0].started_at}`))

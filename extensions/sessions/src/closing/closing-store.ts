@@ -1,5 +1,6 @@
 /** Rows of sessions that are taken away. */
 import type { Db, Row, Write } from '@svc/api';
+import { leaveConversation } from '../branching/version-store.js';
 
 export interface ClosingStore {
   /** From here on nothing is begun under these ids, and no search shows what was said there. */
@@ -13,7 +14,8 @@ export interface ClosingStore {
   forgetClosed(before: string): Promise<void>;
   /** Conflicts unless the session is there to stay. */
   isOpen(sessionId: string): Write;
-  setLabel(sessionId: string, label: string | null): Write;
+  setArchived(sessionIds: readonly string[], archived: boolean): Write;
+  setLabel(sessionIds: readonly string[], label: string | null): Write;
   /** Begun until then, the oldest first. */
   ofAgent(agentId: string, until: string, limit: number): Promise<string[]>;
   agentIds(): Promise<string[]>;
@@ -57,14 +59,27 @@ export const createClosingStore = (db: Db): ClosingStore => {
         const piece = db.sql(`DELETE FROM ${entries} WHERE session_id = ? AND seq IN (SELECT seq FROM ${entries} WHERE session_id = ? ORDER BY seq LIMIT ${PIECE_ENTRIES})`, [sessionId, sessionId]);
         removed = (await db.commit([piece])).changes[0] ?? 0;
       }
-      await db.commit([db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })]);
+      await db.commit([leaveConversation(db, sessionId), db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })]);
     },
     unerased: async (limit) =>
       (await db.system(CLEANUP).select<{ id: string }>({ from: 'closed', columns: ['id'], where: { erased: 0 }, order: [{ column: 'closed_at' }], limit })).map(({ id }) => id),
     erased: (sessionId) => db.update('closed', ['id'], [{ id: sessionId, erased: 1 }]),
     forgetClosed: async (before) => void (await db.commit([db.remove('closed', { erased: 1, closed_at: { lt: before } })])),
     isOpen: (sessionId) => db.sql(`UPDATE ${sessions} SET id = id WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?)`, [sessionId, sessionId], { expect: 1 }),
-    setLabel: (sessionId, label) => db.update('sessions', ['id'], [{ id: sessionId, label }], { expect: 'each' }),
+    setArchived: (sessionIds, archived) =>
+      db.update(
+        'sessions',
+        ['id'],
+        sessionIds.map((id) => ({ id, archived: archived ? 1 : null })),
+        { expect: 'each' },
+      ),
+    setLabel: (sessionIds, label) =>
+      db.update(
+        'sessions',
+        ['id'],
+        sessionIds.map((id) => ({ id, label })),
+        { expect: 'each' },
+      ),
     ofAgent: async (agentId, until, limit) =>
       (await db.system(CLEANUP).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(
         ({ id }) => id,

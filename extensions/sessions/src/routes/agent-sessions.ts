@@ -1,5 +1,6 @@
 /** The sessions of one agent: read, list, begin, switch, find. */
 import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { shownLabel } from '../listing.js';
 import { Pressure } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
@@ -9,7 +10,7 @@ import { AgentPath, checkedId, checkedLabel, LabelText, SessionQuery, SessionsOf
 
 export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
 
-const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteDecl =>
+const current = ({ agents, sessions, store, listing, versions }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'getSession',
     method: 'GET',
@@ -28,7 +29,21 @@ const current = ({ agents, sessions, store, listing }: SessionRouteDeps): RouteD
       const [session, { entries, isWhole }] = await Promise.all([listing.one(req.actor, ref.id), newestOf(store, req.actor, ref.id)]);
       // The summary that a model reads instead of the older messages may stand before those that are shown.
       const summary = isWhole || entries.some(({ kind }) => kind === 'summary') ? undefined : await store.lastSummary(ref.id);
-      const shown = historyOf({ id: ref.id, agentId: agent.id, label: session?.label ?? null }, summary ? [summary, ...entries] : entries);
+      const conversationId = session?.conversationId ?? undefined;
+      const conversation = conversationId === undefined ? undefined : { id: conversationId, versions: await versions.of(req.actor, conversationId) };
+      const shown = historyOf(
+        {
+          id: ref.id,
+          agentId: agent.id,
+          label: session?.label ?? null,
+          title: session ? shownLabel(session) : null,
+          isTitled: typeof session?.title === 'string',
+          isArchived: session?.isArchived,
+          model: ref.model,
+          conversation,
+        },
+        summary ? [summary, ...entries] : entries,
+      );
       return reply(200, { ...shown, message_count: isWhole ? shown.message_count : Math.max(session?.messages ?? 0, shown.message_count) });
     },
   });

@@ -1,6 +1,7 @@
 /** The conversation as people read it: messages with their tool calls folded in, as `GET /api/agents/{id}/session` answers. */
 import { Nullable, Type, Uuid } from '@svc/api';
-import type { Entry, Part } from '../contract.js';
+import type { Version } from '../branching/version-store.js';
+import type { Entry, Part, SessionRef } from '../contract.js';
 import { countTokens, projectEntries } from '../projection.js';
 
 export const History = Type.Object(
@@ -10,7 +11,25 @@ export const History = Type.Object(
     message_count: Type.Integer(),
     context_window_tokens: Type.Integer({ description: "Estimated tokens of the model's input" }),
     label: Nullable(Type.String(), { description: 'The label. Lists show the beginning of the conversation if there is none' }),
+    title: Nullable(Type.String(), { description: 'What lists show: the label, else the title that a model made, else the beginning of the first message' }),
+    is_titled: Type.Boolean({ description: 'Whether a model made a title' }),
+    is_archived: Type.Boolean(),
+    model: Nullable(Type.Object({ provider: Type.String(), model: Type.String() }), { description: "The model of this session, if it has one of its own; null means the agent's" }),
     compacted_summary: Nullable(Type.String(), { description: 'The summary that a model reads instead of the older messages' }),
+    conversation_id: Nullable(Uuid, { description: 'As lists show it; null if the conversation has only this version' }),
+    versions: Type.Optional(
+      Type.Array(
+        Type.Object({
+          session_id: Uuid,
+          branched_from: Nullable(Uuid),
+          through_seq: Type.Integer({ description: 'The last entry that it has in common with the session that it was branched from' }),
+          last_seq: Type.Integer({ description: 'Its newest entry; 0 if it is empty' }),
+          created_at: Type.String(),
+          is_chosen: Type.Boolean(),
+        }),
+        { description: 'All versions of the conversation, this one too, the oldest first. Missing if there is only this one' },
+      ),
+    ),
     messages: Type.Array(
       Type.Object({
         seq: Type.Integer({ description: 'Number of its entry in the log' }),
@@ -76,7 +95,29 @@ interface HistoryMessage {
 
 const MAX_RESULT_CHARS = 100 * 1024;
 
-export function historyOf(session: { id: string; agentId: string; label: string | null }, entries: readonly Entry[]) {
+interface Headed {
+  readonly id: string;
+  readonly agentId: string;
+  readonly label: string | null;
+  /** As lists show it. */
+  readonly title?: string | null;
+  readonly isTitled?: boolean;
+  readonly isArchived?: boolean | undefined;
+  readonly model?: SessionRef['model'];
+  /** Where it has other versions. */
+  readonly conversation?: { readonly id: string; readonly versions: readonly Version[] } | undefined;
+}
+
+const shownVersion = ({ id, branchedFrom, through, newest, createdAt, isChosen }: Version) => ({
+  session_id: id,
+  branched_from: branchedFrom,
+  through_seq: through,
+  last_seq: newest,
+  created_at: createdAt,
+  is_chosen: isChosen,
+});
+
+export function historyOf(session: Headed, entries: readonly Entry[]) {
   const messages: HistoryMessage[] = [];
   const open = new Map<string, HistoryTool>();
   for (const entry of entries) add(messages, open, entry);
@@ -89,7 +130,13 @@ export function historyOf(session: { id: string; agentId: string; label: string 
     message_count: messages.length,
     context_window_tokens: tokens,
     label: session.label,
+    title: session.title ?? session.label,
+    is_titled: session.isTitled ?? false,
+    is_archived: session.isArchived ?? false,
+    model: session.model ?? null,
     compacted_summary: summary?.content ?? null,
+    conversation_id: session.conversation?.id ?? null,
+    ...(session.conversation ? { versions: session.conversation.versions.map(shownVersion) } : {}),
     messages,
   };
 }

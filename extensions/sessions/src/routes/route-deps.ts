@@ -1,6 +1,7 @@
 import { type Actor, type Db, routeGroup } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { Branching } from '../branching/branching.js';
+import type { VersionStore } from '../branching/version-store.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Cleaned } from '../closing/cleanup.js';
 import type { Closing } from '../closing/closing.js';
@@ -9,6 +10,7 @@ import type { Listing } from '../listing.js';
 import type { SearchStore } from '../search/search-store.js';
 import type { SessionsService } from '../contract.js';
 import type { ChangeEvents } from '../service.js';
+import type { Titler } from '../titling/titling.js';
 import type { SessionStore } from '../store.js';
 
 export interface SessionRouteDeps {
@@ -18,7 +20,11 @@ export interface SessionRouteDeps {
   readonly listing: Listing;
   readonly catalogue: Catalogue;
   readonly search: SearchStore;
+  readonly titler: Titler;
+  /** Throws where no provider has it. */
+  resolveModel(model: { readonly provider: string; readonly model: string }): Promise<void>;
   readonly branch: Branching;
+  readonly versions: VersionStore;
   readonly closing: Closing;
   readonly closingStore: ClosingStore;
   cleanUp(actor: Actor): Promise<Cleaned>;

@@ -1,14 +1,14 @@
 /** Sessions of all agents: list, search, read, label, delete, clean up. */
-import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { type Actor, DAY_OR_TIME, Nullable, OneOf, reply, type RouteDecl, TextOf, timeOfText, Type, Uuid, UuidText } from '@svc/api';
 import { sessionsErrors } from '../errors.js';
 import { shownLabel, type ListedSession } from '../listing.js';
 import { searchSaid } from '../search/search.js';
 import { RawMessage, rawMessages } from './raw-messages.js';
 import { newestOf } from './newest-entries.js';
 import { BATCHES_FIRST, route, type SessionRouteDeps } from './route-deps.js';
-import { checkedId, checkedLabel, LabelText, limitOf, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
+import { AllVersions, checkedId, checkedLabel, LabelText, limitOf, Paging, SessionList, SessionPath, SessionSummary, summaryOf } from './shapes.js';
 
-export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps)];
+export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps), archive(deps)];
 
 const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
   route({
@@ -61,8 +61,8 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: 'How many to leave out' })),
       agent_id: Type.Optional(UuidText('Only sessions of this agent')),
       label: Type.Optional(LabelText),
-      from: Type.Optional(Type.String({ maxLength: 40, description: 'Messages from this time on: a day, or a time in ISO 8601' })),
-      to: Type.Optional(Type.String({ maxLength: 40, description: 'Messages up to this time; a day is included to its end' })),
+      from: Type.Optional(TextOf(DAY_OR_TIME, { maxLength: 40, description: 'Messages from this time on: a day, or a time in ISO 8601' })),
+      to: Type.Optional(TextOf(DAY_OR_TIME, { maxLength: 40, description: 'Messages up to this time; a day is included to its end' })),
     }),
     errors: [404],
     responses: {
@@ -94,7 +94,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
         session_id: session.id,
         agent_id: session.agent_id,
         agent_name: briefs[session.agent_id]?.name ?? null,
-        label: session.label ?? session.first_words,
+        label: session.label ?? session.title ?? session.first_words,
         ...hit,
         timestamp: at,
         active: active.has(session.id),
@@ -104,14 +104,11 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
     },
   });
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 /** As times of messages are kept. Throws `sessions_invalid_time`. */
 const timeOf = (name: string, value: string | undefined, ofDay: string): string | undefined => {
   if (value === undefined) return undefined;
-  const ms = DAY.test(value) ? Date.parse(`${value}T${ofDay}Z`) : TIME.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw sessionsErrors.invalid_time(name, value);
+  const ms = timeOfText(value, ofDay);
+  if (ms === undefined) throw sessionsErrors.invalid_time(name, value);
   return new Date(ms).toISOString();
 };
 
@@ -170,7 +167,13 @@ export const visible = async (listing: SessionRouteDeps['listing'], actor: Param
   return session;
 };
 
-const remove = ({ listing, closing }: SessionRouteDeps): RouteDecl =>
+/** Ids of the session and, in all versions, of those of its conversation. */
+export const conversationOf = async ({ versions }: SessionRouteDeps, actor: Actor, { id, conversationId }: ListedSession, isMeant = true): Promise<string[]> => {
+  const others = conversationId === null || !isMeant ? [] : await versions.of(actor, conversationId);
+  return [id, ...others.flatMap((other) => (other.id === id ? [] : other.id))];
+};
+
+const remove = (deps: SessionRouteDeps): RouteDecl =>
   route({
     id: 'deleteSession',
     method: 'DELETE',
@@ -180,16 +183,17 @@ const remove = ({ listing, closing }: SessionRouteDeps): RouteDecl =>
       "Deletes the session with all its messages, in every extension. An active run is stopped first, and its remaining output is discarded. If it was the agent's current session, a new, empty one replaces it. Its id is not reused. Usage and cost records stay.",
     audit: 'session_deleted',
     params: SessionPath,
+    query: Type.Object({ all_versions: AllVersions }),
     errors: [404],
     responses: { 200: Type.Object({ status: OneOf(['deleted']), session_id: Uuid }) },
-    handler: async ({ actor, params }) => {
-      const session = await visible(listing, actor, params.id);
-      await closing.erase(actor, session);
+    handler: async ({ actor, params, query }) => {
+      const session = await visible(deps.listing, actor, params.id);
+      for (const id of await conversationOf(deps, actor, session, query.all_versions)) await deps.closing.erase(actor, { id, agentId: session.agentId });
       return reply(200, { status: 'deleted', session_id: session.id });
     },
   });
 
-const label = ({ listing, closingStore, changeEvents, commit }: SessionRouteDeps): RouteDecl =>
+const label = (deps: SessionRouteDeps): RouteDecl =>
   route({
     id: 'updateSessionLabel',
     method: 'PUT',
@@ -198,14 +202,36 @@ const label = ({ listing, closingStore, changeEvents, commit }: SessionRouteDeps
     description: 'null removes the label; lists then show the start of the conversation. Several sessions can have the same label.',
     audit: 'session_labelled',
     params: SessionPath,
-    body: Type.Object({ label: Nullable(LabelText) }),
+    body: Type.Object({ label: Nullable(LabelText), all_versions: AllVersions }),
     examples: { 'a name': { label: 'Trip to Lisbon' }, 'in another script': { label: '出差 上海' }, 'no label': { label: null } },
     errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['updated']), session_id: Uuid, label: Nullable(Type.String(), { description: 'As lists show it from now on' }) }) },
     handler: async ({ actor, params, body }) => {
-      const session = await visible(listing, actor, params.id);
+      const session = await visible(deps.listing, actor, params.id);
       const given = body.label === null ? null : checkedLabel(body.label);
-      await commit([closingStore.isOpen(session.id), closingStore.setLabel(session.id, given), ...changeEvents(session, 'changed')]);
+      const ids = await conversationOf(deps, actor, session, body.all_versions);
+      await deps.commit([deps.closingStore.isOpen(session.id), deps.closingStore.setLabel(ids, given), ...deps.changeEvents(session, 'changed')]);
       return reply(200, { status: 'updated', session_id: session.id, label: shownLabel({ ...session, label: given }) });
+    },
+  });
+
+const archive = (deps: SessionRouteDeps): RouteDecl =>
+  route({
+    id: 'archiveSession',
+    method: 'PUT',
+    path: '/api/sessions/{id}/archive',
+    summary: 'Archive a conversation',
+    description: 'All versions of it. An archived conversation is left out of lists with `archived=no`; it is found by searches, and can be continued. `archived: false` takes it out of the archive.',
+    audit: 'session_archived',
+    params: SessionPath,
+    body: Type.Object({ archived: Type.Boolean() }),
+    examples: { 'put away': { archived: true }, 'back in the list': { archived: false } },
+    errors: [404, 409],
+    responses: { 200: Type.Object({ status: OneOf(['updated']), session_id: Uuid, archived: Type.Boolean() }) },
+    handler: async ({ actor, params, body: { archived } }) => {
+      const session = await visible(deps.listing, actor, params.id);
+      const ids = await conversationOf(deps, actor, session);
+      await deps.commit([deps.closingStore.isOpen(session.id), deps.closingStore.setArchived(ids, archived), ...deps.changeEvents(session, 'changed')]);
+      return reply(200, { status: 'updated', session_id: session.id, archived });
     },
   });

@@ -1,5 +1,5 @@
 /** What several operations of sessions answer or take. */
-import { defineList, Nullable, Type, Uuid, UuidText, isUuid } from '@svc/api';
+import { defineList, isUuid, Nullable, OneOf, textForm, TextOf, Type, Uuid, UuidText } from '@svc/api';
 import type { AgentBrief } from '@svc/ext-agents/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
@@ -26,7 +26,7 @@ export const SessionSummary = Type.Object(
     session_id: Uuid,
     agent_id: Uuid,
     agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }),
-    label: Nullable(Type.String(), { description: 'The label; by default, the first 60 characters of the first message' }),
+    label: Nullable(Type.String(), { description: 'The label; otherwise the title that a model made, or the first 60 characters of the first message' }),
     is_labelled: Type.Boolean({ description: 'Whether the label was set' }),
     message_count: Type.Integer({ description: 'As `GET /api/agents/{id}/session` shows them' }),
     context_window_tokens: Type.Integer({ description: "Estimated tokens of the model's input" }),
@@ -40,21 +40,31 @@ export const SessionSummary = Type.Object(
     active: Type.Boolean({ description: 'It has an active or queued run' }),
     is_canonical: Type.Boolean({ description: "It is the agent's current one" }),
     branched_from: Nullable(Uuid, { description: 'The session that it was branched from; it may be deleted' }),
+    conversation_id: Nullable(Uuid, { description: 'The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one' }),
+    is_archived: Type.Boolean(),
+    is_chosen: Type.Boolean({ description: 'It is the chosen version of its conversation; true if there is only this one' }),
   },
   { 'x-name': 'SessionSummary' },
 );
 
-const LIST = { item: SessionSummary, as: ['sessions', 'items'], sort: ['created_at'], limit: { default: DEFAULT_PAGE, max: MAX_PAGE }, name: 'SessionList' } as const;
-export const SessionsOfAgent = defineList(LIST);
-export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent') } });
+const VERSIONS = OneOf(['all', 'chosen'], {
+  description: 'Sessions that were branched from each other are versions of one conversation. `chosen`: one of each conversation, the chosen one. Default all',
+});
+const ARCHIVED = OneOf(['all', 'no', 'only'], { description: '`no`: without archived sessions, `only`: nothing else. Default all' });
+const LIST = { item: SessionSummary, as: ['sessions', 'items'], sort: ['created_at', 'last_message_at'], limit: { default: DEFAULT_PAGE, max: MAX_PAGE }, name: 'SessionList' } as const;
+export const SessionsOfAgent = defineList({ ...LIST, filters: { versions: VERSIONS, archived: ARCHIVED } });
+export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent'), versions: VERSIONS, archived: ARCHIVED } });
 
-export const LabelText = Type.String({ minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
+/** Of requests about a session: to mean its whole conversation. */
+export const AllVersions = Type.Optional(Type.Boolean({ default: false, description: 'Also all other versions of its conversation' }));
 
-const LABEL = /^[\p{L}\p{M}\p{N} _-]{1,128}$/u;
+/** Not spaces alone. */
+const LABEL = textForm('^ *[\\p{L}\\p{M}\\p{N}_-][\\p{L}\\p{M}\\p{N} _-]*$', { maxLength: 128 });
+export const LabelText = TextOf(LABEL, { minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
 
 /** Throws `sessions_invalid_label`. */
 export const checkedLabel = (label: string): string => {
-  if (!LABEL.test(label) || label.trim() === '') throw sessionsErrors.invalid_label();
+  if (!LABEL.fits(label)) throw sessionsErrors.invalid_label();
   return label.trim();
 };
 
@@ -83,4 +93,7 @@ export const summaryOf = (session: ListedSession, agent: AgentBrief | undefined,
   active: active.has(session.id),
   is_canonical: agent?.sessionId === session.id,
   branched_from: session.branchedFrom,
+  conversation_id: session.conversationId,
+  is_archived: session.isArchived,
+  is_chosen: session.isChosen,
 });

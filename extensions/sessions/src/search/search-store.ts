@@ -14,6 +14,7 @@ export interface FoundSession {
   readonly id: string;
   readonly agent_id: string;
   readonly label: string | null;
+  readonly title: string | null;
   readonly first_words: string | null;
 }
 
@@ -54,7 +55,7 @@ export const createSearchStore = (db: Db, onlyOf: (ownerId: string) => Actor): S
   },
   said: (places) => db.system(PLACES).select<SaidRow>({ from: 'said', columns: ['id', 'session_id', 'seq', 'role', 'at', 'text'], where: { id: places } }),
   sessions: async (ownerId, ids) => {
-    const rows = await db.as(onlyOf(ownerId)).select<FoundSession>({ from: 'sessions', columns: ['id', 'agent_id', 'label', 'first_words'], where: { id: ids, aside: null } });
+    const rows = await db.as(onlyOf(ownerId)).select<FoundSession>({ from: 'sessions', columns: ['id', 'agent_id', 'label', 'title', 'first_words'], where: { id: ids, aside: null } });
     return new Map(rows.map((row) => [row.id, row]));
   },
   labelled: async (ownerId, label, limit) =>

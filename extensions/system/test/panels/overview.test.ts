@@ -53,6 +53,14 @@ describe('the overview panel', function () {
         .getByText(/\d+ in, \d+ out/)
         .textContent(),
     ).to.match(/^[1-9]/);
+    const chart = (name: string) => page.getByRole('group', { name, exact: true });
+    for (const name of ['Runs', 'Duration of answered runs', 'Tokens', 'Cost']) await chart(name).locator('canvas').waitFor();
+    await chart('Runs').getByText('Runs: table').click();
+    expect(await chart('Runs').getByRole('row').nth(1).getByRole('cell').allTextContents()).to.deep.include.members(['1', '0']);
+    await page.getByLabel('Period').selectOption('Last hour');
+    await page.reload();
+    await chart('Cost').locator('canvas').waitFor();
+    expect(await page.getByLabel('Period').inputValue()).to.equal('hour');
     await expectWellMade(page, 'overview, used');
   });
 

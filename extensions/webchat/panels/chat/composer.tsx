@@ -122,7 +122,9 @@ let wasFocused = false;
 const useKeptFocus = (area: RefObject<HTMLTextAreaElement | null>): void =>
   useLayoutEffect(() => {
     const element = area.current;
-    if (wasFocused) element?.focus();
+    // Whoever opens a conversation writes in it. On a touch screen the keyboard would cover what they came to read.
+    const isFree = document.activeElement === null || document.activeElement === document.body || document.activeElement.id === 'content';
+    if (wasFocused || (isFree && matchMedia('(hover: hover)').matches)) element?.focus({ preventScroll: true });
     wasFocused = false;
     return () => {
       wasFocused = element !== null && document.activeElement === element;

@@ -1,5 +1,5 @@
 /** One conversation: its turns, and where the next message is written. */
-import { addressOf, Button, daemon, Dialog, Empty, Failure, failed, go, LinkButton, Loading, may, SvcError, TextArea, useChanges, useEffect, useMemo, useRef, useState } from '@svc/kit';
+import { addressOf, connection, ConnectionError, daemon, Empty, Failure, failed, go, LinkButton, Loading, may, SvcError, useChanges, useEffect, useMemo, useRef, useState } from '@svc/kit';
 import { bringMarkdown } from './answer-text.js';
 import { type Beside, carryTo } from './besides.js';
 import { answeredAlone } from './commands.js';
@@ -8,11 +8,12 @@ import { openConversation, type Conversation } from './conversation.js';
 import { keepDraft } from './drafts.js';
 import { whenQuiet } from './later.js';
 import type { Attached, Question } from './live-run.js';
-import { ModelSwitch } from './model-switch.js';
+import { type ModelChoice, ModelSwitch } from './model-switch.js';
 import type { Agent } from './agents.js';
 import { TurnList } from './turn-list.js';
 import type { TurnActions } from './turn-view.js';
-import { keptTurns, type Turn, withBesides, withLive } from './turns.js';
+import { keptTurns, type Turn, withBesides, withLive, withPartings } from './turns.js';
+import { partingsOf } from './versions.js';
 import { Welcome } from './welcome.js';
 import { t } from './words.js';
 
@@ -24,29 +25,16 @@ const attachedTo = (turn: Turn): readonly Attached[] => [
   ...(turn.question?.images ?? []).flatMap(({ file_id, filename, media_type }) => (file_id === undefined ? [] : [{ file_id, filename: filename ?? '', content_type: media_type, size: 0 }])),
 ];
 
-/** A conversation of its own that begins as this one did, up to a message or before it. */
-const branchOff = async (sessionId: string, where: { before_seq: number } | { after_seq: number }): Promise<string> => {
-  const { session_id } = await daemon.call('branchSession', { id: sessionId, body: where });
+/** Another version, which begins as this one did, up to a message or before it, and has its name. */
+const branchOff = async (sessionId: string, where: { before_seq: number } | { after_seq: number }, label: string | null): Promise<string> => {
+  const { session_id } = await daemon.call('branchSession', { id: sessionId, body: { ...where, label } });
   return session_id;
 };
 
-const EditDialog = ({ turn, onClose, onSay }: { turn: Turn; onClose: () => void; onSay: (text: string) => Promise<void> }) => {
-  const [text, setText] = useState(turn.question?.text ?? '');
-  return (
-    <Dialog
-      wide
-      title={t('edit_title')}
-      onClose={onClose}
-      actions={
-        <Button kind="primary" icon="send" disabled={text.trim() === ''} onPress={() => onSay(text)}>
-          {t('send')}
-        </Button>
-      }
-    >
-      <p class="muted">{t('edit_text')}</p>
-      <TextArea label={t('message')} bare value={text} onValue={setText} rows={8} autofocus />
-    </Dialog>
-  );
+/** It stands for the conversation from now on, also where somebody comes back to it; without the permission, it is only shown. */
+const chooseVersion = async (agentId: string, id: string): Promise<void> => {
+  go('chat', [agentId, id]);
+  if (may('sessions.write')) await daemon.call('chooseSession', { id });
 };
 
 const useConversation = (agentId: string, sessionId: string): Conversation => {
@@ -64,43 +52,39 @@ const useConversation = (agentId: string, sessionId: string): Conversation => {
 
 export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; sessionId: string; isSetUp: boolean }) => {
   const conversation = useConversation(agent.id, sessionId);
-  const [edited, setEdited] = useState<Turn>();
   const maySend = may('runs.send');
   const { value: history } = conversation.history;
   const { value: runs } = conversation.runs;
   const { value: lives } = conversation.lives;
   const { value: besides } = conversation.besides;
-  const kept = useMemo(() => withBesides(keptTurns(history, runs), besides), [history, runs, besides]);
-  const turns = useMemo(() => withLive(kept, lives), [kept, lives]);
+  const { value: copiedRuns } = conversation.copiedRuns;
+  const kept = useMemo(() => withBesides(keptTurns(history, [...copiedRuns, ...runs]), besides), [history, runs, copiedRuns, besides]);
+  const partings = useMemo(() => partingsOf(history?.versions, sessionId), [history?.versions, sessionId]);
+  const turns = useMemo(() => withPartings(withLive(kept, lives), partings), [kept, lives, partings]);
 
   const sayIn = (session: string, question: Question): void => {
     toSay.set(session, question);
     go('chat', [agent.id, session]);
   };
-  const retry = async (turn: Turn): Promise<void> => {
+  const sayOtherwise = async (turn: Turn, text = turn.question?.text ?? ''): Promise<void> => {
     if (turn.question?.seq === undefined) return;
-    sayIn(await branchOff(sessionId, { before_seq: turn.question.seq }), { text: turn.question.text, attachments: attachedTo(turn) });
+    sayIn(await branchOff(sessionId, { before_seq: turn.question.seq }, history?.label ?? null), { text, attachments: attachedTo(turn) });
   };
-  const sayOtherwise = async (text: string): Promise<void> => {
-    if (edited?.question?.seq === undefined) return;
-    const session = await branchOff(sessionId, { before_seq: edited.question.seq });
-    const attachments = attachedTo(edited);
-    setEdited(undefined);
-    sayIn(session, { text, attachments });
+  const branch = async ({ lastSeq }: Turn): Promise<void> => {
+    if (lastSeq !== undefined) go('chat', [agent.id, await branchOff(sessionId, { after_seq: lastSeq }, history?.label ?? null)]);
   };
-  const acts = useRef({ retry });
-  acts.current = { retry };
+  const acts = useRef({ sayOtherwise, branch });
+  acts.current = { sayOtherwise, branch };
   const actions = useMemo<TurnActions>(
     () => ({
       agentId: agent.id,
       agentName: agent.name,
       maySend,
       mayGrant: may('agents.write'),
-      onRetry: (turn) => acts.current.retry(turn),
-      onEdit: setEdited,
-      onBranch: async (turn) => {
-        if (turn.lastSeq !== undefined) go('chat', [agent.id, await branchOff(sessionId, { after_seq: turn.lastSeq })]);
-      },
+      onRetry: (turn) => acts.current.sayOtherwise(turn),
+      onEdit: (turn, text) => acts.current.sayOtherwise(turn, text),
+      onBranch: (turn) => acts.current.branch(turn),
+      onVersion: (id) => chooseVersion(agent.id, id),
     }),
     [agent.id, agent.name, maySend, sessionId],
   );
@@ -128,7 +112,7 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
   const isRunning = lives.some(({ phase }) => phase !== 'over');
   return (
     <>
-      {error !== undefined && <Failure error={error} onRetry={() => void conversation.refresh()} />}
+      {error !== undefined && !(error instanceof ConnectionError && connection.value === 'offline') && <Failure error={error} onRetry={() => void conversation.refresh()} />}
       {isComing ? (
         <div class="turns-frame">
           <Loading />
@@ -147,11 +131,20 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
         agentName={agent.name}
         isRunning={isRunning}
         maySend={maySend}
-        tools={<ModelSwitch agent={agent} mayWrite={may('agents.write')} />}
+        tools={
+          <ModelSwitch
+            agent={agent}
+            own={history?.model ?? undefined}
+            mayWrite={may('agents.write')}
+            onConversation={async (model) => {
+              await daemon.call('setSessionModel', { id: sessionId, body: { model: model ?? null } });
+              await conversation.refresh();
+            }}
+          />
+        }
         onSend={conversation.send}
         onStop={conversation.stop}
       />
-      {edited && <EditDialog turn={edited} onClose={() => setEdited(undefined)} onSay={sayOtherwise} />}
     </>
   );
 };
@@ -164,17 +157,19 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
   const maySend = may('runs.send');
   useEffect(() => void whenQuiet().then(bringMarkdown), []);
   const [besides, setBesides] = useState<readonly Beside[]>([]);
+  const [model, setModel] = useState<ModelChoice>();
   const begin = async (question: Question): Promise<void> => {
     const alone = await answeredAlone(agent.id, question);
     if (alone) return setBesides((now) => [...now, alone]);
     const { session_id } = await daemon.call('createSession', { id: agent.id, body: { activate: true } });
+    if (model) await daemon.call('setSessionModel', { id: session_id, body: { model } });
     toSay.set(session_id, question);
     carryTo(session_id, besides);
     go('chat', [agent.id, session_id], { replace: true });
   };
   const turns = useMemo(() => withBesides([], besides), [besides]);
   const actions = useMemo<TurnActions>(
-    () => ({ agentId: agent.id, agentName: agent.name, maySend, mayGrant: false, onRetry: NOTHING, onEdit: NOTHING, onBranch: NOTHING }),
+    () => ({ agentId: agent.id, agentName: agent.name, maySend, mayGrant: false, onRetry: NOTHING, onEdit: NOTHING, onBranch: NOTHING, onVersion: NOTHING }),
     [agent.id, agent.name, maySend],
   );
   return (
@@ -191,7 +186,7 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
         agentName={agent.name}
         isRunning={false}
         maySend={maySend}
-        tools={<ModelSwitch agent={agent} mayWrite={may('agents.write')} />}
+        tools={<ModelSwitch agent={agent} own={model} mayWrite={may('agents.write')} onConversation={async (chosen) => setModel(chosen)} />}
         onSend={begin}
         onStop={async () => undefined}
       />

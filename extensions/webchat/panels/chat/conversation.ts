@@ -9,18 +9,42 @@
  * C5  What is answered beside the conversation (a slash command, a question by /btw) is kept by nobody: it stays here until the page goes.
  * C6  One run is not hidden by another: what is followed stays while the next message is sent.
  */
-import { AbortedError, batch, daemon, failed, signal, SvcError, onRefused } from '@svc/kit';
+import { AbortedError, batch, daemon, failed, may, signal, SvcError, onRefused } from '@svc/kit';
 import { streamMessage } from '@svc/client/stream';
 import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
 import { createFollower } from './following.js';
 import { createLiveRuns } from './live-runs.js';
+import { linesBefore } from './versions.js';
 import { after, GOING_ON, type History, type LiveRun, newLiveRun, type Question, type RunEvent, type SessionRun } from './live-run.js';
+
+/** What is known of the conversation that is open, for what stands around it. */
+export interface Opened {
+  readonly sessionId: string;
+  /** Undefined where it has no other version. */
+  readonly conversationId: string | undefined;
+  /** As somebody or a model named it, else how it began. */
+  readonly title: string | undefined;
+  readonly label: string | null;
+  readonly isArchived: boolean;
+}
+
+export const opened = signal<Opened | undefined>(undefined);
+
+const MAX_TITLE_CHARS = 60;
+
+const openedOf = ({ session_id, conversation_id, title, label, is_archived, messages }: History): Opened => {
+  // The catalogue reads what was said a moment later.
+  const first = messages.find(({ role }) => role.toLowerCase() === 'user')?.content.slice(0, MAX_TITLE_CHARS);
+  return { sessionId: session_id, conversationId: conversation_id ?? undefined, title: title ?? first, label, isArchived: is_archived };
+};
 
 export interface Conversation {
   readonly agentId: string;
   readonly sessionId: string;
   readonly history: { readonly value: History | undefined };
   readonly runs: { readonly value: readonly SessionRun[] };
+  /** Runs of the versions that it has copied entries of. */
+  readonly copiedRuns: { readonly value: readonly SessionRun[] };
   readonly lives: { readonly value: readonly LiveRun[] };
   readonly besides: { readonly value: readonly Beside[] };
   readonly error: { readonly value: unknown };
@@ -54,6 +78,12 @@ const sent = ({ agentId, sessionId, id, question: { text, attachments } }: Sent,
     { idempotencyKey: id, ...options },
   );
 
+/** After the first answer. Without a title the conversation shows how it began. */
+const askForTitle = async (known: History | undefined): Promise<void> => {
+  if (!known || known.label !== null || known.is_titled || !may('sessions.write')) return;
+  await daemon.call('titleSession', { id: known.session_id }).catch(() => undefined);
+};
+
 interface Stops {
   /** The runs of this conversation: what the agent does in another one goes on. */
   stop(runs: readonly SessionRun[], lives: readonly LiveRun[]): Promise<void>;
@@ -78,6 +108,22 @@ const createStops = (): Stops => {
   };
 };
 
+/** Of the sessions that this one has copied entries of. What was copied has ended, so it is asked for once. */
+const createCopiedRuns = (stop: AbortSignal) => {
+  const runs = signal<readonly SessionRun[]>([]);
+  const known = new Set<string>();
+  return {
+    runs,
+    load: async (sessionIds: readonly string[]): Promise<void> => {
+      const ids = sessionIds.filter((id) => !known.has(id));
+      if (ids.length === 0) return;
+      const lists = await Promise.all(ids.map((id) => daemon.call('listSessionRuns', { id, limit: SHOWN_RUNS }, { signal: stop })));
+      for (const id of ids) known.add(id);
+      runs.value = [...runs.peek(), ...lists.flatMap((list) => list.runs)];
+    },
+  };
+};
+
 const isKept = (history: History | undefined, runId: string | undefined): boolean => history?.messages.some(({ run_id }) => run_id === runId) === true;
 
 /** Of a message that the conversation does not keep: it was stopped before anything began, and whoever typed it shall have it back. */
@@ -92,6 +138,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
   const error = signal<unknown>(undefined);
   const stops = createStops();
   const own = new AbortController();
+  const copied = createCopiedRuns(own.signal);
   let refreshing: Promise<void> | undefined;
   let again = false;
 
@@ -99,10 +146,12 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     const [known, ran] = await read(agentId, sessionId, own.signal);
     batch(() => {
       history.value = known;
+      opened.value = openedOf(known);
       runs.value = ran.runs;
       error.value = undefined;
     });
     followOthers(runs.peek());
+    await copied.load(linesBefore(known.versions, sessionId));
   };
 
   /** One at a time, and once more where somebody asked meanwhile. */
@@ -150,7 +199,9 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     }
     await refresh();
     const isAnswered = over?.result !== undefined && over.result.finish !== 'cancelled';
+
     const isLost = history.peek() !== undefined && !isKept(history.peek(), over?.runId);
+    if (isAnswered && over.command === undefined && !isLost) void askForTitle(history.peek());
     batch(() => {
       if (beside && isAnswered && (over.command !== undefined || isLost)) besides.value = [...besides.peek(), beside];
       lives.drop(id);
@@ -163,6 +214,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     sessionId,
     history,
     runs,
+    copiedRuns: copied.runs,
     lives: lives.all,
     besides,
     error,
@@ -186,6 +238,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     },
     stop: () => stops.stop(runs.peek(), lives.all.peek()),
     close: () => {
+      if (opened.peek()?.sessionId === sessionId) opened.value = undefined;
       own.abort();
       lives.close();
     },

@@ -1,33 +1,36 @@
 /** The model that answers, switched where one conversations. */
-import { daemon, failed, Icon, Menu, type MenuItem, notify, useEffect, useLoaded } from '@svc/kit';
+import { daemon, failed, Icon, notify, useState } from '@svc/kit';
 import type { Agent } from './agents.js';
-import { whenQuiet } from './later.js';
 import { t } from './words.js';
 
-const MAX_SHOWN = 60;
+export interface ModelChoice {
+  readonly provider: string;
+  readonly model: string;
+}
 
-export const ModelSwitch = ({ agent, mayWrite }: { agent: Agent; mayWrite: boolean }) => {
-  const models = useLoaded('usable models', (signal) => whenQuiet().then(() => daemon.call('listModels', { available: true }, { signal })), ['models', 'provider']);
-  const choose = async (provider: string, model: string, name: string): Promise<void> => {
-    await daemon.call('setAgentModel', { id: agent.id, body: { provider, model } });
-    notify(t('model_set', { agent: agent.name, model: name }));
+interface ModelSwitchProps {
+  readonly agent: Agent;
+  readonly own: ModelChoice | undefined;
+  readonly mayWrite: boolean;
+  readonly onConversation: (model: ModelChoice | undefined) => Promise<void>;
+}
+
+/** What it opens is loaded when somebody wants it. */
+export const ModelSwitch = ({ agent, own, mayWrite, onConversation }: ModelSwitchProps) => {
+  const [code, setCode] = useState<typeof import('./model-picker.js')>();
+  const onAgent = async (choice: ModelChoice): Promise<void> => {
+    const { provider, model } = await daemon.call('setAgentModel', { id: agent.id, body: choice });
+    notify(t('model_set', { agent: agent.name, model: model === 'default' ? t('model_default_name') : `${provider}/${model}` }));
   };
-  useEffect(() => {
-    if (models.error !== undefined && models.data === undefined) failed(models.error);
-  }, [models.error]);
-  const all = models.data?.models ?? [];
-  const items: MenuItem[] = all.slice(0, MAX_SHOWN).map((model) => ({
-    id: `${model.provider} ${model.id}`,
-    label: `${model.display_name} · ${model.provider}`,
-    isChosen: model.provider === agent.model_provider && model.id === agent.model_name,
-    disabled: !mayWrite,
-    onChoose: () => choose(model.provider, model.id, model.display_name),
-  }));
   return (
-    <Menu label={t('model')} align="start" items={items.length > 0 ? items : [{ id: 'none', label: t('no_models'), disabled: true, onChoose: () => undefined }]}>
-      <Icon name="cpu" size={16} />
-      <span class="cut model-name">{agent.model_name}</span>
-      <Icon name="chevron-down" size={14} />
-    </Menu>
+    <>
+      <button type="button" class="button quiet model-button" title={t('model')} aria-haspopup="dialog" onClick={() => void import('./model-picker.js').then(setCode, failed)}>
+        <Icon name="cpu" size={16} />
+        <span class="off-screen">{t('model')}: </span>
+        <span class="cut model-name">{own?.model ?? agent.model_name}</span>
+        <Icon name="chevron-down" size={14} />
+      </button>
+      {code && <code.ModelPicker agent={agent} own={own} mayWrite={mayWrite} onConversation={onConversation} onAgent={onAgent} onClose={() => setCode(undefined)} />}
+    </>
   );
 };

@@ -1,39 +1,36 @@
-/** The conversations of one agent or of all: found, renamed, pinned, deleted. */
+/** The conversations of one agent or of all, by date: found, chosen one by one or together. */
 import {
   addressOf,
   ago,
   Badge,
   Button,
-  confirmed,
   daemon,
-  Dialog,
   Empty,
   go,
   IconButton,
   type Loaded,
   Menu,
-  notify,
   type OutputOf,
   SearchField,
   Select,
   Shown,
-  TextField,
   useEffect,
   useLoaded,
+  useRef,
+  useRoving,
   useState,
 } from '@svc/kit';
 import type { Agent } from './agents.js';
 import { keepPins, pinnedIds } from './drafts.js';
 import { useStatus } from './model-status.js';
+import { archiveAll, type Named, removeAll, Renaming } from './session-actions.js';
+import { dayOf, grouped } from './session-groups.js';
+import { namedOf, type Session, SessionRow } from './session-row.js';
 import { t } from './words.js';
-
-export type Session = OutputOf<'listSessions'>['sessions'][number];
 
 const PAGE = 50;
 const SEARCH_AFTER_MS = 250;
 const MIN_SEARCHED = 2;
-
-const nameOf = (session: Session): string => session.label ?? t('untitled');
 
 interface SessionListProps {
   readonly agents: readonly Agent[];
@@ -44,83 +41,6 @@ interface SessionListProps {
   readonly mayWrite: boolean;
   readonly onAgent: (id: string) => void;
 }
-
-const Renaming = ({ session, onClose }: { session: Session; onClose: () => void }) => {
-  const [label, setLabel] = useState(session.label ?? '');
-  const save = async (): Promise<void> => {
-    await daemon.call('updateSessionLabel', { id: session.session_id, body: { label: label.trim() === '' ? null : label.trim() } });
-    onClose();
-  };
-  return (
-    <Dialog
-      title={t('rename')}
-      onClose={onClose}
-      actions={
-        <Button kind="primary" onPress={save}>
-          {t('save')}
-        </Button>
-      }
-    >
-      <TextField
-        label={t('name')}
-        value={label}
-        onValue={setLabel}
-        maxLength={100}
-        autofocus
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && !event.isComposing) void save();
-        }}
-      />
-    </Dialog>
-  );
-};
-
-const Row = ({
-  session,
-  isCurrent,
-  isPinned,
-  showAgent,
-  mayWrite,
-  onPin,
-  onRename,
-}: {
-  session: Session;
-  isCurrent: boolean;
-  isPinned: boolean;
-  showAgent: boolean;
-  mayWrite: boolean;
-  onPin: () => void;
-  onRename: () => void;
-}) => {
-  const remove = async (): Promise<void> => {
-    if (!(await confirmed({ title: t('delete_title'), text: t('delete_text', { name: nameOf(session) }), action: t('delete'), isDangerous: true }))) return;
-    await daemon.call('deleteSession', { id: session.session_id });
-    notify(t('deleted'));
-    if (isCurrent) go('chat', [session.agent_id, 'new'], { replace: true });
-  };
-  return (
-    <li class={isCurrent ? 'session current' : 'session'}>
-      <a href={addressOf('chat', [session.agent_id, session.session_id])} aria-current={isCurrent ? 'page' : undefined}>
-        <span class="session-name">
-          {session.active && <span class="pulse" role="img" aria-label={t('running')} />}
-          <bdi class="cut">{nameOf(session)}</bdi>
-        </span>
-        <span class="muted small-text cut">
-          {showAgent && session.agent_name !== null && <bdi>{session.agent_name} · </bdi>}
-          {ago(session.last_message_at ?? session.created_at)}
-        </span>
-      </a>
-      <Menu
-        label={t('actions_of', { name: nameOf(session) })}
-        items={[
-          { id: 'pin', label: isPinned ? t('unpin') : t('pin'), icon: isPinned ? 'pin-off' : 'pin', onChoose: onPin },
-          { id: 'rename', label: t('rename'), icon: 'pencil', disabled: !mayWrite, onChoose: onRename },
-          { id: 'delete', label: t('delete'), icon: 'trash-2', isDangerous: true, disabled: !mayWrite, onChoose: remove },
-        ]}
-      />
-    </li>
-  );
-};
 
 /** What was found by words, across all conversations. */
 const Found = ({ words }: { words: string }) => {
@@ -134,7 +54,7 @@ const Found = ({ words }: { words: string }) => {
           <ul class="sessions" aria-label={t('search')}>
             {items.map((hit) => (
               <li key={`${hit.session_id} ${hit.seq}`} class="session">
-                <a href={addressOf('chat', [hit.agent_id, hit.session_id])}>
+                <a data-row="yes" tabIndex={-1} href={addressOf('chat', [hit.agent_id, hit.session_id])}>
                   <bdi class="session-name cut">{hit.label ?? t('untitled')}</bdi>
                   <span class="muted small-text snippet" dir="auto">
                     {hit.snippet}
@@ -150,38 +70,38 @@ const Found = ({ words }: { words: string }) => {
   );
 };
 
-const Sessions = ({
-  of,
-  limit,
-  onMore,
-  currentId,
-  showAgent,
-  mayWrite,
-}: {
-  of: Loaded<OutputOf<'listSessions'>>;
-  limit: number;
-  onMore: () => void;
-  currentId: string | undefined;
-  showAgent: boolean;
-  mayWrite: boolean;
-}) => {
+interface SessionsProps {
+  readonly of: Loaded<OutputOf<'listSessions'>>;
+  readonly limit: number;
+  readonly onMore: () => void;
+  readonly currentId: string | undefined;
+  readonly showAgent: boolean;
+  readonly mayWrite: boolean;
+  readonly ticked: ReadonlyMap<string, Named> | undefined;
+  readonly onTick: (named: Named) => void;
+  readonly isArchive: boolean;
+}
+
+const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite, ticked, onTick, isArchive }: SessionsProps) => {
   const [pins, setPins] = useState(pinnedIds);
-  const [renamed, setRenamed] = useState<Session>();
+  const [renamed, setRenamed] = useState<Named>();
   const togglePin = (id: string): void => {
     const now = pins.includes(id) ? pins.filter((one) => one !== id) : [id, ...pins];
     keepPins(now);
     setPins(now);
   };
   const row = (session: Session) => (
-    <Row
+    <SessionRow
       key={session.session_id}
       session={session}
-      isCurrent={session.session_id === currentId}
+      currentId={currentId}
       isPinned={pins.includes(session.session_id)}
       showAgent={showAgent}
       mayWrite={mayWrite}
+      isTicked={ticked?.has(session.session_id)}
+      onTick={() => onTick(namedOf(session))}
       onPin={() => togglePin(session.session_id)}
-      onRename={() => setRenamed(session)}
+      onRename={() => setRenamed(namedOf(session))}
     />
   );
   return (
@@ -191,31 +111,60 @@ const Sessions = ({
         const spoken = sessions.filter((session) => session.message_count > 0 || session.active);
         const pinned = spoken.filter(({ session_id }) => pins.includes(session_id));
         const rest = spoken.filter(({ session_id }) => !pins.includes(session_id));
+        const groups = [
+          ...(pinned.length > 0 ? [{ name: t('pinned'), items: pinned }] : []),
+          ...grouped(rest, (session) => dayOf(session.active ? new Date().toISOString() : (session.last_message_at ?? session.created_at))),
+        ];
         return (
           <>
-            {spoken.length === 0 && <Empty icon="message-square" title={t('none_yet')} />}
-            {pinned.length > 0 && (
-              <>
-                <h2 class="list-title">{t('pinned')}</h2>
-                <ul class="sessions" aria-label={t('pinned')}>
-                  {pinned.map(row)}
+            {spoken.length === 0 && <Empty icon="message-square" title={t(isArchive ? 'none_archived' : 'none_yet')} />}
+            {groups.map(({ name, items }) => (
+              <section key={name} aria-label={name}>
+                <h2 class="list-title">{name}</h2>
+                <ul class="sessions" aria-label={t('conversations')}>
+                  {items.map(row)}
                 </ul>
-                <h2 class="list-title">{t('recent')}</h2>
-              </>
-            )}
-            <ul class="sessions" aria-label={t('conversations')}>
-              {rest.map(row)}
-            </ul>
+              </section>
+            ))}
             {total > limit && (
               <Button kind="quiet" onPress={onMore}>
                 {t('more')}
               </Button>
             )}
-            {renamed && <Renaming session={renamed} onClose={() => setRenamed(undefined)} />}
+            {renamed && <Renaming of={renamed} onClose={() => setRenamed(undefined)} />}
           </>
         );
       }}
     </Shown>
+  );
+};
+
+/** Of those that are ticked. */
+const Several = ({ ticked, isArchive, onDone }: { ticked: ReadonlyMap<string, Named>; isArchive: boolean; onDone: () => void }) => {
+  const all = [...ticked.values()];
+  return (
+    <div class="several row wrap" role="group" aria-label={t('ticked', { count: all.length })}>
+      <span class="small-text several-count" role="status">
+        {t('ticked', { count: all.length })}
+      </span>
+      <Button
+        small
+        icon="box"
+        disabled={all.length === 0}
+        onPress={async () => {
+          await archiveAll(all, !isArchive);
+          onDone();
+        }}
+      >
+        {t(isArchive ? 'unarchive' : 'archive')}
+      </Button>
+      <Button small kind="danger" icon="trash-2" disabled={all.length === 0} onPress={async () => (await removeAll(all)) && onDone()}>
+        {t('delete')}
+      </Button>
+      <Button small kind="quiet" onPress={onDone}>
+        {t('cancel')}
+      </Button>
+    </div>
   );
 };
 
@@ -229,7 +178,18 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
     return () => clearTimeout(timer);
   }, [typed]);
   const filter = onlyAgent ? agentId : undefined;
-  const sessions = useLoaded(`sessions ${filter} ${limit}`, (signal) => daemon.call('listSessions', { limit, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), [
+  const [isArchive, setArchive] = useState(false);
+  const [ticked, setTicked] = useState<ReadonlyMap<string, Named>>();
+  const body = useRef<HTMLDivElement>(null);
+  const roving = useRoving(body);
+  const tick = (named: Named): void =>
+    setTicked((now = new Map()) => {
+      const next = new Map(now);
+      if (!next.delete(named.id)) next.set(named.id, named);
+      return next;
+    });
+  const asked = { limit, versions: 'chosen', sort: 'last_message_at', archived: isArchive ? 'only' : 'no' } as const;
+  const sessions = useLoaded(`sessions ${filter} ${limit} ${isArchive}`, (signal) => daemon.call('listSessions', { ...asked, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), [
     'session',
     'run',
     'agent',
@@ -251,17 +211,53 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
               options={[{ value: '', label: t('all_agents') }, ...agents.map(({ id, name }) => ({ value: id, label: name }))]}
             />
           </div>
+          {mayWrite && (
+            <Menu
+              label={t('list_actions')}
+              items={[
+                { id: 'select', label: t('select'), icon: 'check', onChoose: () => setTicked(new Map()) },
+                {
+                  id: 'archive',
+                  label: t(isArchive ? 'show_current' : 'show_archive'),
+                  icon: 'box',
+                  onChoose: () => {
+                    setTicked(undefined);
+                    setArchive(!isArchive);
+                  },
+                },
+              ]}
+            />
+          )}
           <IconButton kind="primary" icon="message-square-plus" label={t('new')} disabled={agentId === undefined || !maySend} onPress={() => go('chat', [agentId ?? '', 'new'])} />
         </div>
         <SearchField value={typed} onValue={setTyped} label={t('search')} />
       </div>
-      <div class="session-list-body">
+      {isArchive && (
+        <div class="row pad">
+          <strong class="grow">{t('archived')}</strong>
+          <Button small kind="quiet" onPress={() => setArchive(false)}>
+            {t('show_current')}
+          </Button>
+        </div>
+      )}
+      <div class="session-list-body" ref={body} {...roving}>
         {words.length >= MIN_SEARCHED ? (
           <Found words={words} />
         ) : (
-          <Sessions of={sessions} limit={limit} onMore={() => setLimit(limit + PAGE)} currentId={currentId} showAgent={!onlyAgent} mayWrite={mayWrite} />
+          <Sessions
+            of={sessions}
+            limit={limit}
+            onMore={() => setLimit(limit + PAGE)}
+            currentId={currentId}
+            showAgent={!onlyAgent}
+            mayWrite={mayWrite}
+            ticked={ticked}
+            onTick={tick}
+            isArchive={isArchive}
+          />
         )}
       </div>
+      {ticked && <Several ticked={ticked} isArchive={isArchive} onDone={() => setTicked(undefined)} />}
       <Placeholder />
     </div>
   );

@@ -1,5 +1,5 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
-import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, may, memo, money, useState } from '@svc/kit';
+import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, may, memo, money, TextArea, useRef, useState } from '@svc/kit';
 import { WaitingFor } from '@svc/ext-approvals/page';
 import { AnswerText } from './answer-text.js';
 import { Attachments } from './attachment.js';
@@ -8,6 +8,7 @@ import type { LiveRun, Part } from './live-run.js';
 import { Thoughts } from './thoughts.js';
 import { ToolCallLine } from './tool-call.js';
 import { textOf, type Turn } from './turns.js';
+import { VersionSwitch } from './version-switch.js';
 import { t } from './words.js';
 
 export interface TurnActions {
@@ -17,16 +18,53 @@ export interface TurnActions {
   readonly mayGrant: boolean;
   /** Goes on from before this turn, with the same question. */
   readonly onRetry: (turn: Turn) => unknown;
-  readonly onEdit: (turn: Turn) => void;
+  /** Goes on from before this turn, with another question. */
+  readonly onEdit: (turn: Turn, text: string) => unknown;
   readonly onBranch: (turn: Turn) => unknown;
+  readonly onVersion: (sessionId: string) => unknown;
 }
 
 const MAX_QUESTION_CHARS = 4_000;
 
+/** In the place of the message: Enter sends, Escape leaves it as it was. */
+const Rewriting = ({ text: before, onSay, onClose }: { text: string; onSay: (text: string) => unknown; onClose: () => void }) => {
+  const [text, setText] = useState(before);
+  const form = useRef<HTMLFormElement>(null);
+  const canSend = text.trim() !== '';
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (event.key === 'Escape') onClose();
+    if (event.key !== 'Enter' || event.shiftKey) return;
+    event.preventDefault();
+    form.current?.querySelector<HTMLButtonElement>('.primary')?.click();
+  };
+  return (
+    <form class="rewriting" ref={form} aria-label={t('edit_title')} onKeyDown={onKeyDown} onSubmit={(event) => event.preventDefault()}>
+      <TextArea label={t('message')} bare value={text} onValue={setText} rows={Math.min(12, 1 + before.split('\n').length)} autofocus />
+      <div class="row wrap">
+        <span class="grow muted small-text">{t('edit_text')}</span>
+        <Button small onPress={onClose}>
+          {t('cancel')}
+        </Button>
+        <Button small kind="primary" disabled={!canSend} onPress={() => onSay(text)}>
+          {t('send')}
+        </Button>
+      </div>
+    </form>
+  );
+};
+
 const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const [isWhole, setWhole] = useState(false);
-  const { question } = turn;
+  const [isEdited, setEdited] = useState(false);
+  const edit = useRef<HTMLSpanElement>(null);
+  const { question, parting } = turn;
   if (!question) return null;
+  const close = (): void => {
+    setEdited(false);
+    requestAnimationFrame(() => edit.current?.querySelector('button')?.focus());
+  };
+  if (isEdited) return <Rewriting text={question.text} onSay={(text) => actions.onEdit(turn, text)} onClose={close} />;
   const isLong = question.text.length > MAX_QUESTION_CHARS && !isWhole;
   return (
     <div class="asked">
@@ -46,7 +84,12 @@ const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
         <div class="turn-tools">
           {question.at && <time dateTime={question.at}>{dateTime(question.at)}</time>}
           <CopyButton text={question.text} />
-          {actions.maySend && !turn.live && <IconButton small icon="pencil" label={t('edit')} onPress={() => actions.onEdit(turn)} />}
+          {actions.maySend && !turn.live && (
+            <span ref={edit}>
+              <IconButton small icon="pencil" label={t('edit')} onPress={() => setEdited(true)} />
+            </span>
+          )}
+          {parting && <VersionSwitch parting={parting} onChoose={actions.onVersion} />}
         </div>
       )}
     </div>
@@ -206,6 +249,12 @@ export const TurnView = memo(({ turn, actions }: { turn: Turn; actions: TurnActi
       </article>
     );
   if (turn.beside?.command !== undefined) return <CommandTurn turn={turn} actions={actions} />;
+  if (!turn.question && turn.parting && turn.parts.length === 0)
+    return (
+      <div class="turn-tools asked-tools">
+        <VersionSwitch parting={turn.parting} onChoose={actions.onVersion} />
+      </div>
+    );
   const isAnswered = turn.parts.length > 0 || turn.live !== undefined || turn.run !== undefined;
   return (
     <article class="turn">

@@ -1,5 +1,6 @@
 /** From what the daemon keeps and what goes on to what is shown: one turn is what was asked, and all that a run did about it. */
 import type { Beside } from './besides.js';
+import type { Parting } from './versions.js';
 import type { Attached, History, LiveRun, Part, SessionRun } from './live-run.js';
 
 type Message = History['messages'][number];
@@ -16,6 +17,8 @@ export interface Turn {
   readonly live?: LiveRun;
   /** It stands beside the conversation, which keeps nothing of it; with the command that answered, or none where a model did. */
   readonly beside?: { readonly command?: string };
+  /** It, or what follows the last turn, has versions. */
+  readonly parting?: Parting;
   /** What the daemon itself says. */
   readonly note?: string;
   /** What a model reads in place of older messages. */
@@ -99,6 +102,22 @@ export const withBesides = (kept: readonly Turn[], besides: readonly Beside[]): 
     turns.splice(next === -1 ? turns.length : next, 0, besideTurn(beside));
   }
   return turns;
+};
+
+/** A turn of its own behind the last one, where nothing was said yet in this version. */
+const NOTHING_YET = { key: 'version', parts: [] };
+
+/** Each parting stands at the turn that begins behind it. */
+export const withPartings = (turns: readonly Turn[], partings: readonly Parting[]): readonly Turn[] => {
+  if (partings.length === 0) return turns;
+  const shown = [...turns];
+  for (const parting of partings) {
+    const at = shown.findIndex(({ question, beside, live }) => beside === undefined && question !== undefined && (question.seq === undefined ? live !== undefined : question.seq > parting.through));
+    const turn = shown[at];
+    if (turn) shown[at] = { ...turn, parting };
+    else shown.push({ ...NOTHING_YET, parting });
+  }
+  return shown;
 };
 
 /** The text of an answer, without what was thought and what its tools did. */

@@ -39,10 +39,13 @@ export interface CommandWordDecl {
 }
 
 export interface CommandSynonym {
+  /** One word, two, or words and an option: `kill`, `agent inspect`, `agent list --all`. */
   readonly word: string;
   readonly means: string;
-  /** Typed alone, it does the same. Otherwise it is named in the hint. */
+  /** Typed alone, it does the same. Otherwise, and where it is false, `means` is named in the hint. */
   readonly runs?: boolean;
+  /** With `runs`: it does the same with what follows it, too. */
+  readonly takesArguments?: boolean;
 }
 
 /**

@@ -28,6 +28,7 @@ export const GRANT_KINDS = {
   'kernel:settings': { form: 'kernel:settings', what: 'reads the settings of every area, secrets apart, and changes those that programs may change', pattern: 'kernel:settings' },
   'kernel:extensions': { form: 'kernel:extensions', what: 'lists the extensions and their state', pattern: 'kernel:extensions' },
   'kernel:backups': { form: 'kernel:backups', what: 'creates, lists, deletes and restores backups of everything', pattern: 'kernel:backups' },
+  'kernel:replicas': { form: 'kernel:replicas', what: 'lists the daemons on the database', pattern: 'kernel:replicas' },
   'kernel:panels': { form: 'kernel:panels', what: 'lists the panels of all extensions and reads their files, to show them', pattern: 'kernel:panels' },
   'kernel:audit': { form: 'kernel:audit', what: 'receives who did what in every area, to write the audit log', pattern: 'kernel:audit' },
   actors: { form: 'actors', what: 'acts for any person, not only for those whose requests and calls it received', pattern: 'actors' },

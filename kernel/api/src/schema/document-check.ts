@@ -1,4 +1,5 @@
 /** What is wrong with a document that a person wrote (a section of config.toml, an agent.toml), said so that they can fix it. */
+import { cronFault, timeZoneFault } from '../text/cron.js';
 import { nearest } from '../text/nearest.js';
 import { describeSchema, isTable, type JsonSchema, schemaAt } from './schema-walk.js';
 
@@ -24,9 +25,18 @@ export const violations = (name: string, schema: JsonSchema, value: unknown, pla
     const got = at(value, path);
     const shown = got === undefined ? 'it is missing' : `got ${show(got, part['x-secret'] === true || SECRET_NAME.test(path.at(-1) ?? name))}`;
     const options = Array.isArray(part.enum) && typeof got === 'string' ? didYouMean(got, part.enum.map(String)) : '';
-    const hint = options === '' ? '' : `.${options}`;
+    const fault = typeof got === 'string' ? formatFault(part, got) : undefined;
+    const hint = fault !== undefined ? `: ${fault}` : options === '' ? '' : `.${options}`;
     return { path, message: `${labelOf(name, path)} must be ${expected}, ${shown}${hint}`, expected, fatal: true };
   });
+};
+
+/** What is wrong with a text, where its form alone would not tell. */
+const FAULTS: Readonly<Record<string, (text: string) => string | undefined>> = { cron: cronFault, 'time-zone': timeZoneFault };
+
+const formatFault = ({ anyOf = [], format }: JsonSchema, text: string): string | undefined => {
+  const named = format ?? anyOf.find((branch) => branch.format !== undefined)?.format;
+  return named === undefined ? undefined : FAULTS[named]?.(text);
 };
 
 /** A union reports each of its branches, and what stands inside them: of these a person needs one sentence. */

@@ -161,7 +161,11 @@ const range = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string => {
 };
 
 /** Formats whose name alone would not tell what to write. */
-const FORMATS: Readonly<Record<string, string>> = { 'ip-range': ' with an IP address, or a range of them such as 10.0.0.0/8' };
+const FORMATS: Readonly<Record<string, string>> = {
+  'ip-range': ' with an IP address, or a range of them such as 10.0.0.0/8',
+  cron: ' with a cron expression such as "0 3 * * *"',
+  'time-zone': ' with the name of a time zone such as Europe/Berlin',
+};
 
 const text = ({ minLength, maxLength, format, pattern }: JsonSchema): string => {
   if (format !== undefined) return FORMATS[format] ?? ` in the form ${format}`;

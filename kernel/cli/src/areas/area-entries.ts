@@ -1,5 +1,4 @@
 /** The words of areas as entries of the table of commands. */
-import type { CommandSynonym } from '@svc/api';
 import type { AreaWord } from '@svc/installer/commands';
 import type { CommandEntry } from '../command-table.js';
 import type { Settings } from '../settings.js';
@@ -7,13 +6,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CommandModule } from '../command.js';
 import { oneLine } from '../terminal/terminal.js';
+import { byWord, type Synonyms } from '../words/synonyms.js';
 import { areaWords } from './area-words.js';
 
 const SHOWN_VERBS = 3;
 const MAX_SUMMARY_CHARS = 100;
-
-/** Words of other programs and other spellings, by what is meant. */
-export type Synonyms = Readonly<Record<string, CommandSynonym>>;
 
 export interface AreaCommands {
   readonly entries: Readonly<Record<string, CommandEntry>>;
@@ -24,7 +21,7 @@ export const areaCommands = async (settings: Settings, distDir: string, wanted: 
   const words = [...(await areaWords(settings, distDir, wanted)).values()];
   return {
     entries: Object.fromEntries(words.map((word) => [word.word, entryOf(word, distDir)])),
-    synonyms: Object.fromEntries(words.flatMap(({ synonyms = [] }) => synonyms.map((one) => [one.word, one]))),
+    synonyms: byWord(words.flatMap(({ synonyms = [] }) => synonyms)),
   };
 };
 

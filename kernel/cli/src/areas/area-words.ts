@@ -8,7 +8,7 @@ import { bundled, installed } from './area-offers.js';
 export const areaWords = async (settings: Settings, distDir: string, wanted?: string): Promise<ReadonlyMap<string, AreaWord>> => {
   const words = new Map<string, AreaWord>();
   const shipped = (await bundled(distDir)).words;
-  const isShipped = shipped.some(({ synonyms = [], word }) => word === wanted || synonyms.some((one) => one.word === wanted));
+  const isShipped = shipped.some(({ synonyms = [], word }) => word === wanted || synonyms.some((one) => one.word.split(' ')[0] === wanted));
   const added = isShipped ? [] : (await installed(settings)).flatMap((one) => one.words);
   for (const word of [...shipped, ...added]) if (!Object.hasOwn(COMMANDS, word.word) && !words.has(word.word)) words.set(word.word, word);
   return words;

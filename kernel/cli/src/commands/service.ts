@@ -36,10 +36,30 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli) => status(cli)));
 };
 
-const unitOf = (cli: Cli, isSystem = false): ServiceUnit => {
+/** Undefined where this machine has no service manager that svc knows. */
+const knownUnit = (cli: Cli, isSystem = false): ServiceUnit | undefined => {
   const { env, home, port } = cli.settings;
   const facts = { node: process.execPath, program: path.resolve(cli.distDir, '../kernel/cli/bin/svc.mjs'), home, userHome: env.HOME ?? homedir(), port: port?.toString() };
-  const unit = unitFor(process.platform, facts, isSystem, userInfo().username);
+  return unitFor(process.platform, facts, isSystem, userInfo().username);
+};
+
+/** The file of the service of this user, if it is installed. */
+export const installedService = async (cli: Cli): Promise<string | undefined> => {
+  const unit = knownUnit(cli);
+  return unit !== undefined && (await isWritten(unit)) ? unit.file : undefined;
+};
+
+/** Stops and disables the service and deletes its file. False where none is installed. */
+export const removeService = async (cli: Cli): Promise<boolean> => {
+  const unit = knownUnit(cli);
+  if (unit === undefined || !(await isWritten(unit))) return false;
+  for (const words of unit.disable) await ask(words);
+  await rm(unit.file);
+  return true;
+};
+
+const unitOf = (cli: Cli, isSystem = false): ServiceUnit => {
+  const unit = knownUnit(cli, isSystem);
   if (unit === undefined) throw new Failure(`svc knows no service manager for ${process.platform}${isSystem ? ' as a whole' : ''}.`, { code: 'service_unsupported', fix: 'svc start' });
   return unit;
 };
@@ -63,15 +83,10 @@ const install = async (cli: Cli, { print, system }: Flags): Outcome => {
 };
 
 const uninstall = async (cli: Cli): Outcome => {
-  const unit = unitOf(cli);
-  if (!(await isWritten(unit))) {
-    if (cli.json) cli.out.json({ file: unit.file, removed: false });
-    else cli.out.line('No service is installed.');
-    return EXIT.ok;
-  }
-  for (const words of unit.disable) await ask(words);
-  await rm(unit.file);
-  if (cli.json) cli.out.json({ file: unit.file, removed: true });
+  const { file } = unitOf(cli);
+  const removed = await removeService(cli);
+  if (cli.json) cli.out.json({ file, removed });
+  else if (!removed) cli.out.line('No service is installed.');
   else cli.out.line(`${cli.out.green('✓')} The service is removed. Data stays in ${cli.settings.home}.`);
   return EXIT.ok;
 };

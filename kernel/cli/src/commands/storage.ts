@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isSvcError, textThatIsSet } from '@svc/api';
 import type { MoveReport } from '@svc/daemon/offline/local-move';
-import type { StorageReport } from '@svc/daemon/offline/storage-report';
+import type { Reopening, StorageReport } from '@svc/daemon/offline/storage-report';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
@@ -21,6 +21,10 @@ interface MigrateFlags {
   readonly dryRun?: boolean;
 }
 
+interface ReopenFlags {
+  readonly restored?: boolean;
+}
+
 export const define = (program: Command, action: Action): void => {
   const storage = program.command('storage').description('The database of this home: status, and moving it to another one').helpCommand(false);
   storage
@@ -37,8 +41,9 @@ export const define = (program: Command, action: Action): void => {
     .action(action((cli, flags: MigrateFlags) => migrate(cli, flags)));
   storage
     .command('reopen')
-    .description('Let the daemon start with the old database after a move; later changes are not in it')
-    .action(action((cli) => reopen(cli)));
+    .description('Let the daemon start with the old database after a move, without later changes; or with a database whose restore was not finished because its home is lost')
+    .option('--restored', 'after a restore, keep the data of the backup; without it, the data of before comes back')
+    .action(action((cli, flags: ReopenFlags) => reopen(cli, flags)));
 };
 
 const migrate = async (cli: Cli, flags: MigrateFlags): Outcome => {
@@ -126,7 +131,7 @@ const MOVES: Readonly<Record<NonNullable<StorageReport['move']>['state'], (other
   leaving: (other) => `a move to ${other} was begun; run it again to finish it, or start the daemon to give it up`,
   left: (other, day) => `moved to ${other} on ${day}; the daemon does not start with this database (svc storage reopen goes back)`,
   arriving: (other) => `a move from ${other} is not finished; run it again`,
-  restoring: (other) => `a restore of ${other} is not finished; start the daemon that restores`,
+  restoring: (other) => `a restore of ${other} is not finished; start the daemon that restores (if its home is lost: svc storage reopen)`,
   arrived: (other, day) => `moved here from ${other} on ${day}`,
 };
 
@@ -151,17 +156,34 @@ const statusLines = (cli: Cli, { bytes, engine, move, place, schemas, tables, ve
   ];
 };
 
-const reopen = async (cli: Cli): Outcome => {
+const reopen = async (cli: Cli, { restored }: ReopenFlags): Outcome => {
   const { reopenStorage } = await import('@svc/daemon/offline/storage-report');
-  const agrees = async (place: string, other: string): Promise<boolean> => {
+  const agrees = async (reopening: Reopening): Promise<boolean> => {
     if (cli.yes) return true;
-    if (!cli.out.canAsk || cli.json) throw usageFailure(`What was written to ${other} since is not in ${place}.`, 'svc storage reopen --yes');
-    return confirm(cli, `What was written to ${other} since is not in ${place}. Use it again?`);
+    const cost = costText(reopening, restored === true);
+    if (!cli.out.canAsk || cli.json) throw usageFailure(cost, `svc storage reopen ${restored === true ? '--restored ' : ''}--yes`);
+    return confirm(cli, `${cost} Use ${reopening.place} again?`);
   };
-  const { isReopened, place } = await asFailure(() => reopenStorage({ env: cli.settings.env }, agrees));
-  if (cli.json) cli.out.json({ status: isReopened ? 'reopened' : 'unchanged', database: place });
-  else cli.out.line(isReopened ? `${cli.out.green('✓')} The daemon can start with ${place} again.` : 'Nothing was changed.');
+  const done = await asFailure(() => reopenStorage({ env: cli.settings.env, keepsRestored: restored === true, agrees }));
+  const { isReopened, place, state } = done;
+  const data = state === 'left' ? null : restored === true ? 'restored' : 'before';
+  if (cli.json) cli.out.json({ status: isReopened ? 'reopened' : 'unchanged', database: place, ...(data === null ? {} : { data, backup: done.other }) });
+  else if (!isReopened) cli.out.line('Nothing was changed.');
+  else {
+    cli.out.line(`${cli.out.green('✓')} The daemon can start with ${place} again.`);
+    if (data !== null)
+      cli.out.line(
+        `  It has the data of ${data === 'restored' ? done.other : 'before the restore'}. The files of the lost home are not in a database: workspaces, settings and the vault with its secrets.`,
+      );
+  }
   return EXIT.ok;
+};
+
+const costText = ({ other, place, state }: Reopening, keepsRestored: boolean): string => {
+  if (state === 'left') return `What was written to ${other} since is not in ${place}.`;
+  return keepsRestored
+    ? `The restore of ${other} was never confirmed. This keeps its data and deletes what was there before.`
+    : `The restore of ${other} was never confirmed. This brings back what was there before and deletes the restored data (--restored keeps it instead).`;
 };
 
 const asFailure = async <T>(work: () => Promise<T>): Promise<T> => {

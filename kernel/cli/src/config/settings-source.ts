@@ -1,5 +1,5 @@
 /** Where `svc config` reads and changes settings: at the daemon that runs, else in the file, by the daemon's own code. */
-import { didYouMean, isSvcError, type JsonSchema } from '@svc/api';
+import { didYouMean, isSvcError, type JsonSchema, nearest } from '@svc/api';
 import type { SettingShown } from '@svc/api/internal';
 import type { Cli } from '../cli.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
@@ -85,6 +85,8 @@ export const refusedAsFailure = async <T>(work: () => Promise<T>): Promise<T> =>
   }
 };
 
+const MAX_NAMED = 3;
+
 /** The settings at a path or below it, by either spelling. Throws a failure that names the nearest. */
 export const rowsAt = async (source: SettingsSource, asked: string): Promise<readonly SettingRow[]> => {
   const rows = await source.rows();
@@ -93,8 +95,16 @@ export const rowsAt = async (source: SettingsSource, asked: string): Promise<rea
   if (found.length > 0) return found;
   const older = await olderSpelling(source, path, rows);
   if (older !== undefined) return [older];
-  const names = new Set(rows.flatMap((row) => [row.path, row.path.split('.')[0] ?? '', row.path.split('.').at(-1) ?? '']));
-  throw new Failure(`${asked} is not a setting.${didYouMean(path, [...names])}`, { code: 'cli_no_such_setting', fix: 'svc config show' });
+  const names = new Set(rows.flatMap((row) => [row.path, row.path.split('.')[0] ?? '']));
+  throw new Failure(`${asked} is not a setting.${didYouMean(path, [...names]) || inSections(path, rows)}`, { code: 'cli_no_such_setting', fix: 'svc config show' });
+};
+
+/** A name without its section, misspelt or not: the whole key is named. */
+const inSections = (name: string, rows: readonly SettingRow[]): string => {
+  const last = (row: SettingRow): string => row.path.split('.').at(-1) ?? '';
+  const [near] = nearest(name, rows.map(last), 1);
+  const found = rows.filter((row) => last(row) === near).map(({ path }) => `"${path}"`);
+  return found.length === 0 ? '' : ` Did you mean ${found.slice(0, MAX_NAMED).join(' or ')}?`;
 };
 
 const olderSpelling = async (source: SettingsSource, name: string, rows: readonly SettingRow[]): Promise<SettingRow | undefined> => {

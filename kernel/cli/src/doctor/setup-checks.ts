@@ -43,6 +43,6 @@ const vaultKeyCheck = (env: NodeJS.ProcessEnv): Check => {
 
 const providerKeyCheck = (env: NodeJS.ProcessEnv): Check => {
   const names = Object.keys(env).filter((name) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_API_KEY$/.test(name) && !name.startsWith('SVC_') && textThatIsSet(env[name]) !== undefined);
-  if (names.length === 0) return warn('provider_keys', 'no provider key in the environment', 'svc providers set-key PROVIDER   unless one is stored already');
+  if (names.length === 0) return warn('provider_keys', 'no provider key in the environment', 'svc init   unless one is stored already');
   return pass('provider_keys', names.sort().join(', '));
 };

@@ -2696,6 +2696,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get runs over time
+         * @description Runs by when their message was accepted, in intervals of equal length, the oldest first, also those without a run.
+         */
+        get: operations["getRunTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}": {
         parameters: {
             query?: never;
@@ -2840,6 +2860,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Archive a conversation
+         * @description All versions of it. An archived conversation is left out of lists with `archived=no`; it is found by searches, and can be continued. `archived: false` takes it out of the archive.
+         */
+        put: operations["archiveSession"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/branch": {
         parameters: {
             query?: never;
@@ -2851,9 +2891,29 @@ export interface paths {
         put?: never;
         /**
          * Branch a session
-         * @description The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. An answer is copied together with its calls and their results, or not at all: `through_seq` is the last copied entry. An answer in progress cannot be copied. Copied messages have their cost, and are found by searches, only in the original session.
+         * @description The new session belongs to the same agent and starts with the messages up to the given place (`seq` of a message), including attachments; without a place, with all of them. This session and the agent's current one stay: send the new session's id with the next message. An answer is copied together with its calls and their results, or not at all: `through_seq` is the last copied entry. An answer in progress cannot be copied. The two are versions of one conversation, and the new one is chosen: see `POST /api/sessions/{id}/choose`. Copied messages have their cost, and are found by searches, only in the original session.
          */
         post: operations["branchSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/choose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose a version of a conversation
+         * @description Sessions that were branched from each other are versions of one conversation. The chosen one stands for it in lists with `versions=chosen`. If the agent's current session is another version, this one becomes the current one. A session without other versions is always chosen.
+         */
+        post: operations["chooseSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2880,6 +2940,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the model of a conversation
+         * @description The next message of this session, and of all versions of its conversation, is answered by this model, within the agent's budget; the agent and its other sessions keep theirs. Its fallback models stay. `default` as the provider or model means the daemon's default. null gives the session the agent's model again.
+         */
+        put: operations["setSessionModel"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/runs": {
         parameters: {
             query?: never;
@@ -2894,6 +2974,26 @@ export interface paths {
         get: operations["listSessionRuns"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/title": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a model name a conversation
+         * @description Once the conversation has an answer: a short call of the model that `[session] title_model` names, or else of the agent, within its budget. All versions of the conversation get the title. Nothing happens if the session has a title or a label, if `[session] titles` is false, or if no model answers. A label always stands before the title.
+         */
+        post: operations["titleSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3274,6 +3374,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get usage over time
+         * @description Tokens and cost of model calls in intervals of equal length, the oldest first, also those without a call. Owners and admins see the calls of all agents; others those of their own.
+         */
+        get: operations["getUsageTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/vault": {
         parameters: {
             query?: never;
@@ -3309,6 +3429,50 @@ export interface paths {
          */
         post: operations["resetVault"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/vault/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the vault's key
+         * @description Creates a new master key and encrypts all secrets with it. The earlier key stays in a file beside it: backups made before need it. If the key comes from `SVC_VAULT_KEY`, start the daemon with the new key there and the present one in `SVC_VAULT_KEY_PREVIOUS` first.
+         */
+        post: operations["rotateVaultKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/vault/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Store a secret
+         * @description Encrypts the value and stores it under this name, in place of an earlier value. No operation returns it. Secrets that svc manages itself are refused: keys of providers, second factors and signing keys.
+         */
+        put: operations["setVaultSecret"];
+        post?: never;
+        /**
+         * Delete a secret
+         * @description Deletes the secret from the vault. Whoever uses it fails from then on. Secrets that svc manages itself are refused.
+         */
+        delete: operations["removeVaultSecret"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3572,7 +3736,7 @@ export interface paths {
         put?: never;
         /**
          * Create a completion (old form)
-         * @description For clients that know no messages. The prompt is one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.
+         * @description For clients that know no messages. Each prompt is the one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.
          */
         post: operations["createOpenaiCompletion"];
         delete?: never;
@@ -4018,7 +4182,7 @@ export interface components {
             name?: string;
             /** @description At most 4,096 characters */
             description?: string;
-            /** @description At most 65,536 characters */
+            /** @description At most 65,536 characters; the same as model.system_prompt */
             system_prompt?: string;
             /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
             model?: string;
@@ -4067,7 +4231,7 @@ export interface components {
             name?: string;
             /** @description At most 4,096 characters */
             description?: string;
-            /** @description At most 65,536 characters */
+            /** @description At most 65,536 characters; the same as model.system_prompt */
             system_prompt?: string;
             /** @description Shown next to the name */
             emoji?: string | null;
@@ -4339,8 +4503,35 @@ export interface components {
             context_window_tokens: number;
             /** @description The label. Lists show the beginning of the conversation if there is none */
             label: string | null;
+            /** @description What lists show: the label, else the title that a model made, else the beginning of the first message */
+            title: string | null;
+            /** @description Whether a model made a title */
+            is_titled: boolean;
+            is_archived: boolean;
+            /** @description The model of this session, if it has one of its own; null means the agent's */
+            model: {
+                provider: string;
+                model: string;
+            } | null;
             /** @description The summary that a model reads instead of the older messages */
             compacted_summary: string | null;
+            /** @description As lists show it; null if the conversation has only this version */
+            conversation_id: string | null;
+            /** @description All versions of the conversation, this one too, the oldest first. Missing if there is only this one */
+            versions?: {
+                /**
+                 * Format: uuid
+                 * @description A UUID
+                 */
+                session_id: string;
+                branched_from: string | null;
+                /** @description The last entry that it has in common with the session that it was branched from */
+                through_seq: number;
+                /** @description Its newest entry; 0 if it is empty */
+                last_seq: number;
+                created_at: string;
+                is_chosen: boolean;
+            }[];
             messages: {
                 /** @description Number of its entry in the log */
                 seq: number;
@@ -4418,7 +4609,7 @@ export interface components {
             agent_id: string;
             /** @description null if the agent was deleted */
             agent_name: string | null;
-            /** @description The label; by default, the first 60 characters of the first message */
+            /** @description The label; otherwise the title that a model made, or the first 60 characters of the first message */
             label: string | null;
             /** @description Whether the label was set */
             is_labelled: boolean;
@@ -4441,6 +4632,11 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
+            /** @description The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one */
+            conversation_id: string | null;
+            is_archived: boolean;
+            /** @description It is the chosen version of its conversation; true if there is only this one */
+            is_chosen: boolean;
         };
         SessionList: {
             sessions: components["schemas"]["SessionSummary"][];
@@ -4927,8 +5123,11 @@ export interface components {
                 safety_backup: string | null;
             } | null;
             schedule: {
-                /** @description 0: no schedule */
+                /** @description 0 without `cron`: no schedule */
                 every_hours: number;
+                /** @description Used instead of `every_hours` if it is not empty */
+                cron: string;
+                time_zone: string;
                 keep: number;
                 keep_days: number;
                 next_at: string | null;
@@ -5947,6 +6146,23 @@ export interface components {
             /** @description null if the agent was deleted */
             agent_name: string | null;
         };
+        RunInterval: {
+            /**
+             * Format: date-time
+             * @description When the interval began
+             */
+            start: string;
+            /** @description Accepted in it */
+            runs: number;
+            /** @description How many of them are answered */
+            done: number;
+            failed: number;
+            cancelled: number;
+            /** @description From acceptance to answer, of those that are answered: half of them took no longer. null if none is; only the newest 10,000 answered runs count */
+            median_ms: number | null;
+            /** @description 95 of 100 took no longer */
+            p95_ms: number | null;
+        };
         OneRun: {
             /**
              * Format: uuid
@@ -6106,7 +6322,7 @@ export interface components {
             agent_id: string;
             /** @description null if the agent was deleted */
             agent_name: string | null;
-            /** @description The label; by default, the first 60 characters of the first message */
+            /** @description The label; otherwise the title that a model made, or the first 60 characters of the first message */
             label: string | null;
             /** @description Whether the label was set */
             is_labelled: boolean;
@@ -6129,6 +6345,11 @@ export interface components {
             is_canonical: boolean;
             /** @description The session that it was branched from; it may be deleted */
             branched_from: string | null;
+            /** @description The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one */
+            conversation_id: string | null;
+            is_archived: boolean;
+            /** @description It is the chosen version of its conversation; true if there is only this one */
+            is_chosen: boolean;
             /** @description Always null: sessions have no model. Set the agent's model instead */
             model_override: string | null;
             messages: components["schemas"]["RawMessage"][];
@@ -6486,6 +6707,18 @@ export interface components {
                 hourly_reset_at: string;
             };
         };
+        UsageInterval: {
+            /**
+             * Format: date-time
+             * @description When the interval began
+             */
+            start: string;
+            input_tokens: number;
+            output_tokens: number;
+            /** @description Sum */
+            cost_usd: number;
+            calls: number;
+        };
         VaultContents: {
             /**
              * @description `missing`: nothing was stored yet. `locked`: its key is missing or wrong
@@ -6503,6 +6736,14 @@ export interface components {
             set_aside: string[];
             /** @description Names of secrets, never values; null if unknown */
             lost: string[] | null;
+        };
+        VaultKeyRotated: {
+            /** @enum {string} */
+            status: "rotated";
+            /** @description How many are encrypted with the new key */
+            secrets: number;
+            /** @description The file with the key of before, which older backups need; null if the keys come from the environment */
+            earlier_key: string | null;
         };
         Version: {
             name: string;
@@ -6636,7 +6877,7 @@ export interface components {
             seed?: number | null;
             response_format?: components["schemas"]["ChatResponseFormat"] | null;
             n?: number | null;
-            logprobs?: boolean | null;
+            logprobs?: false | null;
             user?: string | null;
             tools?: ({
                 type: string;
@@ -6752,9 +6993,9 @@ export interface components {
             stop?: (string | string[]) | null;
             seed?: number | null;
             n?: number | null;
-            /** @description A text, or a list with one text. Lists of tokens are refused */
-            prompt: string | unknown[];
-            echo?: boolean | null;
+            /** @description A text, or a list of texts, each of which is answered by itself: the answer has a choice for each, by its index. Lists of tokens are refused */
+            prompt: string | string[];
+            echo?: false | null;
             best_of?: number | null;
             suffix?: string | null;
         } & {
@@ -6854,7 +7095,7 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
-            background?: boolean | null;
+            background?: false | null;
         } & {
             [key: string]: unknown;
         };
@@ -7205,6 +7446,7 @@ export type QueueStatus = components['schemas']['QueueStatus'];
 export type Readiness = components['schemas']['Readiness'];
 export type RestoreStarted = components['schemas']['RestoreStarted'];
 export type ListedRun = components['schemas']['ListedRun'];
+export type RunInterval = components['schemas']['RunInterval'];
 export type OneRun = components['schemas']['OneRun'];
 export type SecurityReport = components['schemas']['SecurityReport'];
 export type SessionHit = components['schemas']['SessionHit'];
@@ -7225,8 +7467,10 @@ export type UsageTotal = components['schemas']['UsageTotal'];
 export type ModelUsage = components['schemas']['ModelUsage'];
 export type DayUsage = components['schemas']['DayUsage'];
 export type UsageSummary = components['schemas']['UsageSummary'];
+export type UsageInterval = components['schemas']['UsageInterval'];
 export type VaultContents = components['schemas']['VaultContents'];
 export type VaultReset = components['schemas']['VaultReset'];
+export type VaultKeyRotated = components['schemas']['VaultKeyRotated'];
 export type Version = components['schemas']['Version'];
 export type ApiVersions = components['schemas']['ApiVersions'];
 export type LoginLink = components['schemas']['LoginLink'];
@@ -8840,9 +9084,13 @@ export interface operations {
                 /** @description `next` of the page before; instead of `offset` */
                 after?: string;
                 /** @description Default created_at */
-                sort?: "created_at";
+                sort?: "created_at" | "last_message_at";
                 /** @description Default desc */
                 order?: "asc" | "desc";
+                /** @description Sessions that were branched from each other are versions of one conversation. `chosen`: one of each conversation, the chosen one. Default all */
+                versions?: "all" | "chosen";
+                /** @description `no`: without archived sessions, `only`: nothing else. Default all */
+                archived?: "all" | "no" | "only";
             };
             header?: never;
             path: {
@@ -10350,6 +10598,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -12746,8 +12995,11 @@ export interface operations {
                      * @enum {string}
                      */
                     tier?: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom";
-                    /** @description `text`; models of other kinds are not asked through the catalog */
-                    modality?: string;
+                    /**
+                     * @description `text`; models of other kinds are not asked through the catalog
+                     * @enum {string}
+                     */
+                    modality?: "text";
                     /** @default true */
                     supports_tools?: boolean;
                     /** @default false */
@@ -13417,6 +13669,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13528,6 +13781,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13571,6 +13825,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -13872,6 +14127,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getRunTimeline: {
+        parameters: {
+            query?: {
+                /** @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC */
+                period?: "hour" | "day" | "week" | "month";
+                /** @description Only of this agent */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC
+                         * @default day
+                         * @enum {string}
+                         */
+                        period: "hour" | "day" | "week" | "month";
+                        interval_seconds: number;
+                        intervals: components["schemas"]["RunInterval"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getRun: {
         parameters: {
             query?: never;
@@ -13985,11 +14283,15 @@ export interface operations {
                 /** @description `next` of the page before; instead of `offset` */
                 after?: string;
                 /** @description Default created_at */
-                sort?: "created_at";
+                sort?: "created_at" | "last_message_at";
                 /** @description Default desc */
                 order?: "asc" | "desc";
                 /** @description Only of this agent */
                 agent_id?: string;
+                /** @description Sessions that were branched from each other are versions of one conversation. `chosen`: one of each conversation, the chosen one. Default all */
+                versions?: "all" | "chosen";
+                /** @description `no`: without archived sessions, `only`: nothing else. Default all */
+                archived?: "all" | "no" | "only";
             };
             header?: never;
             path?: never;
@@ -14142,7 +14444,10 @@ export interface operations {
     };
     deleteSession: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also all other versions of its conversation */
+                all_versions?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -14178,6 +14483,60 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    archiveSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    archived: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "updated";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        archived: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14236,6 +14595,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    chooseSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        conversation_id: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     updateSessionLabel: {
         parameters: {
             query?: never;
@@ -14253,6 +14657,11 @@ export interface operations {
             content: {
                 "application/json": {
                     label: string | null;
+                    /**
+                     * @description Also all other versions of its conversation
+                     * @default false
+                     */
+                    all_versions?: boolean;
                 };
             };
         };
@@ -14284,6 +14693,67 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setSessionModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    model: {
+                        provider: string;
+                        model: string;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "updated";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        model: {
+                            provider: string;
+                            model: string;
+                        } | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -14327,6 +14797,49 @@ export interface operations {
                         runs: components["schemas"]["SessionRun"][];
                         /** @description Send it as `before` to get older ones; null if there are none */
                         next: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    titleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        /** @description null if it has none */
+                        title: string | null;
                     };
                 };
             };
@@ -15078,6 +15591,48 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getUsageTimeline: {
+        parameters: {
+            query?: {
+                /** @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC */
+                period?: "hour" | "day" | "week" | "month";
+                /** @description A UUID */
+                agent_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description The last hour by minutes, the last day by ten minutes, the last 7 days by hours, or the last 30 days by days, in UTC
+                         * @default day
+                         * @enum {string}
+                         */
+                        period: "hour" | "day" | "week" | "month";
+                        interval_seconds: number;
+                        intervals: components["schemas"]["UsageInterval"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getVault: {
         parameters: {
             query?: never;
@@ -15130,6 +15685,124 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateVaultKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VaultKeyRotated"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setVaultSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Letters, digits, dots, dashes, underscores, slashes and colons
+                 * @example search.brave
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 64 KiB */
+                    value: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "stored";
+                        name: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeVaultSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Letters, digits, dots, dashes, underscores, slashes and colons
+                 * @example search.brave
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "removed";
+                        name: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];

@@ -121,6 +121,10 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
       own(filter.kind ?? '');
       return open(journal).tally(filter);
     },
+    timeline: async (filter, interval) => {
+      own(filter.kind ?? '');
+      return open(journal).timeline(filter, interval);
+    },
   };
   return facade;
 }

@@ -12,8 +12,9 @@ const MEMBERS = {
   'kernel:extensions': ['extensions'],
   'kernel:panels': ['panels', 'panelFiles'],
   'kernel:backups': ['backups'],
+  'kernel:replicas': ['replicas'],
 } as const satisfies Partial<Record<GrantName, ReadonlyArray<keyof KernelView>>>;
-const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:extensions', 'kernel:panels', 'kernel:backups'] as const;
+const NARROW = ['kernel:tools', 'kernel:slash-commands', 'kernel:settings', 'kernel:extensions', 'kernel:panels', 'kernel:backups', 'kernel:replicas'] as const;
 
 export const kernelMember = (view: () => KernelView, id: string, grants: Grants): KernelView => {
   if (grants.has('kernel')) return Object.freeze(view());

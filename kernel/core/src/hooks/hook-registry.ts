@@ -17,6 +17,8 @@ const STAGES: Readonly<Record<string, number>> = { first: -200, policy: -100, no
 
 interface Tapped {
   readonly hook: HookDecl;
+  /** Of the hook, among the slots. */
+  readonly key: string;
   readonly tap: Tap;
 }
 
@@ -29,6 +31,8 @@ export class HookRegistry {
   readonly #watch: HookWatch;
   readonly #validator: ContractValidator;
   readonly #actors: ActorRegistry;
+  /** The taps of each slot as they were found when it was ordered last. */
+  readonly #found = new WeakMap<HookSlot, readonly Tap[]>();
   /** Hooks on which a generation is not called any more. */
   readonly #suspended = new WeakMap<Contributor, Set<string>>();
   /** Closed hooks that a generation does not answer: when it is tried again. */
@@ -71,7 +75,8 @@ export class HookRegistry {
 
   /** The taps of one generation alone, seen or not yet; undefined when it has none. For the kernel itself. */
   callOf<H extends HookDecl>(owner: Contributor, hook: H): CallOf<H> | undefined {
-    const taps = this.taps.of(owner).flatMap((one) => (declaredAs(one.hook) === declaredAs(hook) ? [one.tap] : []));
+    const key = declaredAs(hook);
+    const taps = this.taps.of(owner).flatMap((one) => (one.key === key ? [one.tap] : []));
     if (taps.length === 0) return undefined;
     const slot = new HookSlot(hook, this.#watch, this.#validator);
     slot.replace(orderTaps(taps));
@@ -101,7 +106,7 @@ export class HookRegistry {
       before: options.before ?? [],
       after: options.after ?? [],
     };
-    return this.taps.add(owner, { hook, tap });
+    return this.taps.add(owner, { hook, key: declaredAs(hook), tap });
   }
 
   /** What the owner of a hook still finishes after it was switched off goes by the checks it began with. */
@@ -183,8 +188,9 @@ export class HookRegistry {
 
   /** While the owner of a hook is off nobody knows; its taps sleep then. */
   #mayTap(owner: Contributor, hook: HookDecl): boolean {
+    if (owner.isRemote !== true) return true;
     const slot = this.slot(hook);
-    return owner.isRemote !== true || slot === undefined || slot.hook.remote === true;
+    return slot === undefined || slot.hook.remote === true;
   }
 
   #need(hook: HookDecl): HookSlot {
@@ -217,13 +223,16 @@ export class HookRegistry {
     const byHook = new Map<string, Tap[]>();
     for (const { owner, value } of this.taps.active()) {
       if (this.#suspended.get(owner)?.has(value.hook.name) || !this.#mayTap(owner, value.hook)) continue;
-      const key = declaredAs(value.hook);
-      const list = byHook.get(key) ?? [];
-      list.push(value.tap);
-      byHook.set(key, list);
+      const list = byHook.get(value.key);
+      if (list) list.push(value.tap);
+      else byHook.set(value.key, [value.tap]);
     }
     for (const [key, slot] of this.#slots) {
-      const taps = orderTaps(byHook.get(key) ?? []);
+      const found = byHook.get(key) ?? [];
+      // Most changes are about other hooks.
+      if (sameList(this.#found.get(slot) ?? [], found)) continue;
+      this.#found.set(slot, found);
+      const taps = orderTaps(found);
       if (!sameList(slot.taps(), taps)) slot.replace(taps);
     }
   }

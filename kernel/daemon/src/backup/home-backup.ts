@@ -20,7 +20,7 @@ import { databaseFileOf, type Home } from '@svc/platform/config/home';
 import type { SectionClaims } from '@svc/platform/config/kernel-sections';
 import { settingSchemas } from '@svc/platform/config/settings/config-document';
 import type { MovedOwner } from '@svc/platform/storage/move';
-import { countTableRows, saveCopy } from '@svc/platform/storage/sqlite/saved-copy';
+import { saveCopy } from '@svc/platform/storage/sqlite/saved-copy';
 import type { Storage } from '@svc/platform/storage/storage';
 
 export interface BackupHome {
@@ -65,12 +65,7 @@ export const backUpHome = ({ claims, clock, home, ids, server, version }: Backup
   });
 };
 
-const fileOf = (file: string, saveTo: Storage['saveTo'], pause: Pause | undefined): BackedDatabase => fileDatabase(file, (copy) => (saveTo ? saveTo(copy, pause) : saveStopped(file, copy)));
-
-const saveStopped = async (file: string, copy: string): Promise<Readonly<Record<string, number>>> => {
-  await saveCopy(file, copy);
-  return countTableRows(copy);
-};
+const fileOf = (file: string, saveTo: Storage['saveTo'], pause: Pause | undefined): BackedDatabase => fileDatabase(file, (copy) => (saveTo ? saveTo(copy, pause) : saveCopy(file, copy)));
 
 /** One restore at a time. */
 const stagedFolder = (home: Home): string => join(backupsFolder(home.home), '.staged');

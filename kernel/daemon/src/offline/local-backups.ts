@@ -1,25 +1,27 @@
 /**
- * Verifies and restores backups for the command line, without the API. Whoever can do that is the user of the machine whose home it is.
+ * Creates, verifies and restores backups for the command line, without the API. Whoever can do that is the user of the machine whose home it is.
  *
  * V1  A verification unpacks into a temporary home and starts a daemon on it in a process of its own: no work is resumed, nothing is sent.
  * V2  A restore needs the home for itself: a daemon that runs refuses it. What does not start is taken back.
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as api from '@svc/api';
 import { type ExtensionStatus, isTable } from '@svc/api';
 import { backupErrors } from '@svc/platform/backup/errors';
+import type { CreatedBackup } from '@svc/platform/backup/create-backup';
 import type { BackupManifest } from '@svc/platform/backup/manifest';
 import { stageBackup } from '@svc/platform/backup/staged-backup';
 import { systemClock } from '@svc/platform/clock/clock';
 import { systemIds } from '@svc/platform/clock/ids';
-import { type Home, resolveHome } from '@svc/platform/config/home';
+import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { assertServerTakes } from '@svc/platform/backup/server-database';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
 import { lockHome } from '@svc/platform/process/home-lock';
-import { archiveOf, type BackupHome, dropStaged, stageRestore } from '../backup/home-backup.js';
+import { archiveOf, backUpHome, type BackupHome, dropStaged, stageRestore } from '../backup/home-backup.js';
 import { goBack, replaceStopped } from '../backup/restore-daemon.js';
 import { ownersInHome } from '../backup/table-owners.js';
 import type { TrialReport } from '../backup/trial.js';
@@ -43,6 +45,14 @@ export interface Verified {
   /** Extensions that did not start with this data. */
   readonly failed: ReadonlyArray<Pick<ExtensionStatus, 'id' | 'reason'>>;
 }
+
+/** Of a home whose daemon is stopped; rejects with `daemon_already_running`. Undefined where there is nothing to back up yet. */
+export const createLocally = async (backup: Omit<LocalBackup, 'file'>): Promise<CreatedBackup | undefined> => {
+  const place = await homeOf(backup);
+  if (place.server === undefined && !existsSync(databaseFileOf(place.home.dataDir))) return undefined;
+  const lock = await lockHome(place.home.home);
+  return backUpHome(place, { cause: 'manual' }).finally(() => lock.release());
+};
 
 /** Rejects with the errors of backups where the archive cannot be used. */
 export const verifyLocally = async (backup: LocalBackup): Promise<Verified> => {
@@ -92,7 +102,7 @@ export const restoreLocally = async (backup: LocalBackup): Promise<RestoredLocal
   return { files: files.length, manifest: rest, safety };
 };
 
-const homeOf = async ({ env, releaseFile }: LocalBackup): Promise<BackupHome> => {
+const homeOf = async ({ env, releaseFile }: Omit<LocalBackup, 'file'>): Promise<BackupHome> => {
   const [home, release] = [resolveHome(env), await readRelease(releaseFile, api)];
   const settings = await settingsOf(home, env, release);
   const url = databaseUrlOf(settings);

@@ -1,5 +1,7 @@
 /** `svc storage status` and `reopen`: the database of this home as it is. To look at it is possible beside a daemon that runs. */
 import { access } from 'node:fs/promises';
+import { openRestore } from '@svc/platform/backup/restore-swap';
+import { settleServer } from '@svc/platform/backup/server-database';
 import { databaseFileOf, resolveHome } from '@svc/platform/config/home';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
 import { lockHome } from '@svc/platform/process/home-lock';
@@ -45,8 +47,22 @@ export async function lookAtStorage({ env }: Pick<LocalInstall, 'env'>): Promise
   }
 }
 
-/** Lets a database that was moved be used again, as it was then. Resolves with where its data was moved to. Rejects with `storage_move_no_mark`. */
-export async function reopenStorage({ env }: Pick<LocalInstall, 'env'>, agrees: (place: string, other: string) => Promise<boolean>): Promise<{ readonly place: string; readonly isReopened: boolean }> {
+export interface Reopening {
+  readonly place: string;
+  /** `left`: the data was moved away. `restoring`: a backup was restored into it, and the home that did it never confirmed that. */
+  readonly state: 'left' | 'restoring';
+  /** Where the data was moved to, or the backup. */
+  readonly other: string;
+}
+
+export interface ReopenStorage extends Pick<LocalInstall, 'env'> {
+  /** Of an unconfirmed restore: the data of the backup, and not that of before it. */
+  readonly keepsRestored: boolean;
+  agrees(reopening: Reopening): Promise<boolean>;
+}
+
+/** Lets a database be used again that was moved away, or whose restore was never confirmed because its home is lost. Rejects with `storage_move_no_mark`, and where a daemon uses it. */
+export async function reopenStorage({ agrees, env, keepsRestored }: ReopenStorage): Promise<Reopening & { readonly isReopened: boolean }> {
   const home = resolveHome(env);
   const lock = await lockHome(home.home);
   const end = await openOwn(env, 'change').catch(async (error: unknown) => {
@@ -55,15 +71,26 @@ export async function reopenStorage({ env }: Pick<LocalInstall, 'env'>, agrees: 
   });
   try {
     const mark = end && (await markOf(end));
-    if (!end || mark?.state !== 'left') throw moveErrors.move_no_mark(end?.place ?? databaseFileOf(home.dataDir));
-    const isReopened = await agrees(end.place, mark.other);
-    if (isReopened) await end.change([FORGET_MARK, ...end.unfence()]);
-    return { place: end.place, isReopened };
+    if (!end || (mark?.state !== 'left' && mark?.state !== 'restoring')) throw moveErrors.move_no_mark(end?.place ?? databaseFileOf(home.dataDir));
+    const { other, state, token } = mark;
+    if (keepsRestored && state === 'left') throw moveErrors.reopen_no_restore(end.place);
+    if (state === 'restoring' && (await openRestore(home.home))?.serverToken === token) throw moveErrors.reopen_own_restore(end.place, other);
+    const reopening = { place: end.place, state, other };
+    const isReopened = await agrees(reopening);
+    if (isReopened) await reopen(end, mark, keepsRestored);
+    return { ...reopening, isReopened };
   } finally {
     await end?.close();
     await lock.release();
   }
 }
+
+const reopen = async (end: MoveEnd, { state, token }: MoveMark, keepsRestored: boolean): Promise<void> => {
+  if (state === 'left') return end.change([FORGET_MARK, ...end.unfence()]);
+  // The daemon that restores may be alive, and about to confirm.
+  await end.hold();
+  return settleServer(end, token, keepsRestored ? 'restored' : 'before');
+};
 
 const openOwn = async (env: LocalInstall['env'], use: 'read' | 'change'): Promise<MoveEnd | undefined> => {
   const home = resolveHome(env);

@@ -1,5 +1,5 @@
 /** First words of the command line's own commands. No extension may take one. */
-export const CLI_WORDS = ['start', 'stop', 'restart', 'status', 'ext', 'dev', 'key', 'config', 'storage', 'open', 'doctor', 'logs', 'service', 'completion'] as const;
+export const CLI_WORDS = ['start', 'stop', 'restart', 'status', 'ext', 'dev', 'key', 'config', 'storage', 'open', 'doctor', 'logs', 'service', 'completion', 'update', 'reset', 'uninstall'] as const;
 export type CliWord = (typeof CLI_WORDS)[number];
 
 /** Other words that the command line understands. */

@@ -239,6 +239,8 @@ const childTimers = (peer: Peer, registrations: Registrations, signal: AbortSign
   return {
     every: (name, everyMs, fn) => (registrations.isOpen ? registrations.addTimer({ name, everyMs, fn }) : own(name, everyMs, fn, true)),
     after: (name, afterMs, fn) => (registrations.isOpen ? registrations.addTimer({ name, afterMs, fn }) : own(name, afterMs, fn, false)),
+    // The daemon knows the calendar.
+    nextAt: (...args) => peer.call('timers.nextAt', args) as Promise<number>,
   };
 };
 

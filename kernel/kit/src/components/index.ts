@@ -1,5 +1,6 @@
 /** The components of the kit. */
 export { Button, type ButtonKind, type ButtonProps, CopyButton, IconButton, LinkButton } from './button.js';
+export { Chart, type ChartProps, type ChartSeries, type ChartTone } from './chart.js';
 export { confirmed, Dialog, Questions } from './dialog.js';
 export { DiffView } from './diff-view.js';
 export { failed, notify, sayingOf, settled } from './failures.js';
@@ -13,3 +14,4 @@ export { Notices } from './notices.js';
 export { ChangedElsewhere, Review } from './review.js';
 export { Empty, Failure, Loading, Shown } from './states.js';
 export { type Column, type Sorting, Table } from './table.js';
+export { useRoving } from './roving.js';

@@ -40,12 +40,15 @@ export const Menu = ({
   children,
   items,
   align = 'end',
+  tabIndex,
 }: {
   label: string;
   icon?: IconName;
   children?: ComponentChildren;
   items: readonly MenuItem[];
   align?: 'start' | 'end';
+  /** -1 where arrows lead to it (useRoving). */
+  tabIndex?: number;
 }) => {
   const [isOpen, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
@@ -108,6 +111,7 @@ export const Menu = ({
         class={children === undefined ? 'button icon-only quiet' : 'button quiet'}
         aria-label={children === undefined ? label : undefined}
         title={label}
+        tabIndex={tabIndex}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={id}

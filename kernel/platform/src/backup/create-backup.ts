@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { errnoOf } from '../config/errno.js';
 import { assertRoom } from './archive-reader.js';
+import { readTables } from '../storage/sqlite/saved-copy.js';
 import { joinArchive, packFiles, type Pause, type SourceFile } from './archive-writer.js';
 import { type BackupCause, backupName, backupsFolder, partialPath, removePartials } from './backups-folder.js';
 import { backupErrors } from './errors.js';
@@ -38,8 +39,8 @@ export interface BackedDatabase {
   readonly engine: BackupManifest['engine'];
   /** About what a copy takes. */
   bytes(): Promise<number>;
-  /** Writes a consistent copy to a SQLite file that does not exist, and counts its rows. */
-  save(file: string): Promise<{ readonly tables: Readonly<Record<string, number>>; readonly leftOut: readonly string[] }>;
+  /** Writes a consistent copy to a SQLite file that does not exist. */
+  save(file: string): Promise<{ readonly leftOut: readonly string[] }>;
 }
 
 export type BackupStep = 'database' | 'files' | 'writing';
@@ -76,7 +77,8 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
   await assertRoom(folder, databaseBytes * 2 + found.files.reduce((sum, { size }) => sum + size, 0));
   onStep?.('database');
   const database = join(partial, 'svc.db');
-  const { leftOut, tables } = await options.database.save(database);
+  const { leftOut } = await options.database.save(database);
+  const contents = Object.entries(await readTables(database, options.pause));
   signal?.throwIfAborted();
   onStep?.('files');
   const config = await options.configText();
@@ -96,7 +98,8 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
     svc_version: options.version,
     engine: options.database.engine,
     components: ['database', ...(config?.text === undefined ? [] : ['config']), ...found.components],
-    tables,
+    tables: Object.fromEntries(contents.map(([name, { rows }]) => [name, rows])),
+    sums: Object.fromEntries(contents.map(([name, { sum }]) => [name, sum])),
     files,
     left_out: [...(config?.leftOut ?? []), ...leftOut, ...found.leftOut],
   };
@@ -107,13 +110,16 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
   return { filename, path, sizeBytes: (await stat(path)).size, manifest };
 };
 
-/** A file of SQLite. `save` gives the rows by table. */
-export const fileDatabase = (file: string, save: (copy: string) => Promise<Readonly<Record<string, number>>>): BackedDatabase => {
+/** A file of SQLite. */
+export const fileDatabase = (file: string, save: (copy: string) => Promise<void>): BackedDatabase => {
   const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
   return {
     engine: 'sqlite',
     bytes: async () => (await sizeOf(file)) + (await sizeOf(`${file}-wal`)),
-    save: async (copy) => ({ tables: await save(copy), leftOut: [] }),
+    save: async (copy) => {
+      await save(copy);
+      return { leftOut: [] };
+    },
   };
 };
 

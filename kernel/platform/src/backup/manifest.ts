@@ -27,6 +27,8 @@ export interface BackupManifest {
   readonly components: readonly string[];
   /** Rows of each table in the snapshot. */
   readonly tables: Readonly<Record<string, number>>;
+  /** Of the content of each table, the same whichever engine; missing in backups of earlier versions. */
+  readonly sums?: Readonly<Record<string, string>>;
   readonly files: readonly BackupFile[];
   /** What was left out, and why. */
   readonly left_out: readonly string[];
@@ -54,6 +56,7 @@ const isManifest = (found: Record<string, unknown>): found is Record<string, unk
   areTexts(found.left_out) &&
   isTable(found.tables) &&
   Object.values(found.tables).every(isCount) &&
+  (found.sums === undefined || (isTable(found.sums) && Object.values(found.sums).every((sum) => typeof sum === 'string'))) &&
   Array.isArray(found.files) &&
   found.files.every(isFile);
 

@@ -3,10 +3,9 @@
  * verified without a server and restored into either engine.
  *
  * G1  A copy is made of one snapshot, in batches; nobody waits for it, and memory does not grow with the database.
- * G2  A restore begins only while no other daemon is on the server, and keeps others out until it is confirmed (N1 to N3 of storage/postgres/restored-tables.ts).
+ * G2  A restore begins only while no other daemon is on the server, and keeps others out until it is confirmed (N1 to N4 of storage/postgres/restored-tables.ts).
  */
 import { PAUSE_PER_WORK } from '../storage/contract/pace.js';
-import { countTableRows } from '../storage/sqlite/saved-copy.js';
 import { copyDatabase, planCopy } from '../storage/move/copy-database.js';
 import type { MoveEnd } from '../storage/move/move-end.js';
 import { type MovedOwner, ownersOfTables } from '../storage/move/move-plan.js';
@@ -50,7 +49,7 @@ export const serverDatabase = ({ owners, pause, signal, url }: ServerSource): Ba
       } finally {
         await target.close();
       }
-      return { tables: await countTableRows(file), leftOut: plan.unknown.map((table) => `table ${table}: its extension is not installed`) };
+      return { leftOut: plan.unknown.map((table) => `table ${table}: its extension is not installed`) };
     });
   },
 });
@@ -91,6 +90,12 @@ export const assertServerTakes = (url: string): Promise<void> =>
 export const confirmServer = (url: string, token: string): Promise<void> => onServer(url, 'change', (end) => confirmTables(end, token));
 
 export const revertServer = (url: string, token: string): Promise<'confirmed' | 'before'> => onServer(url, 'change', (end) => revertTables(end, token));
+
+/** For a restore whose home is lost: the tables of before, or those of the backup, are those of the database from now on. The caller holds the database. */
+export const settleServer = async (end: MoveEnd, token: string, keeps: 'before' | 'restored'): Promise<void> => {
+  if (keeps === 'restored') await confirmTables(end, token);
+  else await revertTables(end, token);
+};
 
 const load = async (url: string, file: string, owners: readonly MovedOwner[]): Promise<void> => {
   const source = await openEnd({ file, url: undefined, use: 'change' });

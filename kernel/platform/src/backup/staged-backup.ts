@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../config/errno.js';
-import { countTableRows, damageOf } from '../storage/sqlite/saved-copy.js';
+import { damageOf, readTables } from '../storage/sqlite/saved-copy.js';
 import { extractBackup } from './archive-reader.js';
 import { failureOf, syncFolder } from './create-backup.js';
 import { backupErrors } from './errors.js';
@@ -30,13 +30,17 @@ export const stageBackup = async ({ archive, folder, version }: StageBackup): Pr
 };
 
 /** What the database of a home has otherwise than the manifest says; undefined when nothing. */
-export const databaseFault = async (home: string, { tables }: Pick<BackupManifest, 'tables'>): Promise<string | undefined> => {
+export const databaseFault = async (home: string, { sums, tables }: Pick<BackupManifest, 'tables' | 'sums'>): Promise<string | undefined> => {
   const file = join(home, DATABASE_PATH);
   const damage = await damageOf(file);
   if (damage !== undefined) return `its database is damaged (${damage})`;
-  const found = await countTableRows(file);
-  const differing = [...new Set([...Object.keys(tables), ...Object.keys(found)])].find((table) => tables[table] !== found[table]);
-  return differing === undefined ? undefined : `the table ${differing} has ${found[differing] ?? 'no'} rows instead of ${tables[differing] ?? 'none'}`;
+  const found = await readTables(file);
+  for (const table of new Set([...Object.keys(tables), ...Object.keys(found)])) {
+    const rows = found[table]?.rows;
+    if (tables[table] !== rows) return `the table ${table} has ${rows ?? 'no'} rows instead of ${tables[table] ?? 'none'}`;
+    if (sums && sums[table] !== found[table]?.sum) return `the table ${table} has the same ${rows} rows, but other values in them`;
+  }
+  return undefined;
 };
 
 /** What no backup holds, taken from the home that is replaced: keys, and the secrets of config.toml by `withSecrets(text, present)`. */

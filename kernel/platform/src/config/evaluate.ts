@@ -3,7 +3,7 @@
  * Pure but for the packages it loads: it reads and writes no file.
  */
 import { basename } from 'node:path';
-import { didYouMean, type Finding, isTable, type JsonSchema, lineOfPath, scanToml, schemaAt } from '@svc/api';
+import { didYouMean, type Finding, isTable, type JsonSchema, lineOfPath, nearest, scanToml, schemaAt } from '@svc/api';
 import { type TomlEntry, withDefaults } from '@svc/api/internal';
 import { type EnvSetting, envValue, withPath } from './environment/env-layer.js';
 import { type Aliases, aliasesOf, schemaOf } from './claims.js';
@@ -253,7 +253,21 @@ const unclaimed = (work: Work, path: readonly string[], shown: string): Pick<Con
   const waiting = waitingAt(path);
   if (waiting) return { message: waitingMessage(shown, waiting), severity: waiting.unkept === undefined ? 'notice' : 'warning' };
   const names = [...Object.keys(work.claims).map(keyOf), ...Object.keys(work.aliases), ...WAITING_SECTIONS];
-  return { message: `${shown} is not a setting.${didYouMean(key, names)}`, severity: 'warning' };
+  const near = didYouMean(key, names);
+  const inside = near === '' && path.length === 1 ? nearestInSections(work, key) : undefined;
+  // A key that lost its section would be in force nowhere, and whoever wrote it counts on it.
+  if (inside !== undefined) return { message: `${shown} is not a setting. Did you mean "${inside.key}" in [${inside.section}]?`, severity: 'error' };
+  return { message: `${shown} is not a setting.${near}`, severity: 'warning' };
+};
+
+const nearestInSections = (work: Work, key: string): { readonly section: string; readonly key: string } | undefined => {
+  const inside = Object.entries(work.claims).flatMap(([section, { schema }]) => (section.startsWith('/') ? [] : Object.keys(schema.properties ?? {}).map((name) => ({ section, key: name }))));
+  const [near] = nearest(
+    key,
+    inside.map((one) => one.key),
+    1,
+  );
+  return inside.find((one) => one.key === near);
 };
 
 const problem = (work: Work, line: number | null, key: string, message: string, expected: string, severity: ConfigProblem['severity']): void => {

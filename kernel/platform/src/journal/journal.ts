@@ -14,7 +14,7 @@ import { commitAgain, type HeldCommit, stampFor } from './leases/patient-commits
 import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
-import { getRun, listRuns, runByKey, stepsOf, summaryOf, tallyOf } from './rows/run-reads.js';
+import { getRun, listRuns, runByKey, stepsOf, summaryOf, tallyOf, timelineOf } from './rows/run-reads.js';
 import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
@@ -63,6 +63,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     list: (filter) => listRuns(parts, filter),
     summary: (filter) => summaryOf(parts, filter),
     tally: (filter) => tallyOf(parts, filter),
+    timeline: (filter, interval) => timelineOf(parts, filter, interval),
     prune: (beforeIso, limit) => prune(parts, beforeIso, limit),
     erase: (subject) => eraseRuns(parts, subject),
     async close() {

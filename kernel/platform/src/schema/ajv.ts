@@ -3,6 +3,7 @@
  * by instances that are made here, so a format means the same everywhere. Nothing global is set up or changed.
  */
 import type { Ajv, Options } from 'ajv';
+import { cronFault, timeZoneFault } from '@svc/api';
 import { linearUniqueItems } from './unique-items.js';
 
 export type Dialect = '2020-12' | 'draft-07';
@@ -27,6 +28,7 @@ const load = async (): Promise<MakeAjv> => {
     // JSON Schema has no word for nothing.
     ajv.addKeyword({ keyword: 'nothing', schemaType: 'boolean', validate: (_is: boolean, value: unknown) => value === undefined, errors: false, error: { message: 'must be nothing' } });
     ajv.addFormat('regex', isPattern).addFormat('ip-range', (text: string) => parseRange(text) !== undefined);
+    ajv.addFormat('cron', (text: string) => cronFault(text) === undefined).addFormat('time-zone', (text: string) => timeZoneFault(text) === undefined);
     return linearUniqueItems(ajv);
   };
 };

@@ -12,7 +12,8 @@ import { expect } from 'chai';
 import { type Header, pack } from 'tar-stream';
 import { createBackupList } from '../../src/backup/backups-folder.js';
 import type { CreatedBackup } from '../../src/backup/create-backup.js';
-import { stageBackup } from '../../src/backup/staged-backup.js';
+import { databaseFault, stageBackup } from '../../src/backup/staged-backup.js';
+import { openSqlite } from '../../src/storage/sqlite/sqlite-connection.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { addNumber, backUp, newHome, openHome, put, VERSION } from './backup-kit.js';
 
@@ -170,5 +171,22 @@ describe('a backup', () => {
     const now = '2026-01-31T12:00:00.000Z';
     const names = [await backUp(home, storage, { now }), await backUp(home, storage, { now, cause: 'scheduled' }), await backUp(home, storage, { now })].map(({ filename }) => filename);
     expect(names).to.deep.equal(['svc_backup_20260131_120000.tar.gz', 'svc_backup_20260131_120000_scheduled.tar.gz', 'svc_backup_20260131_120000_2.tar.gz']);
+  });
+
+  it('says which table holds other values, though it has as many rows', async () => {
+    const { manifest } = made;
+    const restored = join(home, 'backups', '.sums');
+    await stageBackup({ archive: made.path, folder: restored, version: VERSION });
+    expect(await databaseFault(restored, manifest)).to.equal(undefined);
+    const database = await openSqlite({ file: join(restored, 'data/svc.db'), readOnly: false, maxStatements: 1 });
+    await database.exec("UPDATE acme__numbers SET n = 31 WHERE id = '1-30'");
+    await database.close();
+    expect(await databaseFault(restored, manifest)).to.equal('the table acme__numbers has the same 30 rows, but other values in them');
+    const { sums: _, ...earlier } = manifest;
+    expect(await databaseFault(restored, earlier), 'of an earlier svc').to.equal(undefined);
+  });
+
+  it('of an earlier svc has no sums, and can be restored', async () => {
+    expect(await stage(gzipSync(Buffer.from(gunzipSync(whole).toString('latin1').replace('"sums":', '"xums":'), 'latin1')))).to.equal('done');
   });
 });

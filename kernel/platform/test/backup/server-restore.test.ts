@@ -1,12 +1,14 @@
 /** The tables of a server are those of before or those of the backup, wherever a restore ends. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSvcError } from '@svc/api';
+import { isSvcError, type Migration } from '@svc/api';
 import { type PostgresCluster, sharedCluster } from '@svc/testing/postgres/cluster';
 import { expect } from 'chai';
-import { assertServerTakes, confirmServer, type RestoreIntoServer, restoreIntoServer, revertServer, serverDatabase } from '../../src/backup/server-database.js';
+import { assertServerTakes, confirmServer, type RestoreIntoServer, restoreIntoServer, revertServer, serverDatabase, settleServer } from '../../src/backup/server-database.js';
 import { systemClock } from '../../src/clock/clock.js';
+import { openEnd } from '../../src/storage/move/open-end.js';
 import { openStorage, type Storage } from '../../src/storage/storage.js';
+import { readTables } from '../../src/storage/sqlite/saved-copy.js';
 import { addNumber, newHome, openHome, owner, owners } from './backup-kit.js';
 
 describe('a restore into a server', function () {
@@ -72,6 +74,48 @@ describe('a restore into a server', function () {
     await later.close();
   });
 
+  it('is settled either way where its home is lost, and not beside a daemon', async () => {
+    for (const [keeps, count] of [
+      ['restored', 3],
+      ['before', 4],
+    ] as const) {
+      await restore();
+      const end = await openEnd({ file: '', url, use: 'change' });
+      const daemon = await open(true);
+      expect(await codeOf(end.hold())).to.equal('storage_move_daemons');
+      await daemon.close();
+      await end.hold();
+      await settleServer(end, token, keeps);
+      await end.close();
+      expect([await numbers(), await schemas()], keeps).to.deep.equal([count, 0]);
+      const later = await openHome(home, url);
+      if (keeps === 'restored') await addNumber(later, 1, 4);
+      await later.close();
+    }
+  });
+
+  it('N4 keeps what an administrator granted on tables and columns, also to everybody', async () => {
+    await cluster.admin('CREATE ROLE "The Reader"; CREATE ROLE writers', url);
+    await cluster.admin(
+      'GRANT SELECT, UPDATE ON acme__numbers TO "The Reader"; GRANT SELECT ON acme__numbers TO PUBLIC; GRANT INSERT ON acme__numbers TO writers WITH GRANT OPTION; GRANT UPDATE (n) ON acme__numbers TO writers',
+      url,
+    );
+    const grants = async (): Promise<unknown> =>
+      cluster.admin(
+        "SELECT grantee, privilege_type AS may, is_grantable AS passes FROM information_schema.role_table_grants WHERE table_schema = 'public' AND table_name = 'acme__numbers' UNION ALL SELECT grantee, privilege_type || ' ' || column_name, is_grantable FROM information_schema.role_column_grants WHERE table_schema = 'public' AND table_name = 'acme__numbers' ORDER BY 1, 2",
+        url,
+      );
+    const before = await grants();
+    expect(JSON.stringify(before)).to.contain('The Reader');
+    await restore();
+    expect(await grants()).to.deep.equal(before);
+    await confirmServer(url, token);
+    expect(await grants()).to.deep.equal(before);
+    const later = await openHome(home, url);
+    await addNumber(later, 1, 4);
+    await later.close();
+  });
+
   it('N1 N2 goes back whole, with what its trial start has made, and leaves tables of nobody alone', async () => {
     await restore();
     const trial = await open(true);
@@ -116,5 +160,44 @@ describe('a restore into a server', function () {
     await filled.close();
     await restore({ prepare });
     expect(said).to.deep.equal([true, false]);
+  });
+
+  it('has the same sums as a file with the same rows, and others for other values', async () => {
+    const values = {
+      id: { kind: 'text' as const, primaryKey: true },
+      at: { kind: 'real' as const },
+      big: { kind: 'integer' as const },
+      is: { kind: 'boolean' as const },
+      raw: { kind: 'blob' as const },
+      said: { kind: 'text' as const },
+    };
+    const mixed = { id: 'mixed', tables: ['values'] };
+    const migrations: readonly Migration[] = [
+      { name: '0001_init', up: (m) => m.createTable('values', values) },
+      { name: '0002_later', up: (m) => m.addColumn('values', 'after', { kind: 'text' }) },
+    ];
+    const sumsOf = async (where: string | undefined, said: string): Promise<Record<string, string>> => {
+      const { home: place, storage: filled } = await newHome(where);
+      try {
+        await filled.migrate(mixed, migrations);
+        const db = filled.dbFor(mixed);
+        const rows = [
+          { id: 'b', at: 0.1 + 0.2, big: Number.MAX_SAFE_INTEGER, is: 1, said, after: '' },
+          { id: 'a', at: 1.5e-7, big: -1, is: 0, said: 'ñandú 鷺 🪶', after: null },
+        ];
+        // Not in the same order.
+        for (const row of where === undefined ? rows : rows.toReversed()) await db.commit([db.insert('values', [row])]);
+        const copy = join(place, 'copy.db');
+        if (where === undefined) await filled.saveTo?.(copy);
+        else await serverDatabase({ url: where, owners: async () => [...owners, { ...mixed, migrations }] }).save(copy);
+        const found = await readTables(copy);
+        return Object.fromEntries(Object.entries(found).map(([name, { sum }]) => [name, sum]));
+      } finally {
+        await filled.close();
+        await rm(place, { recursive: true, force: true });
+      }
+    };
+    const [file, server, other] = [await sumsOf(undefined, 'one'), await sumsOf(await cluster.fresh(), 'one'), await sumsOf(undefined, 'two')];
+    expect(server.mixed__values).to.equal(file.mixed__values).and.not.equal(other.mixed__values);
   });
 });

@@ -99,6 +99,16 @@ describe('config', () => {
     expect(config.get('memory')).to.deep.equal({ decay_rate: 0.1, decay: { enabled: true } });
   });
 
+  it('refuses a key at the top that looks like one of a section, and names both; what looks like none is a warning', async () => {
+    const config = await load('decay_rte = 0.2\nlevl = "debug"\nzzzz = 1\n');
+    expect(config.problems().map(({ message, severity }) => [severity, message])).to.deep.equal([
+      ['error', 'config.toml:1: decay_rte is not a setting. Did you mean "decay_rate" in [memory]?'],
+      ['error', 'config.toml:2: levl is not a setting. Did you mean "level" in [log]?'],
+      ['warning', 'config.toml:3: zzzz is not a setting.'],
+    ]);
+    expect(config.get('memory')).to.deep.include({ decay_rate: 0.1 });
+  });
+
   it('knows the settings of areas that are not here, and says plainly which of them nobody keeps', async () => {
     const config = await load(
       'second_factor = "totp"\n[prompt_intelligence]\nenabled = true\n[inbox]\nenabled = true\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n',

@@ -21,6 +21,7 @@ const GOOD = [
   'kernel:extensions',
   'kernel:panels',
   'kernel:backups',
+  'kernel:replicas',
   'kernel:audit',
   'files:workspaces',
   'files:uploads',
@@ -91,7 +92,7 @@ describe('grants', () => {
     expect(grantFaults({ grants: [{ grant: 'kernle' }] })).to.deep.equal(['unknown grant "kernle"; did you mean kernel?']);
     expect(grantFaults({ grants: [{ grant: 'exec:/bin/sh' }] })[0]).to.contain('"exec:/bin/sh" has a parameter that is not valid; it is written exec or exec:<program>');
     expect(grantFaults({ grants: [{ grant: 'zzzzzzzzzzzzzz' }] })[0]).to.contain(
-      'there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:extensions, kernel:backups, kernel:panels, kernel:audit, actors',
+      'there are kernel, kernel:tools, kernel:slash-commands, kernel:settings, kernel:extensions, kernel:backups, kernel:replicas, kernel:panels, kernel:audit, actors',
     );
     expect(() => grantsOf({ grants: [{ grant: 'kernel' }, { grant: 'x' }] })).to.throw('unknown grant "x"');
   });

@@ -127,6 +127,33 @@ describeOnEngines('journal runs', (engine) => {
       expect((await count({ status: [] })).runs).to.equal(0);
       expect((await rig.journal.summary({ actor: bob, kind: 'agent' })).runs).to.equal(0);
     });
+
+    it('are grouped by when the runs were accepted, with the times that half and nearly all of them took', async () => {
+      const toHour = 3_600_000 - (rig.clock.now() % 3_600_000);
+      const hour = rig.clock.now() + toHour;
+      await rig.clock.advance(toHour - 120_000);
+      const at = (ms: number): string => new Date(ms).toISOString();
+      const since = at(hour - 120_000);
+      const timeline = (filter: object = {}, interval: 'minute' | 'ten_minutes' | 'hour' | 'day' = 'minute') => rig.journal.timeline({ actor: alice, kind: 'agent', since, ...filter }, interval);
+      expect(await timeline()).to.deep.equal([]);
+      await ended('one', 10_000, 'done', 0);
+      await ended('two', 30_000, 'done', 0);
+      await ended('three', 19_999, 'failed', 0);
+      await rig.clock.advance(60_001);
+      await ended('four', 1_000, 'done', 0);
+      expect(await timeline()).to.deep.equal([
+        { start: since, byStatus: { done: 2, failed: 1 }, medianMs: 10_000, p95Ms: 30_000 },
+        { start: at(hour), byStatus: { done: 1 }, medianMs: 1_000, p95Ms: 1_000 },
+      ]);
+      const starts = async (interval: 'ten_minutes' | 'hour' | 'day') => (await timeline({}, interval)).map(({ start }) => start);
+      expect(await starts('ten_minutes')).to.deep.equal([at(hour - 600_000), at(hour)]);
+      expect(await starts('hour')).to.deep.equal([at(hour - 3_600_000), at(hour)]);
+      expect(await starts('day')).to.deep.equal([...new Set([since, at(hour)].map((time) => `${time.slice(0, 10)}T00:00:00.000Z`))]);
+      expect(await timeline({ status: ['failed'] })).to.deep.equal([{ start: since, byStatus: { failed: 1 }, medianMs: null, p95Ms: null }]);
+      expect(await timeline({ subject: 'b' })).to.deep.equal([]);
+      expect(await timeline({ since: at(hour) })).to.have.length(1);
+      expect(await rig.journal.timeline({ actor: bob, kind: 'agent', since }, 'day')).to.deep.equal([]);
+    });
   });
 
   describe('a key', () => {

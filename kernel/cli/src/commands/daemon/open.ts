@@ -14,7 +14,7 @@ const SETTLED_MS = 1_000;
 export const define = (program: Command, action: Action): void => {
   program
     .command('open')
-    .description('Open open the web page in a browser, and print its address')
+    .description('Open the web page in a browser, and print its address')
     .action(action((cli) => open(cli)));
 };
 

@@ -39,9 +39,20 @@ export const define = (program: Command, action: Action): void => {
 export const start = async (cli: Cli, isForeground: boolean): Outcome => {
   const running = await runningUrl(cli);
   if (running !== undefined) return report(cli, running, 'svc is already running');
-  const entry = path.join(cli.distDir, 'daemon', 'main.js');
+  return isForeground ? foreground(cli, entryOf(cli)) : report(cli, await background(cli, entryOf(cli)), 'svc is running');
+};
+
+/** For commands that need the daemon: starts it in the background where none answers for this home. Prints nothing. */
+export const ensureRunning = async (cli: Cli): Promise<{ readonly isStarted: boolean }> => {
+  if (cli.settings.isElsewhere || (await runningUrl(cli)) !== undefined) return { isStarted: false };
+  await background(cli, entryOf(cli));
+  return { isStarted: true };
+};
+
+const entryOf = ({ distDir }: Cli): string => {
+  const entry = path.join(distDir, 'daemon', 'main.js');
   if (!existsSync(entry)) throw new Failure('The daemon is not built.', { code: 'cli_not_built', why: `${entry} is missing`, fix: 'npm run build' });
-  return isForeground ? foreground(cli, entry) : background(cli, entry);
+  return entry;
 };
 
 /** The address of a daemon that answers for this home, if there is one. */
@@ -75,7 +86,8 @@ const foreground = async (cli: Cli, entry: string): Outcome => {
   return EXIT.ok; // it is ready; its end is its own
 };
 
-const background = async (cli: Cli, entry: string): Outcome => {
+/** Resolves with its address when it is ready. */
+const background = async (cli: Cli, entry: string): Promise<string> => {
   mkdirSync(cli.settings.logDir, { recursive: true, mode: 0o700 });
   // What the daemon says before its log is open, or while it crashes, must not be lost.
   const errorFile = path.join(cli.settings.logDir, 'start-errors.log');
@@ -88,8 +100,7 @@ const background = async (cli: Cli, entry: string): Outcome => {
   try {
     const url = await ready(cli, child, errorFile, steps);
     child.unref();
-    steps.end();
-    return await report(cli, url, 'svc is running');
+    return url;
   } finally {
     steps.end();
   }
@@ -145,8 +156,7 @@ const report = async (cli: Cli, url: string, headline: string): Outcome => {
   cli.out.line(`${exitOf(found) === EXIT.ok ? cli.out.green('●') : cli.out.yellow('●')} ${headline}${isClosed ? ', but closed to everyone' : ''}`);
   const next: Array<[string, string]> = isClosed ? [] : [['try', `svc chat, or open ${url}/ in a browser`]];
   // Unless the reason given above says so already.
-  if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true)
-    next.push(['', 'svc providers set-key PROVIDER, for a real model instead of the built-in mock provider']);
+  if (found.default_model_stand_in === true && found.default_model_why?.includes('set-key') !== true) next.push(['', 'svc init, for a real model instead of the built-in mock provider']);
   if (!headline.includes('already')) next.push(...(await careNotes(cli)));
   for (const line of statusFacts(found, url, pid, cli.out, next)) cli.out.line(line);
   return exit;

@@ -1,11 +1,16 @@
 /** `svc status`: one request, one screen. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Cli, Outcome } from '../../cli.js';
 import type { Action } from '../../command.js';
 import { EXIT, type ExitCode } from '../../exit-codes.js';
+import { Failure, usageFailure } from '../../failure.js';
 import { duration, facts } from '../../terminal/layout.js';
 import { type DaemonStatus, lookAtDaemon } from '../../daemon/daemon-status.js';
 import type { Terminal } from '../../terminal/terminal.js';
+
+/** Of the screen, with the cursor at its top. */
+const CLEAR = '\u001b[2J\u001b[H';
 
 export const define = (program: Command, action: Action): void => {
   program
@@ -13,13 +18,36 @@ export const define = (program: Command, action: Action): void => {
     .description('Show whether the daemon runs, its address and default model; exit code 0 healthy, 3 not running, 5 degraded')
     .option('-v, --verbose', 'also show folders, versions and memory')
     .option('-q, --quiet', 'print nothing; the exit code says it')
-    .action(action((cli, flags: StatusFlags) => status(cli, flags)));
+    .option('--watch <seconds>', 'show it again this often, until Ctrl-C')
+    .action(action((cli, flags: StatusFlags) => (flags.watch === undefined ? status(cli, flags) : watch(cli, flags, flags.watch))));
 };
 
 interface StatusFlags {
   readonly verbose?: boolean;
   readonly quiet?: boolean;
+  readonly watch?: string;
 }
+
+const MAX_WATCH_SECONDS = 3_600;
+
+/** Ends with what it saw last. A daemon that is away is seen as well. */
+const watch = async (cli: Cli, flags: StatusFlags, every: string): Outcome => {
+  const seconds = /^\d{1,4}$/.test(every) ? Number(every) : 0;
+  if (seconds < 1 || seconds > MAX_WATCH_SECONDS) throw usageFailure(`--watch is "${every}"; seconds from 1 to ${MAX_WATCH_SECONDS} were expected.`);
+  const over = new AbortController();
+  process.once('SIGINT', () => over.abort());
+  let last: ExitCode = EXIT.ok;
+  while (!over.signal.aborted) {
+    if (cli.out.isTty && !cli.json) cli.out.write(CLEAR);
+    last = await status(cli, flags).catch((error: unknown) => {
+      if (!(error instanceof Failure)) throw error;
+      cli.out.line(error.message);
+      return error.exit;
+    });
+    await sleep(seconds * 1_000, undefined, { signal: over.signal }).catch(() => undefined); // Ctrl-C
+  }
+  return last;
+};
 
 /** A quick command passes its options as a set, of which there are none. */
 export const status = async (cli: Cli, { quiet, verbose }: StatusFlags = {}): Outcome => {

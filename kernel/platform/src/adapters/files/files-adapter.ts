@@ -102,10 +102,10 @@ const locate = async ({ top, real: root }: Boundary, asked: string): Promise<Pla
   const parts = partsOf(asked);
   const leaf = parts.at(-1);
   if (leaf === undefined) return { asked, top, root, real: root, own: root, isRoot: true };
-  const parent = await realOfExisting(join(root, ...parts.slice(0, -1)));
+  const parent = parts.length === 1 ? root : await realOfExisting(join(root, ...parts.slice(0, -1)));
   if (!isWithin(root, parent)) throw filesErrors.outside(asked);
   const own = join(parent, leaf);
-  const real = await realOfExisting(own);
+  const real = await realBelow(own);
   if (!isWithin(root, real)) throw filesErrors.outside(asked);
   return { asked, top, root, real, own, isRoot: false };
 };
@@ -132,6 +132,18 @@ const realOfExisting = async (path: string): Promise<string> => {
     const above = dirname(path);
     return above === path ? path : join(await realOfExisting(above), basename(path));
   }
+};
+
+/** Where a name in a real folder leads: itself, unless it is a link. */
+const realBelow = async (own: string): Promise<string> => {
+  try {
+    if (!(await lstat(own)).isSymbolicLink()) return own;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    return own;
+  }
+  return realOfExisting(own);
 };
 
 /** The folder of what the path leads to, for as long as `use` runs. */

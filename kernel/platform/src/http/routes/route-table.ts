@@ -49,22 +49,24 @@ export const emptyTable = <D extends Addressed>(): RouteTable<D> => ({ version: 
 /** The next table; rows and buckets that stay the same are the same objects, and keep what was compiled for them. */
 export const nextTable = <D extends Addressed>(previous: RouteTable<D>, active: ReadonlyArray<Contribution<D>>): RouteTable<D> => {
   const known = new Map(previous.rows.map((row) => [row.decl, row]));
+  const grouped = new Map<string, Array<Row<D>>>();
+  const changed = new Set<string>();
   const rows = active.map(({ owner, value }) => {
     const old = known.get(value);
-    return old?.owner === owner ? old : rowOf(owner, value);
-  });
-  const grouped = new Map<string, Array<Row<D>>>();
-  for (const row of rows) {
+    const row = old?.owner === owner ? old : rowOf(owner, value);
     const key = bucketOf(row.pattern);
+    if (row !== old) changed.add(key);
     const group = grouped.get(key);
     if (group) group.push(row);
     else grouped.set(key, [row]);
-  }
+    return row;
+  });
   const buckets = new Map<string, Bucket<D>>();
   for (const [key, group] of grouped) {
-    group.sort((a, b) => compare(a.pattern.rank, b.pattern.rank) || compare(a.pattern.shape, b.pattern.shape) || compare(a.method, b.method));
     const old = previous.buckets.get(key);
-    buckets.set(key, old && sameRows(old.rows, group) ? old : { rows: group });
+    // As many rows as before and none of them new: they are the same.
+    if (old?.rows.length === group.length && !changed.has(key)) buckets.set(key, old);
+    else buckets.set(key, { rows: group.sort((a, b) => compare(a.pattern.rank, b.pattern.rank) || compare(a.pattern.shape, b.pattern.shape) || compare(a.method, b.method)) });
   }
   return { version: previous.version + 1, buckets, rows };
 };
@@ -72,7 +74,8 @@ export const nextTable = <D extends Addressed>(previous: RouteTable<D>, active: 
 /** Throws when the candidate may not stand beside the others (T2, T3, T4). */
 export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others: ReadonlyArray<Contribution<D>>): void => {
   const { owner, value } = candidate;
-  const named = `${methodOf(value)} ${value.path} (${owner.id})`;
+  const method = methodOf(value);
+  const named = `${method} ${value.path} (${owner.id})`;
   if (value.auth !== 'public' && value.auth !== 'bearer') throw httpErrors.route_refused(`${named} has no auth: it must be "public" or "bearer".`);
   if (!Number.isFinite(value.cost) || value.cost < 0) throw httpErrors.route_refused(`${named} has no cost: the tokens that a call takes from the caller's rate limit.`);
   const { under } = value.errorShape ?? {};
@@ -81,14 +84,14 @@ export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others
   for (const other of others) {
     if (other.value === value) continue;
     if (other.value.id === value.id) throw httpErrors.route_conflict(`${named} and ${other.value.path} (${other.owner.id}) have the same id "${value.id}".`);
-    if (methodOf(other.value) !== methodOf(value)) continue;
-    const standing = `${methodOf(other.value)} ${other.value.path} (${other.owner.id})`;
+    if (methodOf(other.value) !== method) continue;
+    const standing = (): string => `${method} ${other.value.path} (${other.owner.id})`;
     const theirs = patternOf(other.value);
-    if (theirs.shape === pattern.shape) throw httpErrors.route_conflict(`${named} and ${standing} answer the same requests.`);
+    if (theirs.shape === pattern.shape) throw httpErrors.route_conflict(`${named} and ${standing()} answer the same requests.`);
     if (other.owner.id === owner.id) continue;
-    if ((owner.isRemote || other.owner.isRemote) && overlap(theirs, pattern)) throw httpErrors.route_conflict(`${named} and ${standing} overlap: a request for one could reach the other.`);
+    if ((owner.isRemote || other.owner.isRemote) && overlap(theirs, pattern)) throw httpErrors.route_conflict(`${named} and ${standing()} overlap: a request for one could reach the other.`);
     if (other.value.auth !== value.auth && (shadows(theirs, pattern) || shadows(pattern, theirs))) {
-      throw httpErrors.route_conflict(`${named} and ${standing} overlap but differ in auth ("${value.auth}", "${other.value.auth}").`);
+      throw httpErrors.route_conflict(`${named} and ${standing()} overlap but differ in auth ("${value.auth}", "${other.value.auth}").`);
     }
   }
 };
@@ -107,7 +110,5 @@ const patternOf = (decl: Addressed): PathPattern => {
 export const methodOf = (decl: Addressed): string => decl.method ?? 'GET';
 
 const rowOf = <D extends Addressed>(owner: Contributor, decl: D): Row<D> => ({ owner, decl, method: methodOf(decl), pattern: patternOf(decl), label: `${methodOf(decl)} ${decl.path}` });
-
-const sameRows = <D extends Addressed>(a: ReadonlyArray<Row<D>>, b: ReadonlyArray<Row<D>>): boolean => a.length === b.length && a.every((row, index) => row === b[index]);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

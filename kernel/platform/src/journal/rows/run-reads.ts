@@ -1,6 +1,6 @@
 /** Reading runs and steps. */
-import { type Actor, idGroups, type JournalRun, type JournalStep, type RunFilter, type RunStatus, seesAll } from '@svc/api';
-import { ownerScope, type RunSummary } from '@svc/api/internal';
+import { type Actor, idGroups, intervalSql, type JournalRun, type JournalStep, type RunFilter, type RunStatus, seesAll, startOf, type TimelineInterval } from '@svc/api';
+import { ownerScope, type RunInterval, type RunSummary } from '@svc/api/internal';
 import { journalErrors } from '../errors.js';
 import { BY_INDEX, type JournalParts, positionAt } from '../journal-parts.js';
 import { ENDED, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
@@ -68,7 +68,7 @@ export const summaryOf = async (parts: JournalParts, filter: RunFilter): Promise
   ]);
   const byStatus: Partial<Record<RunStatus, number>> = {};
   for (const { status } of rows) byStatus[status] = (byStatus[status] ?? 0) + 1;
-  const times = rows.filter(({ status }) => status === 'done').map(({ created_at, updated_at }) => Date.parse(updated_at) - Date.parse(created_at));
+  const times = rows.filter(({ status }) => status === 'done').map(msBetween);
   return {
     runs: rows.length,
     byStatus,
@@ -77,6 +77,8 @@ export const summaryOf = async (parts: JournalParts, filter: RunFilter): Promise
     meanMs: times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0) / times.length,
   };
 };
+
+const msBetween = ({ created_at, updated_at }: Pick<RunRow, 'created_at' | 'updated_at'>): number => Date.parse(updated_at) - Date.parse(created_at);
 
 /** All that a filter finds, by status. */
 export const tallyOf = async (parts: JournalParts, filter: Omit<RunFilter, 'before' | 'limit'>): Promise<Partial<Record<RunStatus, number>>> => {
@@ -87,6 +89,37 @@ export const tallyOf = async (parts: JournalParts, filter: Omit<RunFilter, 'befo
     .read<{ status: RunStatus; n: number | string }>(`SELECT status, COUNT(*) AS n FROM ${parts.tables.runs} WHERE ${found.where} GROUP BY status`, [...found.args]);
   return Object.fromEntries(rows.map(({ status, n }) => [status, Number(n)]));
 };
+
+export const timelineOf = async (parts: JournalParts, filter: Omit<RunFilter, 'before' | 'limit'>, interval: TimelineInterval): Promise<RunInterval[]> => {
+  const found = foundBy(parts, filter);
+  if (!found) return [];
+  const at = intervalSql('created_at', interval);
+  const from = `FROM ${parts.tables.runs} WHERE ${found.where}`;
+  const [counts, newest] = await Promise.all([
+    parts.db.system(BY_INDEX).read<{ at: string; status: RunStatus; n: number | string }>(`SELECT ${at} AS at, status, COUNT(*) AS n ${from} GROUP BY ${at}, status ORDER BY ${at}`, [...found.args]),
+    parts.db
+      .system(BY_INDEX)
+      .read<Pick<RunRow, 'created_at' | 'updated_at'> & { at: string }>(`SELECT ${at} AS at, created_at, updated_at ${from} AND status = 'done' ORDER BY position DESC, id DESC LIMIT ?`, [
+        ...found.args,
+        MAX_SUMMARY,
+      ]),
+  ]);
+  const times = new Map<string, number[]>();
+  for (const row of newest) {
+    const own = times.get(row.at) ?? [];
+    own.push(msBetween(row));
+    times.set(row.at, own);
+  }
+  const intervals = new Map<string, Partial<Record<RunStatus, number>>>();
+  for (const { at: start, status, n } of counts) intervals.set(start, { ...intervals.get(start), [status]: Number(n) });
+  return [...intervals].map(([start, byStatus]) => {
+    const sorted = (times.get(start) ?? []).sort((one, other) => one - other);
+    return { start: startOf(start), byStatus, medianMs: quantile(sorted, 0.5), p95Ms: quantile(sorted, 0.95) };
+  });
+};
+
+/** The smallest time that this share of them does not exceed. */
+const quantile = (sorted: readonly number[], share: number): number | null => sorted[Math.ceil(sorted.length * share) - 1] ?? null;
 
 type Condition = readonly [sql: string, args: ReadonlyArray<string | number>];
 

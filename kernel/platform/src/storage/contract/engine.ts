@@ -32,8 +32,8 @@ export interface Engine {
   drop(names: TableNames): Promise<void>;
   /** Copies of an owner's tables while a new version of it is tried. */
   readonly kept: TableCopies;
-  /** Writes all that is committed now to a file that does not exist, while commits go on; `pause` lets them. Rows by table. Undefined where the database is a server's (platform/backup/server-database.ts). */
-  readonly saveTo?: ((file: string, pause?: (ms: number) => Promise<void>) => Promise<Readonly<Record<string, number>>>) | undefined;
+  /** Writes all that is committed now to a file that does not exist, while commits go on; `pause` lets them. Undefined where the database is a server's (platform/backup/server-database.ts). */
+  readonly saveTo?: ((file: string, pause?: (ms: number) => Promise<void>) => Promise<void>) | undefined;
   appliedMigrations(): ReadonlyMap<string, ReadonlyMap<string, string>>;
   stats(): WriteStats;
   /** To be called every second. */

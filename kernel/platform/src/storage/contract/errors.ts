@@ -147,7 +147,7 @@ export const storageErrors = defineErrors('storage', {
     status: 409,
     retry: true,
     message: (place: string, backup: string) => `A daemon restores the backup ${backup} into ${place}, and it has not finished.`,
-    hint: 'Wait for it. If that daemon is stopped, start it again: it finishes the restore or undoes it.',
+    hint: 'Wait for it. If that daemon is stopped, start it again: it finishes the restore or undoes it. If its home is lost, run "svc storage reopen".',
   },
   bad_url: {
     status: 500,

@@ -89,7 +89,19 @@ export const moveErrors = defineErrors('storage', {
   move_no_mark: {
     status: 404,
     retry: false,
-    message: (place: string) => `${place} was not moved, so there is nothing to reopen.`,
+    message: (place: string) => `${place} was not moved, and no restore into it is unfinished, so there is nothing to reopen.`,
     hint: 'svc storage status shows which database this home uses.',
+  },
+  reopen_no_restore: {
+    status: 409,
+    retry: false,
+    message: (place: string) => `No restore into ${place} is unfinished.`,
+    hint: 'Leave out --restored.',
+  },
+  reopen_own_restore: {
+    status: 409,
+    retry: false,
+    message: (place: string, backup: string) => `This home itself restores the backup ${backup} into ${place}.`,
+    hint: 'Start the daemon: it finishes the restore or undoes it, with the files of this home.',
   },
 });

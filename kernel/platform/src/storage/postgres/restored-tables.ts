@@ -5,6 +5,7 @@
  * N1  All tables are those of before, or all are those of the backup. A mark says which restore that was (M3 of move/marks.ts).
  * N2  Until the restore is confirmed, the tables of before wait in a schema of their own.
  * N3  A daemon that wrote to the tables of before commits nothing to those of the backup.
+ * N4  What an administrator granted to others on a table or a column is granted on the restored one.
  */
 import { IDENTITY_TABLE, identityIn } from '../contract/migrations/identity.js';
 import type { TableOwner } from '../contract/table-names.js';
@@ -44,11 +45,13 @@ export const swapTables = async (live: MoveEnd, owners: readonly TableOwner[], {
   const tables = await live.tables();
   const replaced = tables.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
   const staying = tables.filter((name) => !replaced.includes(name));
+  const loaded = await tablesIn(live, LOADED_SCHEMA);
   await live.change([
     `CREATE SCHEMA ${BEFORE_SCHEMA}`,
     `COMMENT ON SCHEMA ${BEFORE_SCHEMA} IS ${literal(JSON.stringify(staying))}`,
     ...moved(schema, BEFORE_SCHEMA, replaced),
-    ...moved(LOADED_SCHEMA, schema, await tablesIn(live, LOADED_SCHEMA)),
+    ...(await grantsSql(live, loaded)),
+    ...moved(LOADED_SCHEMA, schema, loaded),
     `DROP SCHEMA ${LOADED_SCHEMA}`,
     ...(await identitySql(live, tables)),
     ...(await fenceSql(live, tables)),
@@ -86,6 +89,23 @@ const tablesIn = async (live: MoveEnd, schema: string): Promise<string[]> =>
   (await live.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = ${literal(schema)} ORDER BY tablename`)).map(({ name }) => String(name));
 
 const moved = (from: string, to: string, tables: readonly string[]): string[] => tables.map((name) => `ALTER TABLE ${from}.${identifier(name)} SET SCHEMA ${to}`);
+
+/** The owner's rights come with the table. A column that the backup does not have yet has no rights. */
+const grantsSql = async (live: MoveEnd, loaded: readonly string[]): Promise<string[]> => {
+  const grant = "CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS grantee, privilege_type AS privilege, is_grantable AS passes";
+  const isGranted = "relnamespace = current_schema()::regnamespace AND relkind = 'r' AND grantee <> relowner";
+  const rows = await live.query(
+    `SELECT relname AS name, NULL AS place, ${grant} FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) WHERE ${isGranted}
+    UNION ALL SELECT relname AS name, quote_ident(attname) AS place, ${grant} FROM pg_class JOIN pg_attribute AS had ON had.attrelid = pg_class.oid CROSS JOIN LATERAL aclexplode(attacl)
+      WHERE ${isGranted} AND EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = '${LOADED_SCHEMA}' AND table_name = relname AND column_name = had.attname)`,
+  );
+  return rows
+    .filter(({ name }) => loaded.includes(String(name)))
+    .map(({ grantee, name, passes, place, privilege }) => {
+      const column = place === null ? '' : ` (${String(place)})`;
+      return `GRANT ${String(privilege)}${column} ON ${LOADED_SCHEMA}.${identifier(String(name))} TO ${String(grantee)}${Number(passes) === 1 ? ' WITH GRANT OPTION' : ''}`;
+    });
+};
 
 /** The same database, further than it was: for other daemons it is not an older copy. */
 const identitySql = async (live: MoveEnd, tables: readonly string[]): Promise<string[]> => {

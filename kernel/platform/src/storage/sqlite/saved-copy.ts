@@ -1,6 +1,9 @@
 /** A copy of a SQLite database in use, and what a copy holds. On connections of their own, so that commits go on meanwhile. */
 import { open, stat } from 'node:fs/promises';
+import type { DriverRow } from '../contract/engine.js';
 import { pauseFor } from '../contract/pace.js';
+import { batchSizes } from '../move/batch-sizes.js';
+import { createRowSum } from '../move/row-sum.js';
 import { identifier } from './sqlite-dialect.js';
 import { mapSqliteError } from './sqlite-errors.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
@@ -12,6 +15,8 @@ const STEP_PAGES_ALONE = 4_096;
 const STEPS_PER_SYNC = 64;
 /** The WAL grows until the copy is complete. Beyond this the copy no longer pauses. */
 const LARGE_WAL_BYTES = 256 * 1_048_576;
+/** Beside people who wait for answers. */
+const SUM_BATCH_BYTES = 256 * 1_024;
 
 /**
  * All that was committed when it began, in a file that must not exist. Rejects with the errors of storage.
@@ -48,16 +53,46 @@ const syncFile = async (file: string): Promise<void> => {
   }
 };
 
-/** Rows by table. The words of a search index are counted with the rows that they index. */
-export const countTableRows = (file: string): Promise<Record<string, number>> =>
+export interface TableContent {
+  readonly rows: number;
+  /** Of all rows, whatever their order: the same for a copy of SQLite and of a server. */
+  readonly sum: string;
+}
+
+/** By table. The words of a search index are not in it: they follow from the rows that they index. */
+export const readTables = (file: string, pause?: (ms: number) => Promise<void>): Promise<Record<string, TableContent>> =>
   withConnection(file, async (connection) => {
     const tables = await connection.all("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name", []);
     const virtual = tables.filter(({ sql }) => String(sql).startsWith('CREATE VIRTUAL')).map(({ name }) => String(name));
     const plain = tables.map(({ name }) => String(name)).filter((name) => !virtual.some((one) => name === one || name.startsWith(`${one}_`)));
-    const counts: Record<string, number> = {};
-    for (const name of plain) counts[name] = Number((await connection.all(`SELECT count(*) AS rows FROM ${identifier(name)}`, []))[0]?.rows);
-    return counts;
+    const contents: Record<string, TableContent> = {};
+    for (const name of plain) contents[name] = await readTable(connection, name, pause);
+    return contents;
   });
+
+/** Columns by name: a table that was made whole and one that a column was added to are the same. */
+const readTable = async (connection: SqliteConnection, table: string, pause: ((ms: number) => Promise<void>) | undefined): Promise<TableContent> => {
+  const columns = (await connection.all('SELECT name FROM pragma_table_info(?) ORDER BY name', [table])).map(({ name }, index) => cellSql(identifier(String(name)), `c${index}`));
+  const sized = batchSizes<DriverRow[]>();
+  const sum = createRowSum();
+  let rows = 0;
+  for (let after = ''; ; ) {
+    const startedMs = performance.now();
+    const textFor = (limit: number): string =>
+      `SELECT CAST(rowid AS TEXT) AS place, ${columns.join(', ')} FROM ${identifier(table)}${after === '' ? '' : ` WHERE rowid > ${BigInt(after)}`} ORDER BY rowid LIMIT ${limit}`;
+    const found = await sized(table, (limit) => (limit === 1 ? connection.all(textFor(1), []) : connection.rows(textFor(limit), [], SUM_BATCH_BYTES)));
+    for (const row of found) sum.add(columns.map((_, index) => textOf(row[`c${index}`])));
+    rows += found.length;
+    const last = found.at(-1)?.place;
+    if (last === undefined) return { rows, sum: sum.text() };
+    after = String(last);
+    await pause?.(pauseFor(performance.now() - startedMs));
+  }
+};
+
+const cellSql = (column: string, as: string): string => `CASE typeof(${column}) WHEN 'blob' THEN lower(hex(${column})) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END AS ${as}`;
+
+const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
 
 /** What SQLite finds wrong with a file; undefined when nothing is. */
 export const damageOf = async (file: string): Promise<string | undefined> => {

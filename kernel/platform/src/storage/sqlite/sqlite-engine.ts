@@ -14,7 +14,7 @@ import { checkMark, FORGET_MARK, markIn, MOVE_TABLE, READ_MARK } from '../move/m
 import { sqliteTableCopies } from './table-copies.js';
 import { dropTables, migrate, readApplied } from './migrations.js';
 import { createReaderPool } from './reader-pool.js';
-import { countTableRows, saveCopy } from './saved-copy.js';
+import { saveCopy } from './saved-copy.js';
 import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
 import { openFailure } from './sqlite-errors.js';
@@ -55,7 +55,6 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
       await saveCopy(file, copy, pause);
       // While the copy was read, the WAL could only grow.
       await queue.exclusive(() => checkpoint(connection));
-      return countTableRows(copy);
     },
     appliedMigrations: () => applied,
     stats: queue.stats,

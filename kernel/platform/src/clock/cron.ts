@@ -1,0 +1,62 @@
+/**
+ * When a cron expression is next due, in a time zone.
+ *
+ * N1  A local time that a change of the clock leaves out is due at the moment of that change; one that occurs twice is due at the first.
+ * N2  Where days of the month and of the week are both given, either is enough.
+ */
+import { cronFault, timeZoneFault } from '@svc/api';
+import type { Cron } from 'croner';
+import { clockErrors } from './errors.js';
+
+const DAY_MS = 86_400_000;
+const DAYS_OF_WEEK = 7;
+
+/** The first time after `after`, in milliseconds. Rejects with `clock_cron` and `clock_time_zone`. */
+export const nextCronTime = async (expression: string, timeZone: string, after: number): Promise<number> => {
+  const fault = cronFault(expression);
+  if (fault !== undefined) throw clockErrors.cron(expression, fault);
+  const zoneFault = timeZoneFault(timeZone);
+  if (zoneFault !== undefined) throw clockErrors.time_zone(timeZone, zoneFault);
+  const { Cron: Times } = await import('croner');
+  const cron = new Times(asLibrary(expression), { timezone: timeZone, paused: true, mode: '5-part' });
+  for (let found = cron.nextRun(new Date(after)); found !== null; found = cron.nextRun(found)) {
+    const due = fitting(cron, found, timeZone);
+    if (due > after) return due;
+  }
+  throw clockErrors.cron(expression, 'its time would never come');
+};
+
+/** The library moves a time that a day does not have by the length of the gap. */
+const fitting = (cron: Cron, found: Date, timeZone: string): number => (cron.match(found) ? found.getTime() : changeBefore(found.getTime(), timeZone));
+
+/** The moment since which the offset of the zone is what it is at `ms`; within the day before. */
+const changeBefore = (ms: number, timeZone: string): number => {
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  const offsetAt = (at: number): string | undefined => format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value;
+  const offset = offsetAt(ms);
+  let [before, since] = [ms - DAY_MS, ms];
+  while (since - before > 1) {
+    const middle = Math.floor((before + since) / 2);
+    if (offsetAt(middle) === offset) since = middle;
+    else before = middle;
+  }
+  return since;
+};
+
+/** In the library's words: days of the week that go over Sunday one by one, and * for ?, which it takes for the present time. */
+const asLibrary = (expression: string): string =>
+  expression
+    .trim()
+    .replaceAll('?', '*')
+    .split(/\s+/)
+    .map((field, index) => (index === 4 ? field.split(',').map(withoutWrapIn).join() : field))
+    .join(' ');
+
+const withoutWrapIn = (part: string): string => {
+  const [range = '', step = '1'] = part.split('/');
+  const [from, to] = range.split('-').map(Number);
+  if (from === undefined || to === undefined || from <= to) return part;
+  const days = [];
+  for (let day = from; day <= to + DAYS_OF_WEEK; day += Number(step)) days.push(day % DAYS_OF_WEEK);
+  return days.join();
+};
