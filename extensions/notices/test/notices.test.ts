@@ -113,14 +113,14 @@ describe('notify_owner', function () {
   after(stopModelKernels);
 
   const spawn = async (http: TestHttp, name: string): Promise<string> => (await http.expect(201, 'POST', '/api/agents', { manifest: { name } })).body.agent_id;
-  const tell = async (http: TestHttp, agent: string, summary: string): Promise<void> => {
+  const send = async (http: TestHttp, agent: string, summary: string): Promise<void> => {
     svc.model.script([{ toolCalls: [{ id: `c${Math.random()}`, name: 'notify_owner', args: { reason: 'The work is done', summary } }] }, { text: 'done' }]);
     await http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'go' });
   };
 
   it('reaches the person who owns the agent, and nobody else', async () => {
     const agent = await spawn(asBob, 'messenger');
-    await tell(asBob, agent, 'The report is in report.md.');
+    await send(asBob, agent, 'The report is in report.md.');
     const { body } = await asBob.expect(200, 'GET', '/api/notices');
     expect(body.notices.map((one: Record<string, unknown>) => [one.agent_name, one.reason, one.summary, one.read_at])).to.deep.equal([
       ['messenger', 'The work is done', 'The report is in report.md.', null],
@@ -135,14 +135,14 @@ describe('notify_owner', function () {
 
   it('is in the audit trail, with the agent', async () => {
     const agent = await spawn(svc.http, 'audited');
-    await tell(svc.http, agent, 'Something happened.');
+    await send(svc.http, agent, 'Something happened.');
     const { body } = await svc.http.expect(200, 'GET', `/api/agents/${agent}/logs`);
     expect(JSON.stringify(body.logs)).to.contain('notify_owner');
   });
 
   it('goes with its agent', async () => {
     const agent = await spawn(svc.http, 'short-lived');
-    await tell(svc.http, agent, 'Goodbye.');
+    await send(svc.http, agent, 'Goodbye.');
     await svc.http.expect(200, 'DELETE', `/api/agents/${agent}`);
     expect(JSON.stringify((await svc.http.expect(200, 'GET', '/api/notices')).body)).to.not.contain('Goodbye.');
   });

@@ -110,8 +110,8 @@ describe('a long result', function () {
     const handle = handleOf(await call(await spawn('owns'), 'big', { chars: 20_000 }));
     const unknown = `art_${'0'.repeat(32)}`;
     const asBob = svc.kernel.as(bob);
-    const strangers = [{ agent: await spawn('same-owner') }, { agent: await spawn('another-person', {}, asBob), http: asBob }];
-    for (const { agent, http } of strangers) {
+    const others = [{ agent: await spawn('same-owner') }, { agent: await spawn('another-person', {}, asBob), http: asBob }];
+    for (const { agent, http } of others) {
       const refused = await call(agent, 'read_artifact', { handle }, { ...(http ? { http } : {}) });
       expect(refused).to.contain(`You have no stored result "${handle}".`).and.not.contain('line 0');
       expect(await call(agent, 'read_artifact', { handle: unknown }, { ...(http ? { http } : {}) })).to.equal(refused.replace(handle, unknown));
