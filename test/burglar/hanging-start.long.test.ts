@@ -11,6 +11,13 @@ const ID = 'acme-stuck';
 const CONFIG = '[extensions]\nthird_party = "any"\n';
 const SVC = join(dirname(dirname(releaseFile())), 'kernel/cli/bin/svc.mjs');
 const run = promisify(execFile);
+const OUT_OF_TIME = /did not (finish|answer) within/;
+/** Whether the daemon has said that the extension was waited for until its deadline: so it was not, however slow the machine is. */
+const ranOut = (daemon: RealDaemon): boolean =>
+  daemon
+    .said()
+    .split('\n')
+    .some((line) => line.includes(ID) && OUT_OF_TIME.test(line));
 
 const stuck = (more: { activate?: string; rest?: string }) => ({ id: ID, activate: more.activate ?? '', rest: more.rest ?? '', manifest: { activation: 'onStartup' as const } });
 const HANGS = stuck({ rest: 'start() { return new Promise(() => undefined); },' });
@@ -57,7 +64,7 @@ describe('an extension that hangs at its start', function () {
     await first.gone;
     await asked;
 
-    const second = await startDaemon(home, { readyMs: 20_000 });
+    const second = await startDaemon(home);
     const { intent, reason, state } = await stateOf(second);
     expect([state, intent.enabled]).to.deep.equal(['failed', false]);
     expect(reason).to.contain('the daemon stopped while it was being switched on');
@@ -78,11 +85,9 @@ describe('an extension that hangs at its start', function () {
     const daemon = await install(home);
     const first = enabling(daemon);
     await until(async () => (await stateOf(daemon)).state === 'starting');
-    const began = performance.now();
     await daemon.http().expect(200, 'POST', `/api/extensions/${ID}/disable`);
-    expect(performance.now() - began).to.be.lessThan(9_000);
     await first;
-    expect((await stateOf(daemon)).state).to.equal('inactive');
+    expect([(await stateOf(daemon)).state, ranOut(daemon)], daemon.said()).to.deep.equal(['inactive', false]);
 
     // The process stands still: it is as stuck as one can be.
     daemon.process.kill('SIGSTOP');
@@ -101,10 +106,8 @@ describe('an extension that hangs at its start', function () {
     daemon.process.kill('SIGKILL');
     await daemon.gone;
     expect(await svc(home, 'ext', 'disable', ID)).to.contain('is switched off from the next start on');
-    const began = performance.now();
     const second = await startDaemon(home);
-    expect(performance.now() - began).to.be.lessThan(24_000);
-    expect((await stateOf(second)).state).to.equal('inactive');
+    expect([(await stateOf(second)).state, ranOut(second)], second.said()).to.deep.equal(['inactive', false]);
   });
 
   it('is left out of a start, which says so and serves the rest; a stop meanwhile ends at once', async () => {
@@ -117,9 +120,8 @@ describe('an extension that hangs at its start', function () {
       .catch(() => undefined);
     await until(async () => (await daemon.http().get(`/api/extensions/${ID}`)).body.state === 'starting');
     daemon.process.kill('SIGTERM');
-    const began = performance.now();
     expect(await daemon.gone).to.deep.equal({ code: 0, signal: null });
-    expect(performance.now() - began).to.be.lessThan(30_000);
+    expect(ranOut(daemon), daemon.said()).to.equal(false);
     await installing;
 
     const starting = await startDaemon(home, { isReady: false });
@@ -133,17 +135,16 @@ describe('an extension that hangs at its start', function () {
           () => false,
         ),
     );
-    const again = performance.now();
     starting.process.kill('SIGTERM');
     expect(await starting.gone, 'while it starts').to.deep.equal({ code: 0, signal: null });
-    expect(performance.now() - again).to.be.lessThan(20_000);
+    expect(ranOut(starting), starting.said()).to.equal(false);
 
     const third = await startDaemon(home, { readyMs: 60_000 });
     expect((await third.http().get('/api/health')).status).to.equal(200);
     const { reason, state } = await stateOf(third);
-    expect([state, /start did not (finish|answer) within|did not answer within/.test(reason)], reason).to.deep.equal(['failed', true]);
+    expect([state, OUT_OF_TIME.test(reason)], reason).to.deep.equal(['failed', true]);
     // Its terminal is heard through a pipe, a moment later.
-    await until(async () => third.said().includes(`${ID} did not start`), 10_000);
+    await until(() => third.said().includes(`${ID} did not start`) && ranOut(third), 60_000);
   });
 
   it('in the daemon itself: each phase has its time, and the others are on', async () => {
@@ -168,10 +169,8 @@ describe('a daemon with a thread that never comes back', function () {
     writeFileSync(preload, `setTimeout(() => require('node:fs').open(${JSON.stringify(pipe)}, 'r', () => undefined), 500);`);
     const daemon = await startDaemon(home, { env: { NODE_OPTIONS: `--require=${preload}` } });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const began = performance.now();
     daemon.process.kill('SIGTERM');
-    const { signal } = await daemon.gone;
-    expect(performance.now() - began).to.be.lessThan(20_000);
-    expect(signal).to.equal('SIGKILL');
+    // By itself: nobody else ends it before this test does.
+    expect((await daemon.gone).signal).to.equal('SIGKILL');
   });
 });

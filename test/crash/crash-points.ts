@@ -11,9 +11,16 @@ export interface CrashPoints {
   reach(name: string): void;
 }
 
-/** Appends each point to `file`; at `killAt` the process kills itself, with no chance to tidy up. `any #7` is the seventh of all. */
-export const createCrashPoints = (file: string, killAt: string | undefined): CrashPoints => {
+/** The file that each point is appended to, and the point at which the process kills itself; `any #7` is the seventh of all. */
+export interface Watch {
+  readonly file: string;
+  readonly killAt?: string | undefined;
+}
+
+/** The process dies with no chance to tidy up. `watch` begins to count anew. */
+export const createCrashPoints = (first: Watch): CrashPoints & { watch(next: Watch): void } => {
   const turns = new Map<string, number>();
+  let { file, killAt } = first;
   let reached = 0;
   return {
     reach(name) {
@@ -22,6 +29,11 @@ export const createCrashPoints = (file: string, killAt: string | undefined): Cra
       reached += 1;
       appendFileSync(file, `${name} #${turn}\n`);
       if (killAt === `${name} #${turn}` || killAt === `any #${reached}`) process.kill(process.pid, 'SIGKILL');
+    },
+    watch(next) {
+      ({ file, killAt } = next);
+      turns.clear();
+      reached = 0;
     },
   };
 };

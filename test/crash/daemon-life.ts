@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { databaseOfHome, OPEN_RATE, releaseFile, TestHttp } from '@svc/testing';
 import { COUNTABLE } from './countable-tools.js';
+import type { Watch } from './crash-points.js';
 import { TIMERS } from '../reliability/durable-timers.js';
 import type { Database } from './account/ledger.js';
 
@@ -85,6 +86,8 @@ export interface Life {
   isOver(): boolean;
   kill(): void;
   signal(name: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** Points are counted anew from here on. */
+  watch(next: Watch): Promise<void>;
 }
 
 const alive = new Set<ChildProcess>();
@@ -110,11 +113,11 @@ export const beginLife = (place: Place, life: number, crashAt?: string): Life =>
       CRASH_RELEASE: releaseFile(),
       ...(crashAt === undefined ? {} : { CRASH_AT: crashAt }),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   alive.add(child);
   let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-4_000);
   });
   const gone = once(child, 'close').then(([code, signal]) => {
@@ -129,7 +132,19 @@ export const beginLife = (place: Place, life: number, crashAt?: string): Life =>
     homes.set(url, place.home);
     return url;
   });
-  return { pid: child.pid ?? 0, url: Promise.race([ready, gone.then(() => undefined)]), gone, isOver: () => isOver, kill: () => void child.kill('SIGKILL'), signal: (name) => void child.kill(name) };
+  return {
+    pid: child.pid ?? 0,
+    url: Promise.race([ready, gone.then(() => undefined)]),
+    gone,
+    isOver: () => isOver,
+    kill: () => void child.kill('SIGKILL'),
+    signal: (name) => void child.kill(name),
+    watch: async (next) => {
+      const watching = once(child, 'message');
+      child.send(next);
+      await watching;
+    },
+  };
 };
 
 const readyUrl = (child: ChildProcess): Promise<string> =>

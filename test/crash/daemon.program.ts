@@ -7,10 +7,10 @@ import { pathToFileURL } from 'node:url';
 import type * as Main from '../../kernel/daemon/src/main.js';
 import { durableTimers } from '../reliability/durable-timers.js';
 import { countableTools } from './countable-tools.js';
-import { crashingFactories, createCrashPoints } from './crash-points.js';
+import { crashingFactories, createCrashPoints, type Watch } from './crash-points.js';
 
 const { CRASH_POINTS: file = '', CRASH_AT: killAt, CRASH_EFFECTS: effects = '', CRASH_RELEASE: releaseFile = '', CRASH_LEASE_MS: leaseMs, ...env } = process.env;
-const points = createCrashPoints(file, killAt);
+const points = createCrashPoints({ file, killAt });
 const { bootDaemon, code, standardFactories }: typeof Main = await import(pathToFileURL(join(dirname(releaseFile), 'daemon/main.js')).href);
 
 const daemon = await bootDaemon({
@@ -25,6 +25,10 @@ const daemon = await bootDaemon({
     ...crashingFactories(points, standardFactories),
     ...(leaseMs === undefined ? {} : { createJournal: (options) => standardFactories.createJournal({ ...options, leaseMs: Number(leaseMs) }) }),
   },
+});
+process.on('message', (next: Watch) => {
+  points.watch(next);
+  process.send?.('watching');
 });
 process.once('SIGTERM', () => void daemon.stop('the test is over').then(() => process.exit(0)));
 process.stdout.write(`ready ${daemon.url}\n`);

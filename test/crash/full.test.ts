@@ -23,7 +23,7 @@ describe('killed with SIGKILL', function () {
 
   before(async () => {
     model = await startPlannedModel(1);
-    points = await enumeratePoints(model);
+    points = (await enumeratePoints(model)).first;
   });
   after(async () => {
     await model.close();

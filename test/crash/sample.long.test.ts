@@ -1,9 +1,13 @@
-/** The short form of full.test.ts: each kind of commit once, and some points of every other kind. */
+/**
+ * The short form of full.test.ts: each kind of commit once, and some points of every other kind. What only a new home reaches
+ * (migrations, its first agents) dies in a home of its own; the rest dies in turn, so that a death costs one start of a daemon
+ * and a home has the history of all deaths before. Left to the full form: each turn of a kind, and a death in a recovery.
+ */
 import { describeOnEngines, type TestEngine } from '@svc/testing';
 import { expect } from 'chai';
 import { CrashRows } from './account/crash-table.js';
 import { endLives } from './daemon-life.js';
-import { dieAtEach } from './account/enumerated.js';
+import { dieAtEach, dieInTurns } from './account/enumerated.js';
 import { killUnderLoad, randomOfRun } from './load.js';
 import { type PlannedModel, startPlannedModel } from './planned-model.js';
 import { enumeratePoints } from './scenario.js';
@@ -11,7 +15,7 @@ import { enumeratePoints } from './scenario.js';
 const EVENLY: Readonly<Record<TestEngine['name'], number>> = { SQLite: 6, PostgreSQL: 0 };
 
 describeOnEngines('killed with SIGKILL, in short', function (engine) {
-  this.timeout(480_000);
+  this.timeout(1_800_000);
   let model: PlannedModel;
 
   before(async () => {
@@ -21,15 +25,20 @@ describeOnEngines('killed with SIGKILL, in short', function (engine) {
   afterEach(endLives);
 
   it('at one commit of each kind and points of all others, it loses nothing, repeats nothing that is not harmless and answers every session', async () => {
+    const { first, later } = await enumeratePoints(model);
+    const again = new Set(later.map(kindOf));
+    const once = oneOfEachKind(first.filter((point) => !again.has(kindOf(point))));
     const rows = new CrashRows();
     const missed = await dieAtEach(
       model,
-      sampleOf(await enumeratePoints(model), EVENLY[engine.name]).map((point) => ({ points: [point] })),
+      once.map((point) => ({ points: [point] })),
       rows,
     );
+    const inTurn = await dieInTurns(model, [...new Set([...oneOfEachKind(later), ...spread(later, EVENLY[engine.name])])]);
 
-    expect(rows.problems().join('\n')).to.equal('');
+    expect([...rows.problems(), ...inTurn.problems].join('\n')).to.equal('');
     expect(model.faults).to.deep.equal([]);
+    missed.push(...inTurn.missed);
     expect(missed.length, missed.join('; ')).to.be.at.most(1);
   });
 
@@ -41,14 +50,14 @@ describeOnEngines('killed with SIGKILL, in short', function (engine) {
   });
 });
 
-/** One point of each kind, from the middle of its turns (the last ones are not reached in every life), and some evenly from the whole story. */
-const sampleOf = (points: readonly string[], evenly: number): string[] => {
+/** One point of each kind, from the middle of its turns: the last ones are not reached in every life. */
+const oneOfEachKind = (points: readonly string[]): string[] => {
   const kinds = new Map<string, string[]>();
   for (const point of points) kinds.set(kindOf(point), [...(kinds.get(kindOf(point)) ?? []), point]);
-  const one = [...kinds.values()].map((turns) => turns[Math.floor((turns.length - 1) / 2)] ?? '');
-  const spread = Array.from({ length: evenly }, (_, index) => points[Math.floor((index * points.length) / evenly)] ?? '');
-  return [...new Set([...one, ...spread])];
+  return [...kinds.values()].map((turns) => turns[Math.floor((turns.length - 1) / 2)] ?? '');
 };
+
+const spread = (points: readonly string[], count: number): string[] => Array.from({ length: count }, (_, index) => points[Math.floor((index * points.length) / count)] ?? '');
 
 /** Migrations are one kind. Of a commit, before and after are two; of other points, wherever the middle one lies. */
 const kindOf = (point: string): string => {

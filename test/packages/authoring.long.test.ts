@@ -21,9 +21,16 @@ describe('an author', function () {
   });
   after(() => place?.clean());
 
-  /** The types hold, and the contract suite and its own tests pass. */
+  /** As with `tsc -p` in each folder, whose options are the same: the compiler reads what they share once. */
+  const areTyped = async (folders: readonly string[]): Promise<void> => {
+    const configs = await Promise.all(folders.map(async (folder) => JSON.parse(await readFile(join(place.dir, folder, 'tsconfig.json'), 'utf8'))));
+    for (const config of configs) expect(config).to.deep.equal(configs[0]);
+    await place.write({ 'tsconfig.json': JSON.stringify({ ...configs[0], include: folders.map((folder) => `${folder}/src`) }) });
+    expect(await place.run(join(place.dir, 'node_modules/.bin/tsc'), '-p', '.')).to.deep.equal({ code: 0, output: '' });
+  };
+
+  /** The contract suite and its own tests pass. */
   const isSound = async (folder: string): Promise<void> => {
-    expect(await place.run(join(place.dir, 'node_modules/.bin/tsc'), '-p', folder)).to.deep.equal({ code: 0, output: '' });
     const { code, output } = await svc('ext', 'test', folder);
     expect(code, output).to.equal(0);
     expect(output)
@@ -37,6 +44,11 @@ describe('an author', function () {
       expect(code, output).to.equal(0);
       await isSound(`acme-${template}`);
     });
+
+  it('gets templates whose types hold', async () => {
+    for (const template of TEMPLATES) await svc('ext', 'create', `typed-${template}`, '--template', template);
+    await areTyped(TEMPLATES.map((template) => `typed-${template}`));
+  });
 
   it('needs no registry where svc runs from a checkout: the template panel builds, and passes the contract suite, with nothing fetched', async () => {
     const { code, output } = await place.run(process.execPath, join(ROOT, 'kernel/cli/bin/svc.mjs'), 'ext', 'create', 'apart/acme-panel', '--template', 'panel');
@@ -59,6 +71,11 @@ describe('an author', function () {
     expect([built.code, built.output]).to.satisfy(([code, output]: [number, string]) => code === 1 && output.includes('a timer'));
   });
 
+  it('writes extensions of several kinds whose types hold', async () => {
+    for (const id of THIRD_PARTIES) await cp(join(ROOT, 'fixtures/third-party', id), join(place.dir, 'typed', id), { recursive: true });
+    await areTyped(THIRD_PARTIES.map((id) => `typed/${id}`));
+  });
+
   for (const id of THIRD_PARTIES)
     it(`${id} is sound, its contributions.json is what its code says, and it is published`, async () => {
       await cp(join(ROOT, 'fixtures/third-party', id), join(place.dir, id), { recursive: true });
@@ -66,7 +83,7 @@ describe('an author', function () {
       const [kept, derived] = await Promise.all([ROOT, place.dir].map((root) => readFile(join(root, root === ROOT ? 'fixtures/third-party' : '', id, 'contributions.json'), 'utf8')));
       expect(derived, `run \`svc ext build\` in fixtures/third-party/${id} and commit what it writes`).to.equal(kept);
       await registry.npm(join(place.dir, id), 'publish');
-      const published = JSON.parse(await registry.npm(place.dir, 'view', id, '--json', 'name', 'version', 'dependencies'));
-      expect(published).to.deep.equal({ name: id, version: '1.0.0' });
+      const { versions } = (await (await fetch(`${registry.url}/${id}`)).json()) as { versions: Record<string, { name: string; dependencies?: object }> };
+      expect(Object.entries(versions).map(([version, { dependencies, name }]) => [name, version, dependencies])).to.deep.equal([[id, '1.0.0', undefined]]);
     });
 });

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { type PlannedModel, startPlannedModel } from '../crash/planned-model.js';
 import { bootFaulty, countFaults, type FaultyDaemon, faultsAt, faultTable } from './faults.js';
 
-/** What runs beside each other does not come in one order: some points are not reached each time. */
-const MOST_MISSED = 0.2;
+/** A merge of two commits that end together can make a point that only some messages have. */
+const MOST_MISSED = 0.03;
 
 describeOnEngines('a fault at each step of a run', function (engine) {
   this.timeout(900_000);

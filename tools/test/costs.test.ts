@@ -21,6 +21,7 @@ interface Costs {
 interface Lanes {
   onPostgres(files: readonly string[]): string[];
   taskOf(name: string, options: { grep?: string }): { files: string[]; options: { grep?: string } };
+  queueOf(files: readonly string[]): { next(last?: string): string | undefined };
 }
 
 // Plain modules of tools/, which are not built.
@@ -66,6 +67,19 @@ describe('what test files cost', () => {
     expect(lanes.taskOf(flips, { grep: 'x' })).to.deep.equal({ files: [flips], options: { grep: 'x' } });
     const seen = costs.recordWith([{ file: name, ms: 100, cpuMs: 60_000 }], true, {}, 60_000);
     expect(costs.recordWith([], false, seen, 0).files, 'it stays where the short ones are recorded').to.have.all.keys(name);
+  });
+
+  it('of the published packages run in one process, which makes their registry once', () => {
+    const [first, second] = ['a', 'b'].map((name) => `dist/test/test/packages/${name}.long.test.js`) as [string, string];
+    const queue = lanes.queueOf([first, 'x.test.js', second, 'y.test.js']);
+    expect([queue.next(), queue.next(), queue.next('x.test.js'), queue.next('y.test.js'), queue.next(first), queue.next(second)]).to.deep.equal([
+      first,
+      'x.test.js',
+      'y.test.js',
+      undefined,
+      second,
+      undefined,
+    ]);
   });
 
   it('counts processor time, not waiting', async () => {

@@ -1,9 +1,9 @@
 /** Runs test files in several processes, one file at a time in each; what a file says is shown whole, in the order of ending. */
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { longestFirst } from './costs.mjs';
 import { comparedRuns } from './failures.mjs';
-import { taskOf } from './lanes.mjs';
+import { queueOf, taskOf } from './lanes.mjs';
 import { makeNamespaces } from './namespace.mjs';
 import { addTo, newTally } from './run-files.mjs';
 
@@ -17,11 +17,13 @@ const MAX_AGAIN = 6;
  * Most code runs a few times: what V8 optimizes early is seldom repaid, and waiting six times longer saves a seventh.
  */
 const FLAGS = ['--max-semi-space-size=64', '--interrupt-budget=800000'];
+/** Node ends at an option of V8 that it does not know: the one of Node 24 has no budget of interrupts any more. */
+const knownFlags = () => FLAGS.filter((flag) => spawnSync(process.execPath, [flag, '--version'], { stdio: 'ignore' }).status === 0);
 
-const startWorker = ({ engine, namespaces }) => {
+const startWorker = ({ engine, flags, namespaces }) => {
   const env = { ...process.env, SVC_TEST_COLOURS: process.stdout.isTTY ? '1' : '', SVC_TEST_ENGINE: engine };
   const how = namespaces?.fork ?? { execArgv: [] };
-  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env, ...how, execArgv: [...how.execArgv, ...FLAGS] });
+  const child = fork(WORKER, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env, ...how, execArgv: [...how.execArgv, ...flags] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -44,7 +46,7 @@ const work = async (queue, options, evaluate) => {
   let worker;
   let endedMs = 0;
   let spentMs = 0;
-  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+  for (let file = queue.next(); file !== undefined; file = queue.next(file)) {
     if (!worker) {
       worker = startWorker(options);
       await worker.message();
@@ -67,7 +69,7 @@ const work = async (queue, options, evaluate) => {
       spentMs = 0;
     }
     evaluate(file, found);
-    if (options.bail && found.failed > 0) queue.length = 0;
+    if (options.bail && found.failed > 0) queue.clear();
   }
   if (worker) {
     worker.child.disconnect();
@@ -89,7 +91,7 @@ const runAgain = async (failed, options, tally) => {
   }
   for (const [file, before] of failed) {
     console.log(`\n${file}, once more by itself:`);
-    spentMs += await work([file], options, (_file, found) => {
+    spentMs += await work(queueOf([file]), options, (_file, found) => {
       const { failures, unsteady } = comparedRuns(before.failures, found.failures);
       addTo(tally, { ...found, failures });
       tally.unsteady.push(...unsteady);
@@ -101,8 +103,8 @@ const runAgain = async (failed, options, tally) => {
 /** Resolves with the processor time of all processes, in ms. */
 export const runInParallel = async (files, count, given, tally) => {
   const namespaces = makeNamespaces();
-  const options = { ...given, namespaces };
-  const queue = longestFirst(files);
+  const options = { ...given, namespaces, flags: knownFlags() };
+  const queue = queueOf(longestFirst(files));
   const failed = new Map();
   const evaluate = (file, found) => {
     if (found.failed > 0) failed.set(file, found);

@@ -1,5 +1,5 @@
 /** What the routes of backups take and answer. */
-import { Nullable, OneOf, Type } from '@svc/api';
+import { BACKUP_NAME, Nullable, OneOf, TextOf, Type } from '@svc/api';
 
 const Filename = Type.String({ description: 'Such as `svc_backup_20260131_120000.tar.gz`' });
 const Time = (description: string) => Type.String({ description: `${description} (ISO 8601, UTC)` });
@@ -56,9 +56,9 @@ export const BackupList = Type.Object(
   { 'x-name': 'BackupList' },
 );
 
-export const FilenamePath = Type.Object({ filename: Type.String({ maxLength: 300, examples: ['svc_backup_20260131_120000.tar.gz'] }) });
+export const FilenamePath = Type.Object({ filename: TextOf(BACKUP_NAME, { examples: ['svc_backup_20260131_120000.tar.gz'] }) });
 
-export const RestoreBody = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 300, description: 'The name of a backup of this home, without a path' }) }, { additionalProperties: false });
+export const RestoreBody = Type.Object({ filename: TextOf(BACKUP_NAME, { description: 'The name of a backup of this home, without a path' }) }, { additionalProperties: false });
 
 export const RestoreStarted = Type.Object(
   {

@@ -222,30 +222,29 @@ describe('tasks and the queue', function () {
   });
 });
 
-describe('a run in the queue', () => {
+describe('a run in the queue', function () {
+  this.timeout(120_000);
   afterEach(stopModelKernels);
 
   it('is cancelled after task_ttl_secs, and its sender is told; one that began is not', async () => {
     const clock = virtualClock(systemClock().now());
-    const { http, kernel, agent } = await bootWithModel(script, { clock, config: `${OPEN_RATE}[queue]\ntask_ttl_secs = 60\n` });
+    const { http, kernel, agent } = await bootWithModel(script, { clock, config: `${OPEN_RATE}[queue]\ntask_ttl_secs = 60\n`, llm: '[llm]\nrequest_timeout_secs = 3600\nidle_timeout_secs = 3600\n' });
     const send = (message: string) => http.post(`/api/agents/${agent.id}/message`, { message });
     void send('hang');
     const listed = async () => (await http.expect(200, 'GET', '/api/tasks/list')).body.tasks as Task[];
     await until(async () => (await listed())[0]?.status === 'in_progress');
-    const waiting = send('too late');
+    const answers: TestAnswer[] = [];
+    void send('too late').then((answer) => answers.push(answer));
     await until(async () => (await listed()).length === 2);
-    // In steps: a lease that is not renewed while a minute passes at once is lost, as after a pause of the machine.
-    const pass = async (seconds: number): Promise<void> => {
-      for (let passed = 0; passed < seconds; passed += 5) {
-        await clock.advance(5_000);
-        await listed();
-      }
-    };
-    await pass(55);
+    await clock.advance(55_000);
     expect((await listed()).map(({ status }) => status)).to.deep.equal(['pending', 'in_progress']);
-    await pass(10);
-    const answer = await waiting;
-    expect([answer.status, answer.body.code]).to.deep.equal([503, 'run_waited_too_long']);
+    // A beat that comes while the one before it still reads is skipped, and on a busy machine reads last: then the next one tells.
+    await until(async () => {
+      if (answers.length === 0) await clock.advance(5_000);
+      await listed();
+      return answers.length > 0;
+    });
+    expect(answers.map(({ body, status }) => [status, body.code])).to.deep.equal([[503, 'run_waited_too_long']]);
     expect((await listed()).map(({ status }) => status)).to.deep.equal(['cancelled', 'in_progress']);
     await kernel.http.post(`/api/agents/${agent.id}/stop`);
   });

@@ -12,7 +12,8 @@ import { expect } from 'chai';
 import { nameClaims } from './contract-suite-names.js';
 import { bodyClaims, purgeClaims, peopleClaims, keyClaims } from './contract-suite-people.js';
 import { type ContractWorlds, contractWorlds, installedOf } from './contract-worlds.js';
-import { type TestKernel, type TestKernelOptions, bootTestKernel, releaseFile } from './test-kernel.js';
+import { releaseFile } from './release-file.js';
+import { type TestKernel, type TestKernelOptions, bootTestKernel } from './test-kernel.js';
 
 /** How often an extension is switched: what it leaves behind once may be taken for what it needs. */
 const TIMES = 3;

@@ -8,7 +8,7 @@ import type { InstalledFiles } from '@svc/daemon';
 import { type AllContributions, namesOf } from '@svc/installer';
 import { fixtureExtension } from './fixture-extension.js';
 import { sharedCode } from './shared-code.js';
-import { releaseFile } from './test-kernel.js';
+import { releaseFile } from './release-file.js';
 
 export interface FixtureArea {
   /** The folder of its sources. */

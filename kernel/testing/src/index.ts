@@ -9,3 +9,4 @@ export * from './small-disk.js';
 export * from './third-party.js';
 export * from './test-http.js';
 export * from './test-kernel.js';
+export * from './release-file.js';

@@ -5,14 +5,13 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Actor, actorFrom } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
 import { copyMigrated } from './migrated-database.js';
 import { databaseOfHome } from './postgres/engines.js';
+import { releaseFile } from './release-file.js';
 import { sharedCode } from './shared-code.js';
 import { TestHttp } from './test-http.js';
 
@@ -110,14 +109,6 @@ export async function stopTestKernels(lasting: TestKernel | undefined = undefine
     leaks.push(...kernel.daemon.kernel.extensions().flatMap((one) => one.leaks.map((leak) => `${one.id}: ${leak}`)));
   }
   if (leaks.length > 0) throw new Error(`something was left open:\n${leaks.join('\n')}`);
-}
-
-/** dist/release.json, seen from wherever in dist/test the bundle of the test stands; where this package was installed, the one of @svc/cli beside it. */
-export function releaseFile(): string {
-  const here = fileURLToPath(import.meta.url);
-  if (here.includes('/node_modules/@svc/testing/')) return createRequire(here).resolve('@svc/cli/dist/release.json');
-  const dist = here.slice(0, here.lastIndexOf('/dist/') + '/dist/'.length);
-  return join(dist, 'release.json');
 }
 
 const pick = <T extends object, K extends keyof T>(from: T, keys: readonly K[]): { [P in K]?: Exclude<T[P], undefined> } =>

@@ -2,7 +2,7 @@
 import { addAccounts } from './account.js';
 import { type CrashRows, familyOf } from './crash-table.js';
 import type { PlannedModel } from '../planned-model.js';
-import { dieAndReturn } from '../scenario.js';
+import { dieAndReturn, dieInTurn } from '../scenario.js';
 
 const AT_ONCE = 2;
 
@@ -30,4 +30,16 @@ export const dieAtEach = async (model: PlannedModel, plunges: readonly Plunge[],
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return missed;
+};
+
+/** The same for points of any story, in fewer lives: two homes, each with one death after another. Gives the problems, and the points that were never reached. */
+export const dieInTurns = async (model: PlannedModel, points: readonly string[]): Promise<{ readonly problems: string[]; readonly missed: string[] }> => {
+  const left = [...points];
+  const found = { problems: [] as string[], missed: [] as string[] };
+  const tell = (point: string, problems: readonly string[] | undefined): void => {
+    if (problems === undefined) found.missed.push(point);
+    else found.problems.push(...problems.map((problem) => `killed at ${point}: ${problem}`));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, () => dieInTurn(model, () => left.shift(), tell)));
+  return found;
 };

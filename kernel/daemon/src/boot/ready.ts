@@ -40,9 +40,10 @@ export async function becomeReady(ground: Ground, { address, parts, installation
   const survivors = parts.execAdapter.endSurvivors().catch((cause: unknown) => kernelLog.warn('processes of an earlier daemon could not be searched for', { cause }));
   own.lifetime.add('end of children of an earlier life', async () => void (await survivors));
   const { host, port } = address;
+  // Before the file: who reads it is served, and not told that the daemon is starting.
+  progress.to({ at: 'ready', address, lifecycle });
   // Whole or not at all: commands read it while it is written.
   await atomicWrite(join(home.home, 'daemon.json'), JSON.stringify({ pid: process.pid, address: host, port, url: urlOf(address), startedAt, version: release.version }));
-  progress.to({ at: 'ready', address, lifecycle });
   void parts.hooks.handle(api.KernelReady).call(undefined);
   // Nobody's first answer waits for this.
   for (const { what, path } of await exposedPaths(home)) kernelLog.warn(`${what}.`, { path, fix: 'svc doctor --fix' });

@@ -173,7 +173,8 @@ describe('http streams', () => {
     expect((await bench.get('/api/s')).text).to.contain('event: done');
   });
 
-  it('takes little memory for 500 clients that read nothing', async () => {
+  it('takes little memory for 500 clients that read nothing', async function () {
+    this.timeout(120_000);
     await bench.stop();
     bench = await startBench({ keepAliveMs: 60_000, streams: { maxFramesPerTopic: 16, maxBytesPerTopic: 262_144 } });
     stream();
