@@ -9,7 +9,10 @@ const KNOWN = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 export const CHROMIUM = process.env.CHROMIUM ?? KNOWN.find((path) => existsSync(path)) ?? '/usr/bin/chromium';
 /** What people have. Unlike its headless shell, it gives a frame without an origin a process of its own. */
 export const WHOLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const WIDTHS = [360, 768, 1280, 1920];
+const NARROW = 360;
+const USUAL = 1280;
+/** Begins with what tests have anyway: each change lays out the page anew. */
+const WIDTHS = [USUAL, 1920, 768, NARROW];
 const HEIGHT = 800;
 
 export interface Visit {
@@ -190,15 +193,75 @@ const cutOff = (page: Page): Promise<string[]> =>
 
 const axeSource = (): string => readFileSync(createRequire(`${process.cwd()}/test/package.json`).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds, as lines: the rule, how many places, and the first of them. */
-export const axeFindings = async (page: Page): Promise<string[]> => {
+/** The part of the page around each view: shell.test.ts checks it, open and closed, in both themes. */
+const FRAME = '#navigation';
+/** What depends on the theme and the width of the window; the rest is the same document in each. */
+const BY_LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable'];
+
+/** The dialog that covers the view. */
+const DIALOG = 'dialog:modal';
+
+/** Marks text for axe, one of each kind: of two with the same colours on the same backgrounds, the contrast is the same. */
+const markKindsOfText = (page: Page, isWhole: boolean): Promise<void> =>
+  page.evaluate(
+    ([within, frame]) => {
+      const chains = new Map<Element, string>();
+      const chainOf = (element: Element): string => {
+        const known = chains.get(element);
+        if (known !== undefined) return known;
+        const { backgroundColor, backgroundImage, color, filter, mixBlendMode, opacity, position, textDecorationLine } = getComputedStyle(element);
+        const own = [backgroundColor, backgroundImage, color, filter, mixBlendMode, opacity, position, textDecorationLine].join();
+        const above = element.parentElement ? chainOf(element.parentElement) : '';
+        // One that is like the element around it, and draws nothing, changes nothing.
+        const isPlain = backgroundColor === 'rgba(0, 0, 0, 0)' && backgroundImage === 'none' && opacity === '1';
+        const chain = isPlain && above.endsWith(`/${own}`) ? above : `${above}/${own}`;
+        chains.set(element, chain);
+        return chain;
+      };
+      for (const marked of document.querySelectorAll('[data-contrast]')) marked.removeAttribute('data-contrast');
+      const found = new Set<string>();
+      const mark = (element: Element): void => {
+        if ((frame && element.closest(frame)) || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return;
+        const { fontSize, fontWeight, textShadow } = getComputedStyle(element);
+        const isOff = element.closest(':disabled, [aria-disabled="true"]') !== null;
+        // Of what is scrolled away axe may not be able to tell.
+        const { top, bottom } = element.getBoundingClientRect();
+        const isInSight = top >= 0 && bottom <= innerHeight;
+        const kind = [element.tagName, element.getAttribute('role'), isOff, isInSight, fontSize, fontWeight, textShadow, chainOf(element)].join();
+        if (found.has(kind)) return;
+        found.add(kind);
+        element.setAttribute('data-contrast', '');
+      };
+      const root = (within && [...document.querySelectorAll(within)].at(-1)) || document.body;
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) if (node.parentElement && /\S/.test(node.nodeValue ?? '')) mark(node.parentElement);
+      for (const field of root.querySelectorAll('input, select, textarea')) mark(field);
+    },
+    isWhole ? [] : [DIALOG, FRAME],
+  );
+
+interface Axe {
+  configure(spec: { rules: ReadonlyArray<{ id: string; selector: string }> }): void;
+  run(context: object, options: object): Promise<{ violations: Array<{ id: string; help: string; nodes: Array<{ html: string; failureSummary: string }> }> }>;
+}
+
+/** What axe finds, as lines: the rule, how many places, and the first of them. `rules` are all if none is named; without `isWhole`, see expectWellMade. */
+export const axeFindings = async (page: Page, { rules, isWhole = true }: { rules?: readonly string[]; isWhole?: boolean } = {}): Promise<string[]> => {
   // As a call of the debugger, which the page's own policy does not validate.
-  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource());
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Array<{ id: string; help: string; nodes: Array<{ html: string; failureSummary: string }> }> }> } }; // put there above
-    const { violations } = await axe.run({ resultTypes: ['violations'], selectors: false, preload: false });
-    return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.length}) ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`);
-  });
+  if (!(await page.evaluate(() => 'axe' in window))) {
+    await page.evaluate(axeSource());
+    await page.evaluate(() => (window as unknown as { axe: Axe }).axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-contrast]' }] })); // put there above
+  }
+  await markKindsOfText(page, isWhole);
+  return page.evaluate(
+    async ([only, within, frame]) => {
+      const { axe } = window as unknown as { axe: Axe }; // put there above
+      const context = within && frame ? ([...document.querySelectorAll(within)].at(-1) ?? { exclude: [frame] }) : document;
+      const { violations } = await axe.run(context, { resultTypes: ['violations'], selectors: false, preload: false, ...(only ? { runOnly: { type: 'rule', values: only } } : {}) });
+      return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.length}) ${nodes[0]?.html.slice(0, 200)} ${nodes[0]?.failureSummary}`);
+    },
+    [rules, ...(isWhole ? [] : [DIALOG, FRAME])] as const,
+  );
 };
 
 /** With PAGE_PICTURES=folder, what a test has before it is kept there as a picture. */
@@ -237,20 +300,25 @@ const loaded = async (page: Page): Promise<void> => {
   await page.waitForFunction(() => document.querySelector('main') !== null && document.querySelector('main .loading, main div[aria-busy="true"]') === null);
 };
 
-/** At four widths nothing is cut off; in both themes axe finds nothing. Leaves the page as it was. */
-export const expectWellMade = async (page: Page, what: string): Promise<void> => {
+/**
+ * At four widths nothing is cut off; in both themes axe finds nothing. Without `isWhole` it looks at what a test is about: at the
+ * dialog where one is open, else at the view without the navigation around it; on a phone at what depends on colours and widths.
+ * Call it for a view once with its dialog closed, and whole where the view has parts for phones alone. Leaves the page as it was.
+ */
+export const expectWellMade = async (page: Page, what: string, { isWhole = false } = {}): Promise<void> => {
   await loaded(page);
   const before = page.viewportSize();
   const shots = process.env.PAGE_PICTURES;
   for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: HEIGHT });
+    if (width !== page.viewportSize()?.width) await page.setViewportSize({ width, height: HEIGHT });
     expect((await cutOff(page)).join('\n'), `${what} at ${width} px`).to.equal('');
-    const theme = width === 360 ? 'dark' : 'light';
-    if (width === 360 || width === 1280) {
-      await page.emulateMedia({ colorScheme: theme });
+    const theme = width === NARROW ? 'dark' : 'light';
+    if (width === NARROW || width === USUAL) {
+      if (theme === 'dark') await page.emulateMedia({ colorScheme: theme });
       // The contrast of a colour on its way to another one says nothing.
       await settled(page);
-      expect((await axeFindings(page)).join('\n'), `${what} at ${width} px, ${theme}`).to.equal('');
+      const looked = theme === 'dark' && !isWhole ? { isWhole, rules: BY_LOOKS } : { isWhole };
+      expect((await axeFindings(page, looked)).join('\n'), `${what} at ${width} px, ${theme}`).to.equal('');
     }
     if (shots) await page.screenshot({ path: `${shots}/${what.replaceAll(/\W+/g, '-')}-${width}-${theme}.png` });
   }

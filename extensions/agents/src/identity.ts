@@ -1,5 +1,5 @@
 /** How an agent looks to people: what `[metadata]` of its manifest says, by itself or under `identity`. */
-import { isTable, Nullable, Type } from '@svc/api';
+import { isTable, Nullable, textForm, Type } from '@svc/api';
 import type { AgentManifest } from './contract.js';
 
 type Field = 'emoji' | 'avatar_url' | 'color' | 'archetype' | 'vibe' | 'greeting_style';
@@ -29,11 +29,11 @@ export const identityOf = (manifest: AgentManifest): Record<Field, string | null
 /** Pages put these into attributes and styles: what is no such thing is not shown. */
 const textOf = (field: Field, value: unknown): string | null => {
   if (typeof value !== 'string' || value.length > (field === 'avatar_url' ? MAX_AVATAR : MAX_TEXT)) return null;
-  if (field === 'color' && !isColor(value)) return null;
-  if (field === 'avatar_url' && !isAvatar(value)) return null;
+  if (field === 'color' && !COLOR.fits(value)) return null;
+  if (field === 'avatar_url' && !AVATAR.fits(value)) return null;
   return value === '' ? null : value;
 };
 
-export const isColor = (text: string): boolean => /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text);
-
-export const isAvatar = (text: string): boolean => /^(?:https?:\/\/|data:image\/)\S+$/i.test(text);
+/** Of both, an empty text takes away what was there. */
+export const COLOR = textForm('^(?:#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}))?$');
+export const AVATAR = textForm('^(?:(?:[hH][tT][tT][pP][sS]?://|[dD][aA][tT][aA]:[iI][mM][aA][gG][eE]/)[^\\s\\u0000-\\u001f\\u007f]+)?$');

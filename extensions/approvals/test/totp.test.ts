@@ -45,7 +45,7 @@ describeOnEngines('the second factor of approvals', function () {
   });
 
   it('T1 is set up by a secret that is shown once, and holds once a code confirms it', async () => {
-    expect(await code(400, 'totp/confirm', { code: '123456' })).to.equal('approvals_totp_nothing_to_confirm');
+    expect(await code(409, 'totp/confirm', { code: '123456' })).to.equal('approvals_totp_nothing_to_confirm');
     const first = await post('totp/setup');
     const { body } = await world.alice.expect(200, 'POST', '/api/approvals/totp/setup', {});
     expect(body.secret)

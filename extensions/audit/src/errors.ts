@@ -10,7 +10,7 @@ export const auditErrors = defineErrors('audit', {
     hint: 'GET /api/audit/log/checkpoint says how many entries there are. A tile that is not full yet is named with .p/ and its width.',
   },
   bad_size: {
-    status: 400,
+    status: 404,
     retry: false,
     message: (from: number, to: number) => `There is no proof from ${from} to ${to} entries.`,
     hint: 'Give sizes from 1 up to the number of entries, the smaller one first.',

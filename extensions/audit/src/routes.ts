@@ -180,6 +180,7 @@ const logRoutes = (store: AuditStore): RouteDecl[] => [
     summary: 'Prove that the log only grew',
     description: 'A consistency proof of RFC 6962 from the first `from` entries to the first `size`; by default those of the newest checkpoint.',
     permission: 'audit.admin',
+    errors: [404],
     query: Type.Object({ from: Size, size: Type.Optional(Size) }),
     responses: { 200: Proof },
     handler: async ({ query }) => {

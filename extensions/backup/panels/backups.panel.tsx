@@ -94,9 +94,7 @@ const scheduleText = ({ cron, every_hours: hours, keep, next_at: next, time_zone
 
 const Notes = ({ of: { last_restore: last, schedule } }: { of: List }) => (
   <div class="stack">
-    <p class="muted">
-      {scheduleText(schedule)}
-    </p>
+    <p class="muted">{scheduleText(schedule)}</p>
     {last && (
       <p>
         <Badge tone={last.status === 'restored' ? 'good' : 'bad'}>{t(`is_${last.status}`)}</Badge>{' '}

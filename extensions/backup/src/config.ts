@@ -12,9 +12,14 @@ export const BackupSection = defineConfig(
       }),
       cron: Type.Union([Type.Literal(''), Type.String({ format: 'cron' })], {
         default: '',
-        description: 'Create backups at these times instead of every so many hours: minute, hour, day of month, month and day of week, such as `0 3 * * *`. Of times that were missed while the daemon was stopped, one is made up for after the start',
+        description:
+          'Create backups at these times instead of every so many hours: minute, hour, day of month, month and day of week, such as `0 3 * * *`. Of times that were missed while the daemon was stopped, one is made up for after the start',
       }),
-      time_zone: Type.String({ format: 'time-zone', default: 'UTC', description: 'For `cron`, such as `Europe/Berlin`. A time that a change of the clock leaves out is at that change; one that occurs twice counts once' }),
+      time_zone: Type.String({
+        format: 'time-zone',
+        default: 'UTC',
+        description: 'For `cron`, such as `Europe/Berlin`. A time that a change of the clock leaves out is at that change; one that occurs twice counts once',
+      }),
       keep: Type.Integer({
         default: 7,
         minimum: 1,

@@ -1,5 +1,5 @@
 /** What the routes of backups take and answer. */
-import { Nullable, OneOf, Type } from '@svc/api';
+import { BACKUP_NAME, Nullable, OneOf, TextOf, Type } from '@svc/api';
 
 const Filename = Type.String({ description: 'Such as `svc_backup_20260131_120000.tar.gz`' });
 const Time = (description: string) => Type.String({ description: `${description} (ISO 8601, UTC)` });
@@ -44,14 +44,21 @@ export const BackupList = Type.Object(
         safety_backup: Nullable(Type.String(), { description: 'The backup of what was there before' }),
       }),
     ),
-    schedule: Type.Object({ every_hours: Type.Integer({ description: '0 without `cron`: no schedule' }), cron: Type.String({ description: 'Used instead of `every_hours` if it is not empty' }), time_zone: Type.String(), keep: Type.Integer(), keep_days: Type.Integer(), next_at: Nullable(Type.String()) }),
+    schedule: Type.Object({
+      every_hours: Type.Integer({ description: '0 without `cron`: no schedule' }),
+      cron: Type.String({ description: 'Used instead of `every_hours` if it is not empty' }),
+      time_zone: Type.String(),
+      keep: Type.Integer(),
+      keep_days: Type.Integer(),
+      next_at: Nullable(Type.String()),
+    }),
   },
   { 'x-name': 'BackupList' },
 );
 
-export const FilenamePath = Type.Object({ filename: Type.String({ maxLength: 300, examples: ['svc_backup_20260131_120000.tar.gz'] }) });
+export const FilenamePath = Type.Object({ filename: TextOf(BACKUP_NAME, { examples: ['svc_backup_20260131_120000.tar.gz'] }) });
 
-export const RestoreBody = Type.Object({ filename: Type.String({ minLength: 1, maxLength: 300, description: 'The name of a backup of this home, without a path' }) }, { additionalProperties: false });
+export const RestoreBody = Type.Object({ filename: TextOf(BACKUP_NAME, { description: 'The name of a backup of this home, without a path' }) }, { additionalProperties: false });
 
 export const RestoreStarted = Type.Object(
   {

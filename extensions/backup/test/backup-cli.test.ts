@@ -56,8 +56,20 @@ describe('svc backup', function () {
     expect(JSON.parse(good.stdout)).to.include({ status: 'valid' }).and.to.have.property('rows').greaterThan(0);
     expect((await svc('backup', 'verify', name)).stdout).to.contain('rows and content of each table');
     const earlier = join(bench.home, 'backups', 'earlier.tar.gz');
-    await writeFile(earlier, gzipSync(Buffer.from(gunzipSync(await readFile(join(bench.home, 'backups', name))).toString('latin1').replace('"sums":', '"xums":'), 'latin1')));
-    expect((await svc('backup', 'verify', earlier)).stdout).to.contain('can be restored').and.contain('which stored no sums');
+    await writeFile(
+      earlier,
+      gzipSync(
+        Buffer.from(
+          gunzipSync(await readFile(join(bench.home, 'backups', name)))
+            .toString('latin1')
+            .replace('"sums":', '"xums":'),
+          'latin1',
+        ),
+      ),
+    );
+    expect((await svc('backup', 'verify', earlier)).stdout)
+      .to.contain('can be restored')
+      .and.contain('which stored no sums');
     await rm(earlier);
     const changed = join(bench.home, 'backups', 'changed.tar.gz');
     const bytes = await readFile(join(bench.home, 'backups', name));

@@ -154,7 +154,9 @@ describe('the schedule of backups', () => {
         await schedule.look();
         now += HOUR;
       }
-      expect(stored.map(({ filename }) => filename)).to.have.length(1).and.not.include(ahead);
+      expect(stored.map(({ filename }) => filename))
+        .to.have.length(1)
+        .and.not.include(ahead);
       expect(Date.parse((await schedule.nextAt(stored)) ?? '')).to.be.within(now, now + 24 * HOUR);
     });
 

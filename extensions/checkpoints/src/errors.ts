@@ -10,14 +10,14 @@ export const checkpointErrors = defineErrors('checkpoints', {
     hint: 'GET /api/checkpoints?agent_id=… answers with the working folder of an agent.',
   },
   root_refused: {
-    status: 400,
+    status: 404,
     retry: false,
     message: (path: string) => `${path} is not the working folder of an agent.`,
     hint: 'Only workspaces of agents have checkpoints, never your home folder, / or a mount.',
   },
   bad_root: { status: 409, retry: false, message: (detail: string) => `The working folder can't be used: ${detail}.`, hint: 'Make it a plain folder again.' },
   bad_commit: { status: 400, retry: false, message: (commit: string) => `"${commit}" is not a commit id. It has 4 to 40 hexadecimal digits.`, hint: LIST },
-  ambiguous: { status: 400, retry: false, message: (commit: string) => `More than one object begins with ${commit}.`, hint: 'Give more digits.' },
+  ambiguous: { status: 409, retry: false, message: (commit: string) => `More than one object begins with ${commit}.`, hint: 'Give more digits.' },
   none: { status: 404, retry: false, message: (folder: string) => `There are no checkpoints of ${folder}.`, hint: 'One is taken before a tool changes a file there.' },
   not_found: { status: 404, retry: false, message: (commit: string) => `There is no checkpoint ${commit}.`, hint: LIST },
   broken: {

@@ -1,12 +1,12 @@
 /** Checkpoints over HTTP. */
-import { Nullable, OneOf, reply, type RouteDecl, routeGroup, Type, UuidText } from '@svc/api';
+import { ABSOLUTE_PATH, COMMIT_ID, Nullable, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, UuidText } from '@svc/api';
 import { readMessage } from './message.js';
 import type { Checkpoints } from './service.js';
 import { FileDifference, LeftOutPath } from './workers/operations.js';
 
 const route = routeGroup({ area: 'checkpoints', errors: [404] });
 
-const Commit = (description: string) => Type.String({ minLength: 1, maxLength: 64, description, examples: ['3f2a91c'] });
+const Commit = (description: string) => TextOf(COMMIT_ID, { description, examples: ['3f2a91c'] });
 const Folder = Type.String({ description: 'Absolute path of the working folder' });
 const AgentQuery = { agent_id: UuidText('Agent id') };
 
@@ -72,7 +72,7 @@ export const checkpointRoutes = (checkpoints: Checkpoints): RouteDecl[] => [
     cost: 10,
     audit: 'checkpoint_restored',
     body: Type.Object({
-      working_dir: Type.String({ minLength: 1, maxLength: 4_096, description: 'Absolute path of the working folder' }),
+      working_dir: TextOf(ABSOLUTE_PATH, { maxLength: 4_096, description: 'Absolute path of the working folder' }),
       commit: Commit('Whole or abbreviated commit id, at least 4 digits'),
     }),
     examples: {

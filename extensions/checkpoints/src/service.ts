@@ -5,7 +5,7 @@
  * P2  Only the workspace of an agent that the caller may see is listed, compared or restored.
  * P3  A repository that can't be read is moved aside and named, and a new one begins.
  */
-import { type Actor, type CheckpointTake, type Clock, isSvcError, type Logger, type Plain, type Static, type SvcError, type TapControl } from '@svc/api';
+import { ABSOLUTE_PATH, type Actor, type CheckpointTake, type Clock, COMMIT_ID, isSvcError, type Logger, type Plain, type Static, type SvcError, type TapControl } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { CheckpointsSection } from './config.js';
 import { checkpointErrors } from './errors.js';
@@ -16,7 +16,6 @@ import { CompactRepository, CompareFiles, type Failed, FollowChanges, ListSnapsh
 /** Loose objects from which on a repository is packed: each fills a block of the disk. */
 const COMPACT_AT_OBJECTS = 2_000;
 const MIB = 1024 * 1024;
-const COMMIT = /^[0-9a-f]{4,40}$/;
 
 export type Taking = Plain<(typeof CheckpointTake)['subject']>;
 
@@ -130,14 +129,13 @@ const textOf = (error: unknown): string => {
 };
 
 const commitOf = (asked: string): string => {
-  const commit = asked.toLowerCase();
-  if (!COMMIT.test(commit)) throw checkpointErrors.bad_commit(asked.slice(0, 60));
-  return commit;
+  if (!COMMIT_ID.fits(asked)) throw checkpointErrors.bad_commit(asked.slice(0, 60));
+  return asked.toLowerCase();
 };
 
 /** Throws `checkpoints_root_refused`, or what agents say of one that the caller may not see. */
 const agentAt = async ({ agents, workspaces }: CheckpointsDeps, actor: Actor, workingDir: string): Promise<Agent> => {
-  if (!workingDir.startsWith('/')) throw checkpointErrors.relative_folder(workingDir.slice(0, 200));
+  if (!ABSOLUTE_PATH.fits(workingDir)) throw checkpointErrors.relative_folder(workingDir.slice(0, 200));
   const folder = workingDir.replace(/\/+$/, '');
   const name = folder.startsWith(`${workspaces}/`) ? folder.slice(workspaces.length + 1) : '';
   if (!/^[0-9a-f-]{36}$/.test(name)) throw checkpointErrors.root_refused(workingDir.slice(0, 200));

@@ -1,5 +1,5 @@
 /** What the operations on settings answer. */
-import { Nullable, OneOf, Type } from '@svc/api';
+import { Nullable, OneOf, SETTING_PATH, TextOf, Type } from '@svc/api';
 
 /** As deep as config.toml; which settings there are depends on what is installed. */
 export const Config = Type.Record(Type.String(), Type.Unknown(), {
@@ -35,7 +35,7 @@ export const ConfigStatus = Type.Object({
 export const Schema = Type.Record(Type.String(), Type.Unknown(), { description: 'A JSON Schema (draft 2020-12)' });
 
 export const SetBody = Type.Object({
-  path: Type.String({ minLength: 1, maxLength: 200, description: 'One to three names joined by dots, e.g. `log.level`' }),
+  path: TextOf(SETTING_PATH, { minLength: 1, maxLength: 200, description: 'One to three names joined by dots, e.g. `log.level`' }),
   value: Type.Unknown({ description: 'The new value; null removes the key from the file, so that the default applies' }),
 });
 

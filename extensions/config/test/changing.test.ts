@@ -50,10 +50,12 @@ describe('a setting changed over HTTP', function () {
       ['max_history_messages', 40],
       ['thinking.budget_tokens', 2_048],
       ['thinking.stream_thinking', false],
+      ['prompt_caching', false],
+      ['language', 'de'],
     ])
       expect((await set(kernel, path, value)).body, String(path)).to.include({ status: 'applied', path });
     const { body } = await kernel.http.expect(200, 'GET', '/api/config');
-    expect([body.runs.max_history_messages, body.thinking]).to.deep.equal([40, { budget_tokens: 2_048, stream_thinking: false }]);
+    expect([body.runs.max_history_messages, body.thinking, body.llm.prompt_caching, body.language]).to.deep.equal([40, { budget_tokens: 2_048, stream_thinking: false }, false, 'de']);
   });
 
   it('may be named by its older spelling, or be a table as a whole', async () => {

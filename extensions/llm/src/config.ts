@@ -12,6 +12,12 @@ const LlmConfig = Type.Object(
     idle_timeout_secs: Type.Integer({ default: 60, minimum: 1, maximum: 3_600, description: 'A stream without data for this long is cancelled' }),
     max_retries: Type.Integer({ default: 3, minimum: 0, maximum: 10, description: 'Maximum number of retries per model' }),
     retry_base_ms: Type.Integer({ default: 2_000, minimum: 1, maximum: 60_000, description: 'First wait before a retry; doubled each time, half of it random' }),
+    prompt_caching: Type.Boolean({
+      default: true,
+      'x-alias': ['prompt_caching'],
+      description:
+        'Whether providers of the Anthropic protocol are asked to cache the system prompt, the tools and the conversation. Repeated input then costs less, and input that is written to the cache somewhat more. OpenAI, Gemini and most others cache by themselves, whatever this says',
+    }),
     max_wait_ms: Type.Integer({ default: 60_000, minimum: 1, maximum: 300_000, description: 'The longest wait. If a provider asks for more, the call fails immediately' }),
   },
   { additionalProperties: false },

@@ -211,6 +211,7 @@ export const DriverTarget = Type.Object({
   secret: Type.Optional(Type.Object({ secret: Type.String(), env: Type.Optional(Type.String()) })),
   timeoutMs: Type.Number(),
   idleTimeoutMs: Type.Optional(Type.Number({ description: 'No byte for this long ends the exchange' })),
+  cachesPrompt: Type.Optional(Type.Boolean({ description: 'Whether to ask for caching of the prompt, if the protocol has a word for it' })),
 });
 export type DriverTarget = Plain<typeof DriverTarget>;
 

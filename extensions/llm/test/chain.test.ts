@@ -103,7 +103,7 @@ describe('the chain of one call', () => {
     };
     const running = runChain(deps, {
       request: request({ provider: 'one', model: 'a', ...fields }),
-      config: { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, ...config },
+      config: { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 4, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, prompt_caching: true, ...config },
       signal,
       onText: isReceived ? (piece) => void received.push(piece) : undefined,
       onThought: undefined,

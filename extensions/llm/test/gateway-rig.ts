@@ -206,7 +206,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   };
 };
 
-const LLM: LlmConfig = { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
+const LLM: LlmConfig = { request_timeout_secs: 5, turn_timeout_secs: 600, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, prompt_caching: true };
 export const BUDGET: Budget = { hourly_limit: 0, daily_limit: 0, monthly_limit: 0, idle_limit: 0, alert_threshold: 0.8, default_max_llm_tokens_per_hour: 0, default_burst_ratio: 0 };
 
 const configOf =

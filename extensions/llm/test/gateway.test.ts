@@ -51,6 +51,35 @@ describe('the model gateway', () => {
     expect(await llm.usage(actorFrom({ id: 'user:eve', role: 'user', ownerId: 'user:eve' }), { agentId: 'agent-1' })).to.include({ requests: 0, costMicros: 0 });
   });
 
+  it('asks Anthropic to cache tools, system prompt and conversation, and counts what was read and written', async () => {
+    anthropic.script({ text: 'ok', usage: { input: 10_000, output: 100, cached: 8_000, cacheWritten: 1_000 } });
+    const tools = ['look', 'find'].map((name) => ({ name, description: name, parameters: { type: 'object' } }));
+    const { listen, context } = await start();
+    const { usage } = await listen(request({ ...claude, tools }), context());
+    const { body } = anthropic.requests[0] ?? {};
+    const cache_control = { type: 'ephemeral' };
+    expect(body.system).to.deep.equal([{ type: 'text', text: 'You help.', cache_control }]);
+    expect(body.tools.map((tool: object) => 'cache_control' in tool)).to.deep.equal([false, true]);
+    expect(body.messages).to.deep.equal([{ role: 'user', content: [{ type: 'text', text: 'Hello', cache_control }] }]);
+    // 3 USD per million, 0.30 of it from the cache, 3.75 into it, and 15 for the answer.
+    expect(usage).to.deep.equal({ inputTokens: 10_000, outputTokens: 100, costMicros: 1_000 * 3 + 8_000 * 0.3 + 1_000 * 3.75 + 100 * 15 });
+  });
+
+  it('marks nothing with prompt_caching = false, for providers that cache by themselves, and for servers that refuse it', async () => {
+    const marked = ({ requests }: ProviderServer): boolean[] => requests.map(({ body }) => JSON.stringify(body).includes('cache'));
+    const { listen, context } = await start({ config: { prompt_caching: true } });
+    await listen(request(), context());
+    expect(marked(openai)).to.deep.equal([false]);
+    anthropic.script(({ body }) => (JSON.stringify(body).includes('cache_control') ? { status: 400, message: 'system.0.cache_control: Extra inputs are not permitted' } : { text: 'ok' }));
+    for (const _ of [1, 2]) await listen(request(claude), context());
+    expect(marked(anthropic)).to.deep.equal([true, false, false]);
+    await rig?.close();
+    anthropic.script({ text: 'ok' });
+    const off = await start({ config: { prompt_caching: false } });
+    await off.listen(request(claude), off.context());
+    expect(marked(anthropic).at(-1)).to.equal(false);
+  });
+
   it('counts tokens itself where the provider does not, and says so', async () => {
     openai.script({ text: 'x'.repeat(40), usage: null });
     const { llm, context } = await start();

@@ -4,7 +4,7 @@ import { canThink, effortOf, withRoom } from '../src/call/thinking.js';
 import { request } from './gateway-rig.js';
 
 describe('the wait before a model is asked again', () => {
-  const config = { request_timeout_secs: 1, turn_timeout_secs: 60, idle_timeout_secs: 1, max_retries: 9, retry_base_ms: 1_000, max_wait_ms: 20_000 };
+  const config = { request_timeout_secs: 1, turn_timeout_secs: 60, idle_timeout_secs: 1, max_retries: 9, retry_base_ms: 1_000, max_wait_ms: 20_000, prompt_caching: true };
   const wait = (retry: number, fields: { hintMs?: number; random?: number; hasNextModel?: boolean } = {}) =>
     waitBefore({ retry, hintMs: fields.hintMs, random: fields.random ?? 0.5, hasNextModel: fields.hasNextModel ?? false }, config);
 

@@ -4,7 +4,7 @@
  * C7  Every change is validated against what stands when it is committed: of two that exclude each other, made at once, the
  *     second is validated anew. So no two requests make a ring, or one name of two things.
  */
-import { type Clock, type Events, isSvcError, type Write } from '@svc/api';
+import { type Clock, type Events, isSvcError, textForm, type Write } from '@svc/api';
 import { type CatalogModel, type ListedModel, ModelsChanged } from './contract.js';
 import { modelErrors } from './errors.js';
 import { buildNames, type Names } from './names.js';
@@ -12,11 +12,12 @@ import type { ModelsControl } from './service.js';
 import { MAX_ALIASES, MAX_CUSTOM, type ModelStore } from './store.js';
 
 /** No colon: what stands behind one is a tag of the server's, and stays on its way there. */
-const ALIAS = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
+export const ALIAS = textForm('^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$');
+/** What a provider may call a model: it stands in paths, prompts and logs. */
+export const MODEL_ID = textForm('^[^\\s\\p{C}]{1,200}$');
 const MAX_TRIES = 20;
 /** Models of one server; the first ones are kept. */
 const MAX_LISTED = 500;
-const MAX_ID = 200;
 
 export interface ChangesDeps {
   readonly models: ModelsControl;
@@ -80,7 +81,7 @@ export const createChanges = (deps: ChangesDeps): Changes => ({
     return removed;
   },
   keepList: (provider, listed) => {
-    const models = listed.filter(({ id }) => isUsableId(id)).slice(0, MAX_LISTED);
+    const models = listed.filter(({ id }) => MODEL_ID.fits(id)).slice(0, MAX_LISTED);
     const text = textOf(models);
     return change(deps, ({ rows }) => {
       const standing = rows.lists.find((list) => list.provider === provider);
@@ -119,7 +120,7 @@ const change = async ({ models, store }: ChangesDeps, validated: (names: Names) 
 export const wellFormedAlias = (given: string): string => {
   const alias = given.trim();
   if (alias === '') throw modelErrors.bad_alias('it is empty');
-  if (!ALIAS.test(alias)) throw modelErrors.bad_alias('it contains characters that are not allowed in an alias, or is too long');
+  if (!ALIAS.fits(alias)) throw modelErrors.bad_alias('it contains characters that are not allowed in an alias, or is too long');
   if (isWordOfChoice(alias)) throw modelErrors.bad_alias(`"${alias}" leaves the choice to the daemon`);
   return alias.toLowerCase();
 };
@@ -127,12 +128,9 @@ export const wellFormedAlias = (given: string): string => {
 const wellFormedTarget = (given: string): string => {
   const target = given.trim();
   if (target === '') throw modelErrors.bad_target('`model_id` is empty');
-  if (!isUsableId(target)) throw modelErrors.bad_target('`model_id` contains spaces or control characters, or is longer than 200 characters');
+  if (!MODEL_ID.fits(target)) throw modelErrors.bad_target('`model_id` contains spaces or control characters, or is longer than 200 characters');
   return target;
 };
-
-/** What a provider may call a model: it stands in paths, prompts and logs. */
-export const isUsableId = (id: string): boolean => id.length > 0 && id.length <= MAX_ID && !/[\s\p{C}]/u.test(id);
 
 /** The words by which an agent leaves its model to the daemon. */
 export const isWordOfChoice = (name: string): boolean => ['default', 'auto'].includes(name.toLowerCase());

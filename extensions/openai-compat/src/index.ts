@@ -22,6 +22,6 @@ export default defineExtension({
     showResponses(ctx.streams);
     showCompletions(ctx.streams);
     const deps = { agents, runs, sessions, people, clock: ctx.clock };
-    ctx.routes.add(...compatRoutes(deps), ...responseRoutes(deps), completionRoute(deps), embeddingRoute({ agents, llm, commit: (writes) => ctx.db.commit(writes) }));
+    ctx.routes.add(...compatRoutes(deps), ...responseRoutes(deps), completionRoute({ ...deps, streams: ctx.streams }), embeddingRoute({ agents, llm, commit: (writes) => ctx.db.commit(writes) }));
   },
 });

@@ -16,7 +16,7 @@ export const providerErrors = defineErrors('providers', {
     hint: 'Use 1 to 64 lowercase letters, digits and dashes, starting with a letter or digit. default, auto, builtin, local-llm and codeassist are reserved.',
   },
   no_key: {
-    status: 400,
+    status: 409,
     retry: false,
     message: (name: string, env: string, suppressed: boolean) =>
       suppressed ? `${name} has no key: it was removed, and ${env} in the environment is ignored since then.` : `${name} has no key: none is stored, and ${env} is not set.`,
@@ -28,8 +28,8 @@ export const providerErrors = defineErrors('providers', {
     message: (name: string, label: string) => `${name} has no key labelled "${label}".`,
     hint: 'List the labels of its keys under [[credential_pools]] in config.toml, then set their values.',
   },
-  no_url: { status: 400, retry: false, message: (name: string) => `No base URL is set for ${name} is reached.`, hint: 'PUT /api/providers/{name}/url sets its base URL.' },
-  no_address: { status: 400, retry: false, message: (name: string) => `${name} is part of the daemon and has no address.` },
+  no_url: { status: 409, retry: false, message: (name: string) => `No base URL is set for ${name} is reached.`, hint: 'PUT /api/providers/{name}/url sets its base URL.' },
+  no_address: { status: 409, retry: false, message: (name: string) => `${name} is part of the daemon and has no address.` },
   no_saved_url: {
     status: 409,
     retry: false,
@@ -37,9 +37,9 @@ export const providerErrors = defineErrors('providers', {
     hint: 'Change it under [provider_urls] in config.toml, or save another with PUT /api/providers/{name}/url.',
   },
   no_proxy: { status: 400, retry: false, message: () => '`proxy_url` is not supported: providers are reached directly.', hint: 'Leave it out, and set `url` to the address to use.' },
-  not_testable: { status: 400, retry: false, message: (name: string) => `${name} uses a protocol that cannot be tested.` },
+  not_testable: { status: 409, retry: false, message: (name: string) => `${name} uses a protocol that cannot be tested.` },
   too_many: { status: 409, retry: false, message: (limit: number) => `${limit} base URLs are saved already, which is the limit.`, hint: 'Remove some: DELETE /api/providers/{name}/url.' },
-  no_key_needed: { status: 400, retry: false, message: (name: string) => `${name} needs no key, so none can be stored.` },
+  no_key_needed: { status: 409, retry: false, message: (name: string) => `${name} needs no key, so none can be stored.` },
   keys_unreadable: {
     status: 503,
     retry: false,
@@ -53,13 +53,13 @@ export const providerErrors = defineErrors('providers', {
     hint: 'Change provider and model there, or remove the section and choose again.',
   },
   no_model: {
-    status: 400,
+    status: 409,
     retry: false,
     message: (name: string) => `svc does not know which model of ${name} to use.`,
     hint: 'Name one: {"model": "…"}, or `svc providers default <provider> <model>`.',
   },
   not_usable: {
-    status: 400,
+    status: 409,
     retry: false,
     message: (name: string) => `${name} uses a protocol that this version does not support, so it cannot be the default.`,
   },

@@ -83,8 +83,8 @@ describeDaemonOnEngines('keys and addresses of providers', function () {
     expect(await refusal(http.post('/api/providers/openai/key', { api_key: 'sk-a\nsk-b' }))).to.deep.equal([400, 'providers_bad_key']);
     expect(await refusal(http.post('/api/providers/openai/key', { api_key: 'sk-ключ' }))).to.deep.equal([400, 'providers_bad_key']);
     expect(await refusal(http.post('/api/providers/openai/key', { api_key: 'x'.repeat(9_000) }))).to.deep.equal([400, 'invalid_request']);
-    expect(await refusal(http.post('/api/providers/builtin/key', { api_key: KEY }))).to.deep.equal([400, 'providers_no_key_needed']);
-    expect(await refusal(http.delete('/api/providers/builtin/key'))).to.deep.equal([400, 'providers_no_key_needed']);
+    expect(await refusal(http.post('/api/providers/builtin/key', { api_key: KEY }))).to.deep.equal([409, 'providers_no_key_needed']);
+    expect(await refusal(http.delete('/api/providers/builtin/key'))).to.deep.equal([409, 'providers_no_key_needed']);
     expect(await refusal(http.post('/api/providers/nobody/key', { api_key: KEY }))).to.deep.equal([404, 'providers_not_found']);
     expect(await refusal(http.delete('/api/providers/nobody/key'))).to.deep.equal([404, 'providers_not_found']);
     expect(await refusal(http.post('/api/providers/nobody/enable'))).to.deep.equal([404, 'providers_not_found']);
@@ -146,7 +146,7 @@ describeDaemonOnEngines('keys and addresses of providers', function () {
     const create = (name: string) => refusal(http.put(`/api/providers/${name}/url`, { url: server.url, create: true }));
     for (const name of ['..%2Fx', 'My-Box', 'a%20b', '-x', 'default', 'auto', 'local-llm', 'codeassist', 'a_b']) expect(await create(name), name).to.deep.equal([400, 'providers_bad_name']);
     expect(await create('x'.repeat(65))).to.deep.equal([400, 'invalid_request']);
-    expect(await refusal(http.put('/api/providers/builtin/url', { url: server.url, create: true }))).to.deep.equal([400, 'providers_no_address']);
+    expect(await refusal(http.put('/api/providers/builtin/url', { url: server.url, create: true }))).to.deep.equal([409, 'providers_no_address']);
     expect(await refusal(http.put('/api/providers/my-box/url', { url: server.url }))).to.deep.equal([404, 'providers_not_found']);
     expect(await refusal(http.post('/api/providers/my-box/key', { api_key: ' ', url: server.url }))).to.deep.equal([400, 'providers_empty_key']);
     expect((await http.get('/api/providers/my-box')).status).to.equal(404);

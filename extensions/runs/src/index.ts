@@ -14,6 +14,7 @@ import { QueueSection, RunsSection, ThinkingSection } from './config.js';
 import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
+import { LanguageSetting, languageLine } from './loop/language.js';
 import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
 import { runMetrics } from './observed/run-metrics.js';
@@ -37,7 +38,7 @@ const LOOK_FOR_WAITED_MS = 5_000;
 
 export default defineExtension({
   contract,
-  config: [RunsSection, ThinkingSection, QueueSection],
+  config: [RunsSection, ThinkingSection, QueueSection, LanguageSetting],
   commandWords: [
     {
       word: 'chat',
@@ -100,7 +101,7 @@ export default defineExtension({
       closing: ctx.signal,
       isSystemOwn: () => context.isEmpty(),
       system: async ({ agent, input, run, actor }) => {
-        const base = [agent.manifest.model.system_prompt, input.systemExtra ?? ''].filter((text) => text !== '').join('\n\n');
+        const base = [agent.manifest.model.system_prompt, input.systemExtra ?? '', languageLine(ctx.config.get(LanguageSetting))].filter((text) => text !== '').join('\n\n');
         return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
       },
     };

@@ -6,7 +6,7 @@
  * T1  A call is validated before it runs: the tool exists, the manifest's lists offer it, its arguments fit, nobody objects.
  * T2  A tool that fails gives the model a result that says so; `execute` throws for nothing a tool did.
  * T3  A call has an end: its own time limit, or the caller's signal, even when the tool heeds neither.
- * T4  A result has at most 64 KiB, and says what was left out.
+ * T4  A result has at most 64 KiB, and says what was left out. In a run, one that is longer than the threshold is stored, and what is left out can be read.
  * T5  What went wrong inside is in the log; the model reads no stack and no path of the daemon.
  */
 import { type Actor, type AnyTool, isSvcError, type SvcError } from '@svc/api';

@@ -18,14 +18,14 @@ describe('the tools that a model is sent at first', () => {
   const finders = [info('tool_load'), info('tool_search')];
   const some = [info('file_read'), info('garden_water'), info('memory_store'), ...finders];
 
-  it('are all of them up to so many, and a few above that', () => {
+  it('Z1 are all of them up to so many, and a few above that', () => {
     expect(names(asOffered(some, {}, 3))).to.deep.equal(['file_read', 'garden_water', 'memory_store']);
     const lazy = asOffered(some, {}, 2);
     expect(names(lazy)).to.deep.equal(names(some));
     expect(deferred(lazy)).to.deep.equal(['garden_water']);
   });
 
-  it('are what the manifest says, whatever their number', () => {
+  it('Z1 are what the manifest says, whatever their number', () => {
     expect(deferred(asOffered(some, { lazy_tools: true }, 1_000))).to.deep.equal(['garden_water']);
     expect(names(asOffered(some, { lazy_tools: false }, 0))).to.deep.equal(['file_read', 'garden_water', 'memory_store']);
   });
@@ -107,7 +107,7 @@ describe('an agent with many tools', function () {
     expect([name, description, parameters.required]).to.deep.equal(['garden_weed', 'Weeds a bed.', ['bed']]);
   });
 
-  it('neither finds nor loads a tool that it may not use, and does not learn that it exists', async () => {
+  it('Z2 neither finds nor loads a tool that it may not use, and does not learn that it exists', async () => {
     for (const [name, lists] of [
       ['blocked', { tool_blocklist: ['garden_burn'] }],
       ['not-granted', { capabilities: { tools: ['garden_w*', 'file_*', 'system_*', 'web_*'], network: ['*'] }, lazy_tools: true }],

@@ -62,7 +62,7 @@ describe('conversations on the page', function () {
     expect(await lastAnswer().getByRole('link', { name: 'not one' }).count(), 'a link that would run a script').to.equal(0);
     await lastAnswer().locator('.hljs-keyword').waitFor();
     expect(await lastAnswer().locator('.figures').innerText()).to.match(/openai\/gpt-4o[\s\S]*10 in, 5 out/);
-    await expectWellMade(page, 'a conversation');
+    await expectWellMade(page, 'a conversation', { isWhole: true });
     expect(mistakes).to.deep.equal([]);
   });
 

@@ -86,6 +86,8 @@ const shelfErrors = defineErrors('shelves', {
 describe('a collection that is described as data', function () {
   this.timeout(90_000);
   const chromium = useBrowser();
+  /** What it has is made anew for each test. */
+  let kernel: TestKernel;
   let folder: string;
   let shelves: Shelf[];
   let asked: string[];
@@ -107,7 +109,13 @@ describe('a collection that is described as data', function () {
       await Promise.all([writeFile(join(folder, `${id}.js`), text), writeFile(join(folder, `${id}.js.br`), brotliCompressSync(text)), writeFile(join(folder, `${id}.js.gz`), gzipSync(text))]);
     }
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  before(async () => {
+    kernel = await boot();
+  });
+  after(async () => {
+    await stopTestKernels();
+    await rm(folder, { recursive: true, force: true });
+  });
   beforeEach(() => {
     asked = [];
     sent = [];
@@ -125,7 +133,7 @@ describe('a collection that is described as data', function () {
       room: { floor: n % 4 },
     }));
   });
-  afterEach(stopTestKernels);
+  afterEach(() => stopTestKernels(kernel));
 
   const head = (id: string, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string) => ({
     id,
@@ -224,11 +232,10 @@ describe('a collection that is described as data', function () {
     };
     return bootTestKernel({ config: `${people === '' ? '' : 'api_key = "root"\n'}${OPEN_RATE}[extensions]\nenable = ["shelves"]\n${people}`, extra: [extension] });
   };
-  const visit = async (panel: keyof typeof PANELS): Promise<{ page: Page; mistakes: string[]; kernel: TestKernel }> => {
-    const kernel = await boot();
+  const visit = async (panel: keyof typeof PANELS): Promise<{ page: Page; mistakes: string[] }> => {
     const visited = await chromium.open(`${kernel.url}/#/${panel}`);
     await visited.page.getByRole('cell', { name: 'shelf 00', exact: true }).or(visited.page.getByText('No results.')).waitFor();
-    return { ...visited, kernel };
+    return visited;
   };
   const names = (page: Page): Promise<string[]> => page.getByRole('table').locator('tbody tr td:first-child').allInnerTexts();
   const dialog = (page: Page) => page.getByRole('dialog');
@@ -389,7 +396,7 @@ describe('a collection that is described as data', function () {
   });
 
   it('shows what changed at the daemon as soon as its event comes', async () => {
-    const { page, kernel } = await visit('items');
+    const { page } = await visit('items');
     await page.getByText('Connected', { exact: true }).waitFor();
     shelves = [{ id: 'new', revision: 1, name: 'another one', size: 'small', books: 0 }, ...shelves];
     kernel.daemon.parts.events.emit('shelves.changed', { id: 'new', ownerId: 'somebody' });
@@ -414,7 +421,6 @@ describe('a collection that is described as data', function () {
   });
 
   it('works by touch at the width of a phone, in Chinese', async () => {
-    const kernel = await boot();
     const { page } = await chromium.open(`${kernel.url}/#/items`, { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true, locale: 'zh-CN' });
     await page.getByRole('heading', { level: 1, name: '书架' }).waitFor();
     await page.getByRole('button', { name: '新建书架' }).tap();
@@ -445,8 +451,8 @@ describe('a collection that is described as data', function () {
   });
 
   it('offers a viewer no change', async () => {
-    const kernel = await boot(person('vera', 'viewer'));
-    const { page } = await chromium.open(`${kernel.url}/#/items`);
+    const own = await boot(person('vera', 'viewer'));
+    const { page } = await chromium.open(`${own.url}/#/items`);
     await logInAs(page, 'vera');
     await page.getByRole('cell', { name: 'shelf 00', exact: true }).waitFor();
     for (const name of ['New shelf', 'Edit shelf 00', 'Delete shelf 00']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);

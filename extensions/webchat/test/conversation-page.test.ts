@@ -57,16 +57,18 @@ describe('a conversation on the page', function () {
     const search = page.getByRole('combobox', { name: 'Search models' });
     await page.getByRole('option', { name: /present model/ }).waitFor();
     expect(await search.evaluate((element) => element === document.activeElement), 'the search has the focus').to.equal(true);
-    expect(new Set(await page.getByRole('option').locator('.muted').allInnerTexts()), 'providers without a key, or that do not run').to.deep.equal(new Set(['openai']));
-    await page.keyboard.type('4o mini');
+    const providers = await page.getByRole('listbox', { name: 'Model' }).locator('.small-text').allInnerTexts();
+    expect(providers).to.include('openai');
+    for (const absent of ['anthropic', 'ollama']) expect(providers, 'without a key, or not running').to.not.include(absent);
+    await page.keyboard.type('5 nano');
     await expectWellMade(page, 'the choice of a model');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Model: gpt-4o-mini' }).waitFor();
+    await page.getByRole('button', { name: 'Model: gpt-5-nano' }).waitFor();
     await page.getByRole('textbox', { name: 'Message to counter' }).focus();
     await page.keyboard.type('three?');
     await page.keyboard.press('Enter');
     const asked = await model.asked();
-    expect((asked.request.body as { model: string }).model).to.equal('gpt-4o-mini');
+    expect((asked.request.body as { model: string }).model).to.equal('gpt-5-nano');
     asked.answer({ text: 'Three.' });
     await figures(3);
     expect((await kernel.http.expect(200, 'GET', `/api/agents/${agentId}`)).body.model_name).to.equal('gpt-4o');
@@ -75,6 +77,77 @@ describe('a conversation on the page', function () {
     await page.getByRole('button', { name: 'Use the model of the agent' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Model: gpt-4o', exact: true }).waitFor();
+  });
+
+  it('stands in a list by date that is one Tab stop, goes to the archive and back, and is found by the commands', async () => {
+    const agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'keeper' } })).body.agent_id;
+    for (const label of ['Rivers', 'Lakes', 'Seas']) {
+      const { session_id } = (await kernel.http.expect(200, 'POST', `/api/agents/${agentId}/sessions`, { activate: false, label })).body;
+      const said = kernel.http.post(`/api/agents/${agentId}/message`, { message: `about ${label}`, session_id });
+      await answer(`What there is to say of ${label}.`);
+      await said;
+    }
+    let mistakes: readonly string[];
+    ({ page, mistakes } = await chromium.open(`${kernel.url}/#/chat/${agentId}/new`));
+    await page.getByRole('region', { name: 'Today' }).getByRole('link', { name: /^Seas/ }).waitFor();
+    const list = page.locator('.session-list-body');
+    expect(await list.locator('[tabindex="0"]').count(), 'Tab stops').to.equal(1);
+    const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? (document.activeElement as HTMLElement).innerText.split('\n')[0] ?? '');
+    await page.getByRole('searchbox', { name: 'Search all conversations' }).focus();
+    await page.keyboard.press('Tab');
+    expect(await focused()).to.equal('Seas');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).to.equal('Lakes');
+    await page.keyboard.press('ArrowRight');
+    expect(await focused()).to.equal('Actions for Lakes');
+    await page.keyboard.press('ArrowLeft');
+    expect(await focused()).to.equal('Lakes');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    const download = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'Export as Markdown' }).press('Enter');
+    expect((await download).suggestedFilename()).to.equal('Lakes.md');
+
+    await page.getByRole('button', { name: 'More about the list' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Select several' }).press('Enter');
+    for (const name of [/^Lakes/, /^Rivers/]) await page.getByRole('checkbox', { name }).press(' ');
+    const several = page.getByRole('group', { name: '2 selected' });
+    await expectWellMade(page, 'several conversations that are selected');
+    await several.getByRole('button', { name: 'Archive' }).press('Enter');
+    await rows(/^Lakes/).waitFor({ state: 'detached' });
+    expect(await rows(/^Rivers/).count()).to.equal(0);
+    await page.getByRole('button', { name: 'More about the list' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Show the archive' }).press('Enter');
+    await rows(/^Lakes/).waitFor();
+    expect(await rows(/^Seas/).count()).to.equal(0);
+
+    // What is collapsed stays so; a name of what is in it is still read.
+    await page.getByRole('button', { name: 'Hide conversations' }).press('Enter');
+    await page.getByRole('button', { name: 'Collapse navigation' }).press('Enter');
+    await page.reload();
+    await page.getByRole('button', { name: 'Conversations', exact: true }).waitFor();
+    expect(await list.isVisible()).to.equal(false);
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).waitFor();
+    await page.getByRole('button', { name: 'Expand navigation' }).press('Enter');
+
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await keys.getByRole('region', { name: 'Everywhere' }).getByText('This list').waitFor();
+    await keys.getByRole('region', { name: 'Conversations' }).getByText('New conversation').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    const commands = page.getByRole('combobox');
+    await commands.fill('session.titles');
+    await page.getByRole('option', { name: /session\.titles/ }).waitFor();
+    await commands.fill('lakes');
+    await page.getByRole('option', { name: /^What there is to say of Lakes/ }).waitFor();
+    await page
+      .getByRole('option', { name: /^Lakes/ })
+      .first()
+      .waitFor();
+    await commands.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Lakes' }).waitFor();
+    expect(mistakes).to.deep.equal([]);
   });
 
   it('has versions, made by an edit in place and by another try, which are counted at their turn and remembered', async () => {

@@ -154,7 +154,9 @@ describe('conversations in bad weather', function () {
     const { page } = await chromium.open('about:blank');
     await page.route('**/api/models*', (route) => route.abort());
     await page.goto(url);
-    await page.getByRole('alert').first().waitFor();
+    await page.getByRole('button', { name: /^Model:/ }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.keyboard.press('Escape');
     await say(page, 'hello');
     await page.getByText('Here I am.').waitFor();
   });

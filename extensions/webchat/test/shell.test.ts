@@ -200,7 +200,7 @@ describe('the page', function () {
     await visit(undefined, { locale: 'zh-CN' });
     await page.getByRole('navigation', { name: '导航' }).getByRole('link', { name: '对话' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).to.equal('zh-Hans');
-    await expectWellMade(page, 'the page in Chinese');
+    await expectWellMade(page, 'the page in Chinese', { isWhole: true });
     await page.getByRole('button', { name: '语言', exact: true }).click();
     await page.getByRole('menuitemradio', { name: 'English' }).click();
     await ready();
@@ -209,7 +209,7 @@ describe('the page', function () {
   it('is well made at any width and in both themes, and twice as large', async () => {
     await visit();
     await ready();
-    await expectWellMade(page, 'the page');
+    await expectWellMade(page, 'the page', { isWhole: true });
     // A window of 640 px is what one of 1280 px shows at 200 %.
     await page.setViewportSize({ width: 640, height: 400 });
     await page.getByRole('button', { name: 'Menu' }).click();

@@ -15,6 +15,25 @@ export { defineErrors, isSvcError, SvcError, type ErrorSpec, type ErrorTable } f
 
 // Schemas: a value of TypeBox is validation, type and documentation in one.
 export { Type, OneOf, Nullable, Uuid, UuidText, IdempotencyKey, ErrorBody, type Static, type TObject, type TSchema } from './schema/schema.js';
+export {
+  ABSOLUTE_PATH,
+  anyOfFields,
+  BACKUP_NAME,
+  COMMIT_ID,
+  DAY_OR_TIME,
+  documented,
+  NOT_BLANK,
+  notBothFields,
+  ONE_LINE,
+  Refused,
+  REQUEST_KEY,
+  SETTING_PATH,
+  type TextForm,
+  textForm,
+  TextOf,
+  timeOfText,
+  wordForm,
+} from './schema/text-forms.js';
 export type { Schemas, Checked } from './schema/check.js';
 export type { Plain } from './declare/plain.js';
 

@@ -326,6 +326,39 @@ describe('svc', function () {
       expect(asked('POST /api/vault/reset?confirm=true')).to.not.equal(undefined);
     });
 
+    it('set takes the value from stdin alone, and shows it nowhere', async () => {
+      daemon.answers.set('PUT /api/vault/secrets/search.brave', [200, { status: 'stored', name: 'search.brave' }]);
+      const ran = await bench.run(['vault', 'set', 'search.brave', '--stdin'], { stdin: 'a-value-of-brave\n' });
+      expect([ran.code, asked('PUT /api/vault/secrets/search.brave')?.body]).to.deep.equal([0, { value: 'a-value-of-brave' }]);
+      expect(ran.stdout + ran.stderr)
+        .to.contain('search.brave is stored')
+        .and.not.contain('a-value-of-brave');
+      const asArgument = await bench.run(['vault', 'set', 'search.brave', 'a-value-of-brave']);
+      expect([asArgument.code, asArgument.stderr.includes('a-value-of-brave')]).to.deep.equal([2, false]);
+      expect((await bench.run(['vault', 'set', 'search.brave', '--stdin'], { stdin: ' \n' })).code).to.equal(2);
+      expect(daemon.seen.filter(({ method }) => method === 'PUT')).to.have.length(1);
+    });
+
+    it('remove finds all names before the first one goes', async () => {
+      daemon.answers.set('GET /api/vault', [200, { state: 'open', why: null, names: ['a', 'b'] }]);
+      for (const name of ['a', 'b']) daemon.answers.set(`DELETE /api/vault/secrets/${name}`, [200, { status: 'removed', name }]);
+      const unknown = await json(['vault', 'remove', 'a', 'c']);
+      expect([unknown.code, unknown.value.code, asked('DELETE /api/vault/secrets/a')]).to.deep.equal([1, 'vault_not_found', undefined]);
+      expect(await json(['vault', 'rm', 'a', 'b', 'a'])).to.deep.equal({ code: 0, value: { status: 'removed', names: ['a', 'b'] } });
+      expect(daemon.seen.filter(({ method }) => method === 'DELETE')).to.have.length(2);
+    });
+
+    it('rotate-key says what older backups need, and what is left to do where the environment has the key', async () => {
+      daemon.answers.set('POST /api/vault/rotate-key', [200, { status: 'rotated', secrets: 2, earlier_key: 'vault-2026.key' }]);
+      expect((await bench.run(['vault', 'rotate-key'])).stdout)
+        .to.contain('2 secrets are encrypted')
+        .and.contain('vault-2026.key');
+      daemon.answers.set('POST /api/vault/rotate-key', [200, { status: 'rotated', secrets: 1, earlier_key: null }]);
+      expect((await bench.run(['vault', 'rotate-key'])).stdout)
+        .to.contain('1 secret is encrypted')
+        .and.contain('remove SVC_VAULT_KEY_PREVIOUS');
+    });
+
     it('reset has nothing to do where nothing was kept', async () => {
       daemon.answers.set('GET /api/vault', [200, { state: 'missing', why: null, names: [] }]);
       expect((await json(['vault', 'reset'])).value).to.include({ status: 'empty' });

@@ -13,7 +13,7 @@ interface Row {
   readonly how: string;
 }
 
-const codes = (cell: string): string[] => [...cell.matchAll(/`svc ([^`]+)`/g)].map(([, text = '']) => text);
+const codes = (cell: string): string[] => [...cell.matchAll(/`(?:svc )?([^`]+)`/g)].map(([, text = '']) => text);
 
 const rows = (): Row[] => {
   const [, table = ''] = readFileSync(path.join(ROOT, 'kernel/cli/reference/coming-from.md'), 'utf8').split('## Commands');

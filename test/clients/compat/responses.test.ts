@@ -157,6 +157,46 @@ describe('completions of the old form', () => {
     expect(pieces.join('')).to.equal('one two');
     expect(await codeOf(client.completions.create({ model, prompt: 'Count', n: 2 }))).to.deep.equal([400, 'unsupported_value']);
   });
+
+  it('answer each prompt of a list, by its index, whole and streamed, and charge for all of them', async () => {
+    const svc = await boot();
+    const client = clientOf(svc);
+    svc.model.script(({ body }) => ({ deltas: ['to ', String(body.messages.at(-1)?.content)], usage: { input: 10, output: 2 } }));
+    const prompt = ['A', 'B', 'C'];
+    const whole = await client.completions.create({ model, prompt });
+    expect(whole.choices.map(({ index, text, finish_reason }) => [index, text, finish_reason])).to.deep.equal([
+      [0, 'to A', 'stop'],
+      [1, 'to B', 'stop'],
+      [2, 'to C', 'stop'],
+    ]);
+    expect(whole.usage).to.include({ prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 });
+    const texts = ['', '', ''];
+    let used: number | undefined;
+    for await (const { choices, usage } of await client.completions.create({ model, prompt, stream: true })) {
+      for (const { index, text } of choices) texts[index] += text;
+      used = usage?.total_tokens ?? used;
+    }
+    expect([texts, used]).to.deep.equal([['to A', 'to B', 'to C'], 36]);
+  });
+
+  it('of a list fail as a whole where one prompt has no answer, and say which field is not served', async () => {
+    const svc = await boot();
+    const client = clientOf(svc);
+    svc.model.script(({ body }) => (body.messages.at(-1)?.content === 'B' ? { status: 400, message: 'no B here' } : { text: 'fine' }));
+    expect((await codeOf(client.completions.create({ model, prompt: ['A', 'B'] })))[0])
+      .to.be.a('number')
+      .above(399);
+    const pieces = async () => {
+      for await (const _ of await client.completions.create({ model, prompt: ['A', 'B'], stream: true }));
+    };
+    expect((await pieces().catch((error: Error) => error))?.message).to.contain('no B here');
+    for (const [field, value] of Object.entries({ n: 2, best_of: 2, echo: true, suffix: 'x' })) {
+      const { status, body } = await svc.http.post('/v1/completions', { model, prompt: 'A', [field]: value });
+      expect([status, body.error]).to.deep.equal([400, body.error]);
+      expect(JSON.stringify(body)).to.contain(field);
+    }
+    expect((await svc.http.post('/v1/completions', { model, prompt: ['A', ''] })).status).to.equal(400);
+  });
 });
 
 describe('embeddings', () => {

@@ -4,13 +4,15 @@
  * O1  Stable pins the model that answers now, or the one that the manifest names as pinned_model. Every other mode releases it.
  * O2  observe and assist keep tools away at every call, also from runs that are under way: tools validates each by what the manifest says now.
  */
-import { type Actor, type HookHandle, isSvcError } from '@svc/api';
+import { type Actor, type HookHandle, isSvcError, wordForm } from '@svc/api';
 import type { Agent, AgentManifest, ResolveModel } from '../contract.js';
 import { agentErrors } from '../errors.js';
 import { type EditDeps, commitChange, withPinned } from './edit-agent.js';
 import { type ModelChoiceDeps, chosenModel } from './model-choice.js';
 
 export const MODES = ['Stable', 'Normal', 'observe', 'assist', 'full'] as const;
+/** Without case. */
+export const MODE_WORD = wordForm(MODES);
 export type Mode = (typeof MODES)[number];
 
 const MAX_RACES = 8;

@@ -1,4 +1,4 @@
-import { type Actor, allKnown, type AtOnce, defineList, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, whenKnown } from '@svc/api';
+import { type Actor, allKnown, type AtOnce, defineList, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, Uuid, whenKnown, wordForm } from '@svc/api';
 import { AgentSummary, type SummaryDeps, summariesOf } from '../shown/agent-summary.js';
 import type { Agent, AgentsService, SpawnRequest } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -25,6 +25,8 @@ export interface AgentRouteDeps extends SummaryDeps {
 }
 
 const STATES = ['Created', 'Running', 'Suspended', 'Crashed', 'Terminated'] as const;
+/** Without case; an empty one is none. */
+const STATE_WORD = wordForm(['', ...STATES]);
 
 const AgentList = defineList({
   item: AgentSummary,
@@ -32,7 +34,7 @@ const AgentList = defineList({
   sort: ['name', 'created_at', 'last_active', 'state'],
   order: 'asc',
   filters: {
-    status: Type.String({ maxLength: 40, description: `State, without case: ${STATES.join(', ')}` }),
+    status: TextOf(STATE_WORD, { description: `State, without case: ${STATES.join(', ')}` }),
     owner: Type.String({ maxLength: 200, description: 'Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own' }),
     include_hands: Type.Boolean({ description: 'Changes nothing: there are no hands in this version' }),
   },

@@ -1,10 +1,23 @@
 /** What changes the manifest of an agent: each operation makes a patch of agent.toml, and edit-agent.ts does the rest. */
-import { type Actor, isTable, nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid } from '@svc/api';
+import { type Actor, documented, isTable, nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid } from '@svc/api';
 import { type Change, patchOf } from '../changing/change.js';
 import type { AgentEdited } from '../contract.js';
 import { agentErrors } from '../errors.js';
 import { TOP_KEYS } from '../manifest/manifest-keys.js';
-import { AgentParams, closed, IdentityFields, MAX_MANIFEST_BODY_BYTES, ManifestText, ModelText, ProviderText, Revision, Warnings } from './bodies.js';
+import {
+  AgentParams,
+  closed,
+  DescribingFields,
+  IdentityFields,
+  MAX_MANIFEST_BODY_BYTES,
+  ManifestText,
+  ModelText,
+  ProviderText,
+  Revision,
+  SOME_CHANGE,
+  SOME_CHANGE_OR_TEXT,
+  Warnings,
+} from './bodies.js';
 import { given, identityPatch, modelPatch, type ModelPatchDeps, refuseTooLong, replaced, withModel } from './patches.js';
 
 const route = routeGroup({ area: 'agents', errors: [403, 404, 409, 413] });
@@ -36,9 +49,7 @@ const Changed = Type.Object(
 const PatchBody = Type.Object(
   {
     manifest_toml: Type.Optional(ManifestText),
-    name: Type.Optional(Type.String({ description: 'At most 256 characters' })),
-    description: Type.Optional(Type.String({ description: 'At most 4,096 characters' })),
-    system_prompt: Type.Optional(Type.String({ description: 'At most 65,536 characters' })),
+    ...DescribingFields,
     model: Type.Optional(ModelText),
     provider: Type.Optional(ProviderText),
     mcp_servers: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 50, description: 'Stored; has no effect until svc supports MCP servers' })),
@@ -46,7 +57,7 @@ const PatchBody = Type.Object(
     auto_evolve: Type.Optional(Type.Boolean({ description: 'Stored; has no effect until svc supports skills' })),
     revision: Type.Optional(Revision),
   },
-  { ...closed, 'x-name': 'AgentPatch' },
+  { ...closed, ...documented(SOME_CHANGE_OR_TEXT), 'x-name': 'AgentPatch' },
 );
 
 const patchAgent = (deps: ChangeRouteDeps): RouteDecl =>
@@ -83,9 +94,7 @@ const patchAgent = (deps: ChangeRouteDeps): RouteDecl =>
 
 const ConfigBody = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'At most 256 characters' })),
-    description: Type.Optional(Type.String({ description: 'At most 4,096 characters' })),
-    system_prompt: Type.Optional(Type.String({ description: 'At most 65,536 characters' })),
+    ...DescribingFields,
     ...IdentityFields,
     model: Type.Optional(ModelText),
     provider: Type.Optional(ProviderText),
@@ -102,7 +111,7 @@ const ConfigBody = Type.Object(
     web_search_augmentation: Type.Optional(OneOf(['off', 'auto', 'always'], { description: 'Stored; has no effect' })),
     revision: Type.Optional(Revision),
   },
-  { ...closed, 'x-name': 'AgentConfigPatch' },
+  { ...closed, ...documented(SOME_CHANGE), 'x-name': 'AgentConfigPatch' },
 );
 
 const patchAgentConfig = (deps: ChangeRouteDeps): RouteDecl =>
@@ -141,7 +150,7 @@ const patchAgentIdentity = (deps: ChangeRouteDeps): RouteDecl =>
     description: 'Shown to people, never sent to a model. Fields that are left out or null stay; an empty text removes a field. Stored under `[metadata.identity]` of the manifest.',
     params: AgentParams,
     audit: 'agent_changed',
-    body: Type.Object({ ...IdentityFields, revision: Type.Optional(Revision) }, { ...closed, 'x-name': 'AgentIdentityPatch' }),
+    body: Type.Object({ ...IdentityFields, revision: Type.Optional(Revision) }, { ...closed, ...documented(SOME_CHANGE), 'x-name': 'AgentIdentityPatch' }),
     examples: {
       'a face': { emoji: '🦉', color: '#3b6ea5' },
       'a picture': { avatar_url: 'https://example.org/owl.png' },
@@ -154,13 +163,11 @@ const patchAgentIdentity = (deps: ChangeRouteDeps): RouteDecl =>
 const UpdateBody = Type.Object(
   {
     manifest_toml: Type.Optional(ManifestText),
-    name: Type.Optional(Type.String({ description: 'At most 256 characters' })),
-    description: Type.Optional(Type.String({ description: 'At most 4,096 characters' })),
-    system_prompt: Type.Optional(Type.String({ description: 'At most 65,536 characters; the same as model.system_prompt' })),
+    ...DescribingFields,
     tags: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 1_000 })),
     revision: Type.Optional(Revision),
   },
-  { additionalProperties: true, 'x-name': 'AgentUpdate' },
+  { additionalProperties: true, ...documented({ ...SOME_CHANGE_OR_TEXT, propertyNames: { enum: ['manifest_toml', 'revision', 'system_prompt', ...Object.keys(TOP_KEYS)] } }), 'x-name': 'AgentUpdate' },
 );
 
 const updateAgent = (deps: ChangeRouteDeps): RouteDecl =>

@@ -1,6 +1,6 @@
-import { type Actor, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { type Actor, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, Uuid } from '@svc/api';
 import { type Change, patchOf } from '../changing/change.js';
-import { type Mode, MODES, modeNamed } from '../changing/set-mode.js';
+import { type Mode, MODE_WORD, MODES, modeNamed } from '../changing/set-mode.js';
 import type { Agent, AgentEdited, AgentsService } from '../contract.js';
 import { AgentParams, closed, ModelText, ProviderText, Warnings } from './bodies.js';
 import { modelPatch, type ModelPatchDeps } from './patches.js';
@@ -32,7 +32,7 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
     params: AgentParams,
     // Of the gateway, when it is asked which model answers now.
     errors: [412],
-    body: Type.Object({ mode: Type.String({ minLength: 1, maxLength: 80, description: `Without case: ${MODES.join(', ')}` }) }, { ...closed, 'x-name': 'AgentModeChange' }),
+    body: Type.Object({ mode: TextOf(MODE_WORD, { description: `Without case: ${MODES.join(', ')}` }) }, { ...closed, 'x-name': 'AgentModeChange' }),
     examples: { 'keep this model': { mode: 'Stable' }, 'as it began': { mode: 'Normal' }, 'no tools for now': { mode: 'observe' } },
     responses: {
       200: Type.Object({

@@ -1,16 +1,14 @@
 /** From the fields of a body to a patch of agent.toml, with what a schema cannot say validated on the way. */
-import { type Actor, isTable } from '@svc/api';
+import { type Actor, isTable, ONE_LINE } from '@svc/api';
 import { type Change, replacementOf } from '../changing/change.js';
 import { chosenModel, type ModelChoiceDeps } from '../changing/model-choice.js';
 import type { AgentsService, ManifestPatch } from '../contract.js';
 import { agentErrors } from '../errors.js';
-import { isAvatar, isColor } from '../identity.js';
+import { AVATAR, COLOR } from '../identity.js';
+import { LIMITS } from './bodies.js';
 import { parseManifestToml } from '../manifest/manifest-toml.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** Characters of texts whose length is answered with 413. */
-const LIMITS: Readonly<Record<string, number>> = { name: 256, new_name: 256, description: 4_096, system_prompt: 65_536 };
 
 /** Throws `agents_field_too_long`. */
 export const refuseTooLong = (fields: Fields): void => {
@@ -62,9 +60,7 @@ export const identityPatch = (fields: Readonly<Record<string, string | null | un
 };
 
 const refuseBadLook = (field: string, value: string): void => {
-  if (value === '') return;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\u0000-\u001f\u007f]/.test(value)) throw agentErrors.agents_bad_identity(field);
-  if (field === 'color' && !isColor(value)) throw agentErrors.agents_bad_color(value);
-  if (field === 'avatar_url' && !isAvatar(value)) throw agentErrors.agents_bad_avatar();
+  if (!ONE_LINE.fits(value)) throw agentErrors.agents_bad_identity(field);
+  if (field === 'color' && !COLOR.fits(value)) throw agentErrors.agents_bad_color(value);
+  if (field === 'avatar_url' && !AVATAR.fits(value)) throw agentErrors.agents_bad_avatar();
 };

@@ -1,7 +1,7 @@
-import { type Static, Type } from '@svc/api';
+import { anyOfFields, Refused, type Static, TextOf, Type } from '@svc/api';
 import type { SpawnRequest } from '../contract.js';
 import { agentErrors } from '../errors.js';
-import { ManifestText } from './bodies.js';
+import { AGENT_NAME, ManifestText } from './bodies.js';
 
 const TEMPLATE = '^[A-Za-z0-9_-]{1,64}$';
 
@@ -10,12 +10,12 @@ export const SpawnBody = Type.Object(
     manifest_toml: Type.Optional(ManifestText),
     manifest: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'The same as a JSON object' })),
     template: Type.Optional(Type.String({ pattern: TEMPLATE, description: 'The name of a template: letters, digits, - and _. GET /api/templates lists them' })),
-    name: Type.Optional(Type.String({ description: "Instead of the manifest's name" })),
+    name: Type.Optional(TextOf(AGENT_NAME, { description: "Instead of the manifest's name" })),
     model: Type.Optional(Type.Union([Type.String(), Type.Object({ provider: Type.Optional(Type.String()), model: Type.String() })], { description: "Instead of the manifest's model" })),
     provider: Type.Optional(Type.String({ description: 'The provider of `model`, if `model` is a string' })),
-    signed_manifest: Type.Optional(Type.String({ description: 'Refused: manifest signatures cannot be verified here' })),
+    signed_manifest: Type.Optional(Refused(Type.String({ description: 'Refused: manifest signatures cannot be verified here' }))),
   },
-  { 'x-name': 'SpawnRequest' },
+  { ...anyOfFields('manifest_toml', 'manifest', 'template', 'name'), 'x-name': 'SpawnRequest' },
 );
 type SpawnBody = Static<typeof SpawnBody>;
 

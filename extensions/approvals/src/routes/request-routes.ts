@@ -1,5 +1,5 @@
 /** Requests: listed, made by hand, and decided. */
-import { type Actor, type Clock, type ExtensionContext, isSvcError, OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { type Actor, anyOfFields, type Clock, type ExtensionContext, isSvcError, NOT_BLANK, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, Uuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { ApprovalRequested, type RequestRow } from '../contract.js';
 import { approvalErrors } from '../errors.js';
@@ -29,6 +29,7 @@ const MAX_BATCH = 100;
 const Limit = Type.Integer({ minimum: 1, maximum: 500, default: 50 });
 const Offset = Type.Integer({ minimum: 0, default: 0 });
 const Id = Type.Object({ id: Uuid });
+const Action = (description: string) => Type.Optional(TextOf(NOT_BLANK, { maxLength: 200, description }));
 const Text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }));
 const Listed = { total: Type.Integer(), offset: Type.Integer(), limit: Type.Integer() };
 
@@ -78,15 +79,18 @@ const createRoute = (deps: RouteDeps): RouteDecl =>
     summary: 'Create an approval request',
     description: `For programs that act for an agent and want a person's decision: they read it with \`GET /api/approvals/{id}\`. Tool calls of agents make theirs by themselves. An agent has ${MAX_PENDING_BY_HAND} of these pending at most.`,
     audit: 'approval_requested',
-    body: Type.Object({
-      agent_id: Uuid,
-      action: Text(200, 'What is to be done, such as the name of a tool'),
-      tool_name: Text(200, 'The same as action'),
-      description: Text(MAX_FEEDBACK, 'Why'),
-      action_summary: Text(MAX_FEEDBACK, 'The same as description'),
-      payload: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What exactly' })),
-      session_id: Type.Optional(Uuid),
-    }),
+    body: Type.Object(
+      {
+        agent_id: Uuid,
+        action: Action('What is to be done, such as the name of a tool'),
+        tool_name: Action('The same as action'),
+        description: Text(MAX_FEEDBACK, 'Why'),
+        action_summary: Text(MAX_FEEDBACK, 'The same as description'),
+        payload: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What exactly' })),
+        session_id: Type.Optional(Uuid),
+      },
+      anyOfFields('action', 'tool_name'),
+    ),
     examples: {
       'a payment': { agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e', action: 'pay', description: 'Invoice 4711', payload: { amount_eur: 120 } },
       'a tool': { agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e', tool_name: 'deploy', description: 'Release 1.4 to production' },

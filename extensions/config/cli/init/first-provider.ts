@@ -1,8 +1,7 @@
 /** Which provider answers: the one that is set, the one whose key is in the environment, or the one that a person chooses. */
 import { type Cli, type DaemonClient, EXIT, type ExitCode, Failure, askSecret, choose, pipedSecret, usageFailure } from '@svc/cli/area';
 import type { OutputOf } from '@svc/client';
-import { knownProvider } from '@svc/ext-providers/cli';
-import { exitOfKey, keyLines, tryKey } from '@svc/ext-providers/cli/key-test';
+import { exitOfKey, keyLines, knownProvider, tryKey } from '@svc/ext-providers/cli';
 
 type ProviderRow = OutputOf<'listProviders'>['providers'][number];
 

@@ -28,7 +28,7 @@ describe('the panel of the settings', function () {
     const { page, mistakes } = await chromium.open(at(kernel, '/log'));
     await row(page, 'log.level').getByText('config.toml, line 7').waitFor();
     expect(await page.getByRole('combobox', { name: 'Level' }).inputValue()).to.equal('warn');
-    await expectWellMade(page, 'one section of the settings');
+    await expectWellMade(page, 'one section of the settings', { isWhole: true });
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Runs' }).click();
     const held = row(page, 'runs.max_active');
     await held.getByText('Set by the environment variable SVC__RUNS__MAX_ACTIVE', { exact: false }).waitFor();

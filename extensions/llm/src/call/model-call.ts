@@ -134,6 +134,7 @@ export const targetOf = ({ provider, wireModel, record }: Resolved, timeoutMs: n
   ...(ref === null ? {} : { secret: ref }),
   timeoutMs: timeoutMs ?? config.request_timeout_secs * 1_000,
   idleTimeoutMs: config.idle_timeout_secs * 1_000,
+  cachesPrompt: config.prompt_caching,
 });
 
 export const failedAttempt = (choice: { provider: string; model: string }, failure: ModelFailure, latencyMs: number, waitedMs: number): Attempt => ({

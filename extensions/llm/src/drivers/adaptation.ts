@@ -28,6 +28,8 @@ export interface Adaptation {
   readonly shortIds?: boolean;
   /** Models that cannot be told to think refuse to be. */
   readonly noThinking?: boolean;
+  /** Servers that speak Anthropic's protocol and do not know `cache_control`. */
+  readonly noCaching?: boolean;
 }
 
 type Model = Pick<DriverTarget, 'provider' | 'model'>;
@@ -105,6 +107,8 @@ const adapted = (now: Adaptation, error: ModelFailure, request: ModelRequest): A
     return { ...now, refuses: [...(now.refuses ?? []), parameter.key] };
   }
   if (/tool call id/i.test(said) && /length of 9/i.test(said) && !now.shortIds) return { ...now, shortIds: true };
+  // Before the others: it may be named as a part of `tools` or `system`.
+  if (/cache_control/.test(said) && !now.noCaching) return { ...now, noCaching: true };
   if (/max_completion_tokens/.test(said) && !now.completionTokens) return { ...now, completionTokens: true };
   if (/thinking|reasoning_effort/.test(said) && !now.noThinking) return { ...now, noThinking: true };
   if (/temperature/.test(said) && !now.noTemperature) return { ...now, noTemperature: true };

@@ -88,6 +88,19 @@ describe('a request in the messages protocol', () => {
     expect(anthropic({ temperature: 0.2, thinking, parameters: { temperature: 0.9 } }).temperature).to.equal(0.9);
   });
 
+  it('marks what is to be cached: the last tool, the system prompt, and the last part of the last message', () => {
+    const marked = (fields: Fields) => JSON.parse(anthropicBody({ ...target, cachesPrompt: true }, request(fields), {}));
+    const cache_control = { type: 'ephemeral' };
+    const body = marked({ tools, messages: [called, failed] });
+    expect(body.tools).to.deep.equal([{ name: 'look', description: 'Looks', input_schema: { type: 'object' }, cache_control }]);
+    expect(body.messages[0].content[0]).not.to.have.property('cache_control');
+    expect(body.messages[1].content[0]).to.deep.include({ type: 'tool_result', cache_control });
+    // The same messages stand unmarked in the next request, where the conversation has gone on.
+    expect(anthropic({ tools, messages: [called, failed] })).to.deep.include({ system: 'You help.' });
+    expect(JSON.stringify(anthropic({ tools, messages: [called, failed] }))).not.to.contain('cache_control');
+    expect(marked({ system: '', messages: [] })).not.to.have.property('system');
+  });
+
   it('goes on without thinking in the middle of a round of tools', () => {
     const body = anthropic({ temperature: 0.5, thinking, messages: [called, failed] });
     expect(body).not.to.have.property('thinking');

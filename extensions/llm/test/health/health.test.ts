@@ -4,7 +4,7 @@ import type { LlmConfig } from '../../src/config.js';
 import type { ModelErrorClass } from '../../src/contract.js';
 import { createHealth } from '../../src/health/health.js';
 
-const CONFIG: LlmConfig = { request_timeout_secs: 5, turn_timeout_secs: 60, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000 };
+const CONFIG: LlmConfig = { request_timeout_secs: 5, turn_timeout_secs: 60, idle_timeout_secs: 5, max_retries: 3, retry_base_ms: 1_000, max_wait_ms: 60_000, prompt_caching: true };
 
 describe('what is known of providers, keys and models', () => {
   const start = () => {

@@ -32,9 +32,9 @@ describe('what the gateway counts and lets others say', () => {
     // Nine tokens at most for `You help.`, `Hello` and their form; 0.25 and 2 USD per million.
     expect(await ceiling({})).to.equal(203);
     expect(await ceiling({ thinking: { budgetTokens: 500 } })).to.equal(1_203);
-    // 3 and 15 USD per million, of 64 000 tokens at most.
-    expect(await ceiling({ ...claude, maxTokens: 1_000_000 })).to.equal(960_027);
-    expect(await ceiling({ fallbacks: [claude] })).to.equal(1_527);
+    // 3.75 into the cache and 15 USD per million, of 64 000 tokens at most.
+    expect(await ceiling({ ...claude, maxTokens: 1_000_000 })).to.equal(960_034);
+    expect(await ceiling({ fallbacks: [claude] })).to.equal(1_534);
     expect(await ceiling({ provider: 'nobody', model: 'x' })).to.equal(0);
     const { writes } = await llm.reserve(request(), context({ runId: 'run-7' }));
     expect(writes.map(({ sealed }) => sealed)).to.deep.equal(['llm: insert reservations']);
@@ -82,7 +82,7 @@ describe('what the gateway counts and lets others say', () => {
 });
 
 describe('[llm] of the config', () => {
-  const usual = { request_timeout_secs: 120, turn_timeout_secs: 600, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000 };
+  const usual = { request_timeout_secs: 120, turn_timeout_secs: 600, idle_timeout_secs: 60, max_retries: 3, retry_base_ms: 2_000, max_wait_ms: 60_000, prompt_caching: true };
   const isTaken = async (fields: object) => (await createValueChecks().check(LlmSection.schema, { ...usual, ...fields })).ok;
 
   it('has defaults that fit', async () => {

@@ -1,6 +1,6 @@
 /** Other names of models. */
-import { OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
-import { type Changes, wellFormedAlias } from '../changes.js';
+import { OneOf, reply, type RouteDecl, routeGroup, TextOf, Type } from '@svc/api';
+import { ALIAS, type Changes, MODEL_ID, wellFormedAlias } from '../changes.js';
 import type { ModelsControl } from '../service.js';
 
 export interface AliasRouteDeps {
@@ -11,8 +11,8 @@ export interface AliasRouteDeps {
 const route = routeGroup({ area: 'models' });
 
 const AliasBody = Type.Object({
-  alias: Type.String({ maxLength: 200, description: 'The short name; case does not matter' }),
-  model_id: Type.String({ maxLength: 400, description: 'The id of a model, or another alias' }),
+  alias: TextOf(ALIAS, { description: 'The short name; case does not matter' }),
+  model_id: TextOf(MODEL_ID, { description: 'The id of a model, or another alias' }),
 });
 
 const Alias = Type.Object(

@@ -1,6 +1,6 @@
 /** Models that people register. */
-import { nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type } from '@svc/api';
-import { type Changes, isUsableId, isWordOfChoice } from '../changes.js';
+import { documented, nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, TextOf, Type } from '@svc/api';
+import { type Changes, isWordOfChoice, MODEL_ID } from '../changes.js';
 import { type CatalogModel, FurtherPrices, type ModelColumns } from '../contract.js';
 import { modelErrors } from '../errors.js';
 import { type Further, furtherPricesOf, tierProblem } from '../further-prices.js';
@@ -21,7 +21,7 @@ const MAX_PRICE = 100_000;
 const price = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: MAX_PRICE, description }));
 
 const CustomBody = Type.Object({
-  id: Type.String({ maxLength: 200, description: 'What agents call it; may contain slashes, not spaces' }),
+  id: TextOf(MODEL_ID, { description: 'What agents call it; may contain slashes, not spaces' }),
   provider: Type.String({ maxLength: 64, description: 'Who serves it: a name of GET /api/providers' }),
   display_name: Type.Optional(Type.String({ maxLength: 200, description: 'Default: the id' })),
   context_window: Type.Optional(Type.Integer({ minimum: 256, maximum: MAX_TOKENS, description: `Tokens; default ${DEFAULT_WINDOW}` })),
@@ -32,11 +32,11 @@ const CustomBody = Type.Object({
   input_cost_per_m: price('The same by its other name'),
   output_cost_per_m: price('The same by its other name'),
   tier: Type.Optional(OneOf(TIERS, { description: 'Default `custom`' })),
-  modality: Type.Optional(Type.String({ maxLength: 20, description: '`text`; models of other kinds are not asked through the catalog' })),
+  modality: Type.Optional(Type.String({ ...documented({ enum: ['text'] }), description: '`text`; models of other kinds are not asked through the catalog' })),
   supports_tools: Type.Optional(Type.Boolean({ default: true })),
   supports_vision: Type.Optional(Type.Boolean({ default: false })),
   supports_streaming: Type.Optional(Type.Boolean({ default: true })),
-  wire_id: Type.Optional(Type.String({ maxLength: 200, description: "The provider's own model ID, if it differs from id" })),
+  wire_id: Type.Optional(TextOf(MODEL_ID, { description: "The provider's own model ID, if it differs from id" })),
 });
 type CustomBody = Static<typeof CustomBody>;
 
@@ -126,13 +126,13 @@ const validateProvider = ({ providers }: ModelColumns, name: string): void => {
 
 const modelOf = (body: CustomBody): CatalogModel => {
   const id = body.id.trim();
-  if (!isUsableId(id)) throw modelErrors.bad_model('`id` is empty, or contains spaces or control characters');
+  if (!MODEL_ID.fits(id)) throw modelErrors.bad_model('`id` is empty, or contains spaces or control characters');
   if (isWordOfChoice(id)) throw modelErrors.bad_model(`"${id}" leaves the choice to the daemon and can be no id`);
   // The path of such an id would lead elsewhere.
   if (id.split('/').some((part) => ['', '.', '..'].includes(part))) throw modelErrors.bad_model('`id` has an empty part, or one of dots, between its slashes');
   if (/^(aliases|custom)(\/|$)/i.test(id)) throw modelErrors.bad_model('`aliases` and `custom` are places of the interface, so no id begins with them');
   const wireId = body.wire_id?.trim();
-  if (wireId !== undefined && !isUsableId(wireId)) throw modelErrors.bad_model('`wire_id` is empty, or contains spaces or control characters');
+  if (wireId !== undefined && !MODEL_ID.fits(wireId)) throw modelErrors.bad_model('`wire_id` is empty, or contains spaces or control characters');
   const displayName = body.display_name?.trim() || id;
   if (/\p{C}/u.test(displayName)) throw modelErrors.bad_model('`display_name` contains control characters');
   if (body.provider === 'builtin') throw modelErrors.bad_model('the built-in mock provider serves no other model');

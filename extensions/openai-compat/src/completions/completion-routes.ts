@@ -1,8 +1,7 @@
 /** /v1/completions: a prompt without messages, as clients from before chat completions send it. */
-import { type Clock, follow, type MediaAnswer, Nullable, reply, type RouteDecl, routeGroup, type Static, type Streams, Type, waitFor, defineAnswerProjection, defineStreamProjection } from '@svc/api';
-import { type RunFrame, RunFrames, type RunResult } from '@svc/ext-runs/contract';
-import { finishOf, usageOf, usedFor } from '../answer/completion.js';
-import { errorObject, openAiErrors } from '../answer/error-object.js';
+import { documented, follow, Nullable, reply, type RouteDecl, routeGroup, type Static, type Streams, Type, waitFor, defineAnswerProjection, defineStreamProjection } from '@svc/api';
+import { RunFrames } from '@svc/ext-runs/contract';
+import { openAiErrors } from '../answer/error-object.js';
 import { failureOf, leftOutIn, showsSomething } from '../answer/frames-read.js';
 import { warningOf } from '../answer/warning.js';
 import { ask, type CompatDeps, MAX_SILENCE_MS } from '../asking.js';
@@ -10,50 +9,37 @@ import { agentNamed } from '../conversation/model-ids.js';
 import { compatErrors } from '../errors.js';
 import { ChatRequest } from '../request/chat-request.js';
 import { parametersOf } from '../request/parameters.js';
+import { answerEach, askedBy, choiceOf, DONE, headOf } from './several-prompts.js';
+import { Head, pieceOf, pieces, TextCompletion, textCompletion } from './text-completion.js';
+
+/** Each prompt of a request is a run of its own. */
+const MAX_PROMPTS = 16;
 
 const { model, stream, stream_options, temperature, top_p, presence_penalty, frequency_penalty, max_tokens, stop, seed, n } = ChatRequest.properties;
 
 const CompletionRequest = Type.Object(
   {
     ...{ model, stream, stream_options, temperature, top_p, presence_penalty, frequency_penalty, max_tokens, stop, seed, n },
-    prompt: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1 })], { description: 'A text, or a list with one text. Lists of tokens are refused' }),
-    echo: Type.Optional(Nullable(Type.Boolean({ description: 'Must be false' }))),
-    best_of: Type.Optional(Nullable(Type.Integer({ description: 'Must be 1' }))),
-    suffix: Type.Optional(Nullable(Type.String({ description: 'Must be empty' }))),
+    prompt: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Unknown({ ...documented({ type: 'string', minLength: 1 }) }), { minItems: 1, maxItems: MAX_PROMPTS })], {
+      description: 'A text, or a list of texts, each of which is answered by itself: the answer has a choice for each, by its index. Lists of tokens are refused',
+    }),
+    echo: Type.Optional(Nullable(Type.Boolean({ ...documented({ enum: [false] }), description: 'Must be false' }))),
+    best_of: Type.Optional(Nullable(Type.Integer({ ...documented({ minimum: 1, maximum: 1 }), description: 'Must be 1' }))),
+    suffix: Type.Optional(Nullable(Type.String({ ...documented({ maxLength: 0 }), description: 'Must be empty' }))),
   },
   { additionalProperties: true, 'x-name': 'CompletionRequest' },
 );
-
-const Usage = Type.Object({ prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() });
-const Choice = Type.Object({
-  index: Type.Integer(),
-  text: Type.String(),
-  finish_reason: Nullable(Type.String()),
-  logprobs: Nullable(Type.Object({ tokens: Type.Array(Type.String()) }), { description: 'Always null' }),
-});
-const TextCompletion = Type.Object(
-  { id: Type.String(), object: Type.Literal('text_completion'), created: Type.Integer(), model: Type.String(), choices: Type.Array(Choice), usage: Type.Optional(Usage) },
-  { 'x-name': 'TextCompletion' },
-);
-const pieces: MediaAnswer = {
-  description: 'pieces of one as server-sent events when stream is true, or an error, and [DONE] at the end',
-  contentType: 'text/event-stream',
-  events: { '': Type.Union([TextCompletion, Type.Literal('[DONE]')]) },
-};
-
-const Head = Type.Object({ id: Type.String(), created: Type.Integer(), model: Type.String() });
-type Head = Static<typeof Head>;
 
 const TextPieces = defineStreamProjection('openai-compat.text-pieces', '1.0.0', { format: RunFrames, contentType: 'text/event-stream', args: Head });
 const TextAnswer = defineAnswerProjection('openai-compat.text', '1.0.0', { format: RunFrames, args: Head });
 const TextBegin = defineAnswerProjection('openai-compat.text-begin', '1.0.0', { format: RunFrames, args: Type.Object({ head: Head, topic: Type.String() }) });
 
 export const showCompletions = (streams: Streams): void => {
-  streams.project(TextPieces, { encode: pieceOf, epilogue: () => 'data: [DONE]\n\n' });
+  streams.project(TextPieces, { encode: (frame, head) => pieceOf(frame, head), epilogue: () => DONE });
   streams.answer(TextAnswer, {
     answer: (frame, head) => {
       if (frame.type !== 'done') throw failureOf(frame);
-      return reply(200, textCompletion(head, frame.data.result.response, frame.data.result), warningOf(leftOutIn(frame)));
+      return reply(200, textCompletion(head, [choiceOf(0, frame.data.result)]), warningOf(leftOutIn(frame)));
     },
   });
   streams.answer(TextBegin, {
@@ -65,34 +51,20 @@ export const showCompletions = (streams: Streams): void => {
   });
 };
 
-const pieceOf = (frame: RunFrame, head: Head): string | undefined => {
-  if (frame.type === 'chunk') return line(textCompletion(head, frame.data.content));
-  if (frame.type === 'error') return line({ error: errorObject(frame.data.status, { error: frame.data.error, code: frame.data.code }) });
-  return frame.type === 'done' ? line(textCompletion(head, '', frame.data.result)) : undefined;
-};
-
-const line = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
-
-const textCompletion = (head: Head, text: string, result?: RunResult) => ({
-  ...head,
-  object: 'text_completion' as const,
-  choices: [{ index: 0, text, finish_reason: result ? finishOf(result) : null, logprobs: null }],
-  ...(result ? { usage: usageOf(usedFor(result)) } : {}),
-});
-
 const route = routeGroup({ area: 'agents' });
 
-export const completionRoute = (deps: CompatDeps & { readonly clock: Clock }): RouteDecl =>
+export const completionRoute = (deps: CompatDeps & { readonly streams: Streams }): RouteDecl =>
   route({
     id: 'createOpenaiCompletion',
     errorShape: openAiErrors,
     method: 'POST',
     path: '/v1/completions',
     summary: 'Create a completion (old form)',
-    description: 'For clients that know no messages. The prompt is one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.',
+    description: 'For clients that know no messages. Each prompt is the one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.',
     examples: {
       'One prompt': { model: 'svc:assistant', prompt: 'Name three rivers.' },
       'Streamed, with a limit': { model: 'svc:assistant', prompt: ['Once upon a time'], max_tokens: 100, stream: true },
+      'Two prompts': { model: 'svc:assistant', prompt: ['Name three rivers.', 'Name three lakes.'] },
       'With a stop text': { model: 'svc:assistant', prompt: 'Q: 1+1?\nA:', stop: ['\n'], temperature: 0 },
     },
     permission: 'runs.send',
@@ -101,22 +73,30 @@ export const completionRoute = (deps: CompatDeps & { readonly clock: Clock }): R
     errors: [404, 409, 412, 413, 429, 500, 503],
     responses: { 200: TextCompletion },
     streamed: pieces,
-    handler: async ({ actor, body, headers }) => {
+    handler: async ({ actor, body, headers, signal }) => {
       const named = await agentNamed(deps.agents, actor, body.model);
-      const asked = { parts: [{ type: 'text' as const, text: promptOf(body) }], history: [] };
+      const prompts = promptsOf(body);
       const terms = { maxTokens: body.max_tokens ?? undefined, temperature: body.temperature ?? undefined, parameters: parametersOf(body) };
-      const { topic, runId, answerId, leftOut = [] } = await ask(deps, { actor, named, asked, terms, headers, sessionId: undefined });
-      const head = { id: `cmpl-${answerId}`, created: Math.floor(deps.clock.now() / 1_000), model: body.model };
+      const [first = '', ...others] = prompts;
+      const asking = { actor, named, terms, headers, sessionId: undefined };
+      if (others.length > 0) return answerEach(deps, { ...asking, prompts, model: body.model, isStreamed: body.stream === true, signal });
+      const { topic, runId, answerId, leftOut = [] } = await ask(deps, { ...asking, asked: askedBy(first) });
+      const head = headOf(deps.clock, answerId, body.model);
       const shown = { headers: { 'x-svc-run': runId, ...warningOf(leftOut) } };
       if (!body.stream) return waitFor(topic, TextAnswer, head, shown);
       return waitFor(topic, TextBegin, { head, topic }, { ...shown, late: { afterMs: MAX_SILENCE_MS, reply: follow(topic, TextPieces, head) } });
     },
   });
 
-function promptOf({ prompt, n: count, best_of: best, echo, suffix }: Static<typeof CompletionRequest>): string {
-  if ((count ?? 1) !== 1 || (best ?? 1) !== 1) throw compatErrors.unsupported_value('n and best_of must be 1: an agent gives one answer.');
-  if (echo === true || (suffix ?? '') !== '') throw compatErrors.unsupported_value('echo and suffix are not supported.');
-  const text = typeof prompt === 'string' ? prompt : prompt[0];
-  if (typeof text !== 'string' || text === '') throw compatErrors.unsupported_value('prompt must be a text, or a list with one text.');
-  return text;
+/** Throws `unsupported_value`. */
+function promptsOf({ prompt, n: count, best_of: best, echo, suffix }: Static<typeof CompletionRequest>): string[] {
+  if ((count ?? 1) !== 1) throw compatErrors.unsupported_value('n must be 1: an agent gives one answer to a prompt.');
+  if ((best ?? 1) !== 1) throw compatErrors.unsupported_value('best_of must be 1: an agent gives one answer to a prompt.');
+  if (echo === true) throw compatErrors.unsupported_value('echo must be false: the answer is that of the agent alone.');
+  if ((suffix ?? '') !== '') throw compatErrors.unsupported_value('suffix must be empty: agents do not fill gaps in texts.');
+  const prompts = typeof prompt === 'string' ? [prompt] : prompt;
+  return prompts.map((text) => {
+    if (typeof text !== 'string' || text === '') throw compatErrors.unsupported_value('prompt must be a text, or a list of texts that are not empty. Lists of tokens are not supported.');
+    return text;
+  });
 }

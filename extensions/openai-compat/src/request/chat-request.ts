@@ -1,5 +1,5 @@
 /** The body of a chat-completions request. */
-import { Nullable, OneOf, type Static, Type } from '@svc/api';
+import { documented, Nullable, OneOf, type Static, Type } from '@svc/api';
 
 /** Texts of the model's ids and of people: longer ones are no names. */
 const MAX_NAME_CHARS = 512;
@@ -85,8 +85,8 @@ export const ChatRequest = Type.Object(
     stop: Maybe(Type.Union([StopText, Type.Array(StopText, { minItems: 1, maxItems: 4 })], { description: 'One to four texts before which the answer ends' })),
     seed: Maybe(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
     response_format: Maybe(ResponseFormat),
-    n: Maybe(Type.Integer({ description: 'Must be 1: an agent gives one answer' })),
-    logprobs: Maybe(Type.Boolean({ description: 'false: there are none' })),
+    n: Maybe(Type.Integer({ ...documented({ minimum: 1, maximum: 1 }), description: 'Must be 1: an agent gives one answer' })),
+    logprobs: Maybe(Type.Boolean({ ...documented({ enum: [false] }), description: 'false: there are none' })),
     user: Maybe(Type.String({ maxLength: MAX_NAME_CHARS, description: 'The end user; each has a separate conversation with the agent' })),
     ...ToolFields,
   },

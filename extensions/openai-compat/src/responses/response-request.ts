@@ -1,5 +1,5 @@
 /** The body of a request at /v1/responses, and its input as messages. */
-import { isTable, Nullable, type Static, Type } from '@svc/api';
+import { documented, isTable, Nullable, type Static, Type } from '@svc/api';
 import { compatErrors } from '../errors.js';
 import { type ChatMessage, type ChatRequest, ToolFields } from '../request/chat-request.js';
 
@@ -24,7 +24,7 @@ export const ResponseRequest = Type.Object(
     temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: Maybe(Type.Number({ minimum: 0, maximum: 1 })),
     metadata: Maybe(Type.Record(Type.String(), Type.String(), { description: 'Repeated in the answer' })),
-    background: Maybe(Type.Boolean({ description: 'Must be false' })),
+    background: Maybe(Type.Boolean({ ...documented({ enum: [false] }), description: 'Must be false' })),
   },
   { additionalProperties: true, 'x-name': 'ResponseRequest' },
 );

@@ -1,7 +1,10 @@
 /** What a base URL may look like, and the one way it is written down. */
-import { parsedUrl } from '@svc/api';
+import { parsedUrl, textForm } from '@svc/api';
 import type { ProviderRecord } from '../contract.js';
 import { providerErrors } from '../errors.js';
+
+/** As far as a pattern can say it. */
+export const BASE_URL = textForm('^[hH][tT][tT][pP][sS]?://[^\\s/?#@]+(?:/[^\\s?#]*)?$');
 
 /**
  * Trims slashes and completes the path the wire expects: `/v1` for an OpenAI-compatible

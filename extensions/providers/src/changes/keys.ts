@@ -1,4 +1,5 @@
 /** Keys that come and go, and what providers say of them (P4, P5, P7, P8). */
+import { textForm } from '@svc/api';
 import { giveUpWithKey, takeOverByKey } from '../default/stored-default.js';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '../contract.js';
 import { type ProviderEntry, secretOf } from '../directory.js';
@@ -95,12 +96,14 @@ const setKey = async (changing: Changing, name: string, key: string, label: stri
   return { switchedDefault: switched ? await changing.defaultModel() : undefined };
 };
 
+/** It travels in a header: anything else would fail at each call, and far from its cause. */
+export const PROVIDER_KEY = textForm('^[\\x21-\\x7e]+$');
+
 /** Throws `providers_empty_key`, `providers_bad_key`. */
 export const wellFormedKey = (key: string): string => {
   const trimmed = key.trim();
   if (trimmed === '') throw providerErrors.empty_key();
-  // It travels in a header: anything else would fail at each call, and far from its cause.
-  if (!/^[\x21-\x7e]+$/.test(trimmed)) throw providerErrors.bad_key();
+  if (!PROVIDER_KEY.fits(trimmed)) throw providerErrors.bad_key();
   return trimmed;
 };
 

@@ -1,19 +1,23 @@
 /** Keys of providers: they come in, and never go out. */
-import { OneOf, reply, type RouteDecl, Type } from '@svc/api';
-import { wellFormedKey } from '../changes/keys.js';
+import { anyOfFields, OneOf, reply, type RouteDecl, TextOf, Type } from '@svc/api';
+import { BASE_URL } from '../addresses/base-url.js';
+import { PROVIDER_KEY, wellFormedKey } from '../changes/keys.js';
 import { byAdmins, Name, type RoutesDeps, route, shownRecord } from './provider-shown.js';
 import { runTest, TestResult } from './test-routes.js';
 
 export const keyRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderKey(deps), removeProviderKey(deps), enableProvider(deps)];
 
-const KeyBody = Type.Object({
-  api_key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The key; never returned. Surrounding spaces are removed' })),
-  key: Type.Optional(Type.String({ maxLength: 8_192, description: 'The same, by its other name' })),
-  url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The base URL. With a new name, this adds an OpenAI-compatible provider' })),
-  base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
-  label: Type.Optional(Type.String({ maxLength: 32, description: 'One of the keys listed under [[credential_pools]], instead of the own key of the provider' })),
-  verify: Type.Optional(Type.Boolean({ description: 'Test the key immediately; it is stored in either case' })),
-});
+const KeyBody = Type.Object(
+  {
+    api_key: Type.Optional(TextOf(PROVIDER_KEY, { maxLength: 8_192, description: 'The key; never returned. Surrounding spaces are removed' })),
+    key: Type.Optional(TextOf(PROVIDER_KEY, { maxLength: 8_192, description: 'The same, by its other name' })),
+    url: Type.Optional(TextOf(BASE_URL, { maxLength: 2_000, description: 'The base URL. With a new name, this adds an OpenAI-compatible provider' })),
+    base_url: Type.Optional(TextOf(BASE_URL, { maxLength: 2_000, description: 'The same, by its other name' })),
+    label: Type.Optional(Type.String({ maxLength: 32, description: 'One of the keys listed under [[credential_pools]], instead of the own key of the provider' })),
+    verify: Type.Optional(Type.Boolean({ description: 'Test the key immediately; it is stored in either case' })),
+  },
+  anyOfFields('api_key', 'key'),
+);
 
 const setProviderKey = (deps: RoutesDeps): RouteDecl =>
   route({
@@ -30,10 +34,10 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
     query: Type.Object({ test: Type.Optional(OneOf(['1', 'true', '0', 'false'], { description: 'As `verify` in the body' })) }),
     body: KeyBody,
     examples: {
-      'A key for a provider': { api_key: 'sk-…' },
-      'A key that is tested immediately': { api_key: 'sk-…', verify: true },
-      'One of several keys': { api_key: 'sk-…', label: 'second' },
-      'A provider of your own, with its address': { api_key: 'sk-…', url: 'https://llm.example.com/v1' },
+      'A key for a provider': { api_key: 'YOUR-KEY' },
+      'A key that is tested immediately': { api_key: 'YOUR-KEY', verify: true },
+      'One of several keys': { api_key: 'YOUR-KEY', label: 'second' },
+      'A provider of your own, with its address': { api_key: 'YOUR-KEY', url: 'https://llm.example.com/v1' },
     },
     errors: [404, 409, 503],
     responses: {
@@ -72,7 +76,7 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     auditCategory: 'secrets',
     params: Name,
     query: Type.Object({ label: Type.Optional(Type.String({ maxLength: 32, description: 'One of the keys listed under [[credential_pools]], instead of the own key of the provider' })) }),
-    errors: [404, 503],
+    errors: [404, 409, 503],
     responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },
     handler: async ({ params: { name }, query: { label } }) => {
       const { suppressed, envVar } = await providers.removeKey(name, label);
@@ -93,7 +97,7 @@ const enableProvider = ({ providers }: RoutesDeps): RouteDecl =>
     description: "Uses the environment's key again after DELETE …/key. Has no effect on a provider that is not `suppressed`.",
     audit: 'provider_enabled',
     params: Name,
-    errors: [404],
+    errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['enabled']), provider: Type.String(), auth_status: Type.String() }) },
     handler: async ({ params: { name } }) => reply(200, { status: 'enabled', provider: name, auth_status: (await providers.enable(name)).auth_status }),
   });

@@ -1,16 +1,20 @@
 /** Where providers are reached. */
-import { Nullable, OneOf, reply, type RouteDecl, Type } from '@svc/api';
+import { anyOfFields, Nullable, OneOf, Refused, reply, type RouteDecl, TextOf, Type } from '@svc/api';
+import { BASE_URL } from '../addresses/base-url.js';
 import { providerErrors } from '../errors.js';
 import { byAdmins, Name, type RoutesDeps, route, shownRecord } from './provider-shown.js';
 
 export const urlRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderUrl(deps), removeProviderUrl(deps)];
 
-const UrlBody = Type.Object({
-  url: Type.Optional(Type.String({ maxLength: 2_000, description: 'http or https, without user name, query or fragment' })),
-  base_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'The same, by its other name' })),
-  create: Type.Optional(Type.Boolean({ description: 'Add an OpenAI-compatible provider of this name if it does not exist' })),
-  proxy_url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Refused: providers are reached directly' })),
-});
+const UrlBody = Type.Object(
+  {
+    url: Type.Optional(TextOf(BASE_URL, { maxLength: 2_000, description: 'http or https, without user name, query or fragment' })),
+    base_url: Type.Optional(TextOf(BASE_URL, { maxLength: 2_000, description: 'The same, by its other name' })),
+    create: Type.Optional(Type.Boolean({ description: 'Add an OpenAI-compatible provider of this name if it does not exist' })),
+    proxy_url: Type.Optional(Refused(Type.String({ description: 'Refused: providers are reached directly' }))),
+  },
+  anyOfFields('url', 'base_url'),
+);
 
 const setProviderUrl = ({ providers, reach }: RoutesDeps): RouteDecl =>
   route({

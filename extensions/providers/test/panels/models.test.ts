@@ -13,11 +13,20 @@ const DEAD = 'http://127.0.0.1:1/v1';
 describe('the panel of models and providers', function () {
   this.timeout(60_000);
   const chromium = useBrowser();
+  const OPENAI = openAiList('gpt-5', 'gpt-5-nano', 'house-model-7');
   let server: ListServer;
-  beforeEach(async () => {
-    server = await startListServer({ '/v1/models': openAiList('gpt-5', 'gpt-5-nano', 'house-model-7'), '/api/tags': ollamaList(['qwen3:8b', 5_200_000_000]) });
+  /** For all that need no other settings: each leaves it as it was. */
+  let kernel: TestKernel;
+  before(async () => {
+    server = await startListServer({ '/v1/models': OPENAI, '/api/tags': ollamaList(['qwen3:8b', 5_200_000_000]) });
+    kernel = await boot();
   });
   afterEach(async () => {
+    server.answer('/v1/models', OPENAI);
+    for (const name of ['groq', 'openai']) await kernel.http.expect(200, 'DELETE', `/api/providers/${name}/key`);
+    await stopTestKernels(kernel);
+  });
+  after(async () => {
     await stopTestKernels();
     await server.close();
   });
@@ -28,10 +37,10 @@ describe('the panel of models and providers', function () {
       .join('')}`;
   const boot = ({ config = '', ...rest }: TestKernelOptions = {}): Promise<TestKernel> => bootTestKernel({ config: OPEN_RATE + config + urls(), ...rest });
   const provider = async ({ http }: TestKernel, name: string) => (await http.expect(200, 'GET', `/api/providers/${name}`)).body;
-  const at = (kernel: TestKernel, place = ''): string => `${kernel.url}/#/models${place}`;
+  const give = (name: string) => kernel.http.expect(200, 'POST', `/api/providers/${name}/key`, { api_key: KEY });
+  const at = (of: TestKernel, place = ''): string => `${of.url}/#/models${place}`;
 
   it('says that nobody answers yet, and what to do about that; each view is well made', async () => {
-    const kernel = await boot();
     const { page, mistakes } = await chromium.open(at(kernel));
     await page.getByRole('heading', { name: 'No model configured' }).waitFor();
     await page.getByRole('region', { name: 'Setup needed' }).getByRole('link', { name: 'OpenAI', exact: true }).waitFor();
@@ -49,7 +58,6 @@ describe('the panel of models and providers', function () {
   });
 
   it('takes a key once, tries it, says what was found, and shows it nowhere', async () => {
-    const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await page.getByLabel('New key').fill(KEY);
     await page.getByRole('button', { name: 'Save and test' }).click();
@@ -65,7 +73,6 @@ describe('the panel of models and providers', function () {
   });
 
   it('opens the form of a first key where the address says so, tests it, and leads to a conversation', async () => {
-    const kernel = await boot();
     const { page, mistakes } = await chromium.open(at(kernel, '?add=key'));
     const form = page.getByRole('dialog', { name: 'Add an API key' });
     await form.waitFor();
@@ -89,7 +96,6 @@ describe('the panel of models and providers', function () {
 
   it('says of a first key that fails what is wrong, and takes another one', async () => {
     server.answer('/v1/models', { status: 401 });
-    const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '?add=key'));
     const form = page.getByRole('dialog', { name: 'Add an API key' });
     await form.getByLabel('Provider', { exact: true }).selectOption('openai');
@@ -105,7 +111,6 @@ describe('the panel of models and providers', function () {
 
   it('never says that a key was not tried, nor that it was answered, where the test of it failed', async () => {
     server.answer('/v1/models', { status: 500 });
-    const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await page.getByLabel('New key').fill(KEY);
     await page.getByRole('button', { name: 'Save and test' }).click();
@@ -118,7 +123,6 @@ describe('the panel of models and providers', function () {
 
   it('keeps a key that is refused, and says that it was', async () => {
     server.answer('/v1/models', { status: 401 });
-    const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await page.getByLabel('New key').fill(KEY);
     await page.getByRole('button', { name: 'Save and test' }).click();
@@ -128,22 +132,21 @@ describe('the panel of models and providers', function () {
   });
 
   it('removes a key when that is confirmed, and takes one of the environment back into use', async () => {
-    const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
-    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    const own = await boot({ env: { OPENAI_API_KEY: KEY } });
+    const { page } = await chromium.open(at(own, '/provider/openai'));
     await page.getByRole('button', { name: 'Remove key' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    expect(await provider(kernel, 'openai')).to.include({ key_present: true });
+    expect(await provider(own, 'openai')).to.include({ key_present: true });
     await page.getByRole('button', { name: 'Remove key' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove key' }).click();
     await page.getByText('Key removed', { exact: true }).waitFor();
-    expect(await provider(kernel, 'openai')).to.include({ key_present: false, suppressed: true });
+    expect(await provider(own, 'openai')).to.include({ key_present: false, suppressed: true });
     await page.getByRole('button', { name: 'Use the environment key' }).click();
     await page.getByText('Key set, not tested').waitFor();
-    expect(await provider(kernel, 'openai')).to.include({ key_present: true, suppressed: false });
+    expect(await provider(own, 'openai')).to.include({ key_present: true, suppressed: false });
   });
 
   it('saves another address, says at the field what is wrong with one, and goes back to the usual', async () => {
-    const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/provider/mistral'));
     const before = (await provider(kernel, 'mistral')).base_url;
     await page.getByRole('textbox', { name: 'Base URL' }).fill('ftp://nowhere.example');
@@ -160,7 +163,7 @@ describe('the panel of models and providers', function () {
   });
 
   it('shows what the server lists, and describes one of those that the catalog does not know', async () => {
-    const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
+    await give('openai');
     const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByRole('button', { name: 'Add to catalog: house-model-7' }).click();
@@ -180,7 +183,6 @@ describe('the panel of models and providers', function () {
   });
 
   it('adds a provider of a person, and removes it', async () => {
-    const kernel = await boot();
     const { page } = await chromium.open(at(kernel));
     await page.getByRole('button', { name: 'Add a provider' }).click();
     await page.getByLabel('Name').fill('house');
@@ -197,7 +199,7 @@ describe('the panel of models and providers', function () {
   });
 
   it('finds a model among all by words, and lets it answer for default', async () => {
-    const kernel = await boot({ env: { OPENAI_API_KEY: KEY } });
+    await give('openai');
     const { page } = await chromium.open(at(kernel, '/list'));
     await page.getByRole('searchbox', { name: 'Search models' }).fill('openai gpt-5 nano');
     await page.getByText('1 of 1').waitFor();
@@ -215,14 +217,14 @@ describe('the panel of models and providers', function () {
   });
 
   it('chooses who answers, and leaves that to config.toml where that names one', async () => {
-    const kernel = await boot({ env: { OPENAI_API_KEY: KEY, GROQ_API_KEY: KEY } });
+    await give('openai');
+    await give('groq');
     const { page } = await chromium.open(at(kernel));
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByRole('dialog').getByLabel('Provider').selectOption('groq');
     await page.getByRole('dialog').getByRole('button', { name: 'Use', exact: true }).click();
     await page.getByRole('link', { name: /from Groq/ }).waitFor();
     expect((await kernel.http.get('/api/providers')).body.default).to.include({ provider: 'groq', chosen_by: 'person' });
-    await kernel.stop();
 
     const held = await boot({ config: '[default_model]\nprovider = "openai"\nmodel = "gpt-5"\n', env: { OPENAI_API_KEY: KEY } });
     await page.goto(at(held));
@@ -231,7 +233,6 @@ describe('the panel of models and providers', function () {
   });
 
   it('gives a model another name and takes it away; a name that is taken is said in the form', async () => {
-    const kernel = await boot();
     const { page } = await chromium.open(at(kernel, '/own'));
     const add = async (name: string): Promise<void> => {
       await page.getByRole('button', { name: 'Add alias' }).click();
@@ -253,8 +254,8 @@ describe('the panel of models and providers', function () {
   });
 
   it('finds a model server on this machine', async () => {
-    const kernel = await bootTestKernel({ config: OPEN_RATE + urls({ ollama: server.url }) });
-    const { page } = await chromium.open(at(kernel));
+    const own = await bootTestKernel({ config: OPEN_RATE + urls({ ollama: server.url }) });
+    const { page } = await chromium.open(at(own));
     await page.getByRole('button', { name: 'Check again' }).click();
     const found = page.getByRole('list', { name: 'Local model servers' });
     await found.getByText('1 model', { exact: true }).waitFor();
@@ -263,8 +264,8 @@ describe('the panel of models and providers', function () {
   });
 
   it('shows a viewer everything and lets them change nothing, and says why', async () => {
-    const kernel = await boot({ config: person('vera', 'viewer') });
-    const { page } = await chromium.open(at(kernel, '/provider/openai'));
+    const own = await boot({ config: person('vera', 'viewer') });
+    const { page } = await chromium.open(at(own, '/provider/openai'));
     await logInAs(page, 'vera');
     for (const name of ['Test', 'Save and test', 'Save address', 'Reset to default address']) {
       const button = page.getByRole('button', { name, exact: true });
@@ -276,7 +277,6 @@ describe('the panel of models and providers', function () {
   });
 
   it('says what went wrong in the words of the daemon, and tries again', async () => {
-    const kernel = await boot();
     const { page } = await chromium.open(kernel.url);
     await page.getByRole('navigation', { name: 'Navigation' }).waitFor();
     await page.goto(at(kernel, '/provider/nobody'));
@@ -289,7 +289,6 @@ describe('the panel of models and providers', function () {
   });
 
   it('shows names and addresses of third parties as the text that they are', async () => {
-    const kernel = await boot();
     const id = `x${'<img/src=x/onerror=document.title="owned">'}`;
     await kernel.http.expect(201, 'POST', '/api/models/custom', { id, provider: 'openai', display_name: `\u0627\u0644${'W'.repeat(150)}<b>bold</b>` });
     const { page } = await chromium.open(at(kernel, `/list?q=bold`));
@@ -297,6 +296,7 @@ describe('the panel of models and providers', function () {
     await expectWellMade(page, 'hostile names');
     expect(await page.locator('b').count()).to.equal(0);
     expect(await page.title()).to.not.equal('owned');
+    await kernel.http.expect(200, 'DELETE', `/api/models/custom/${encodeURIComponent(id)}`);
     expect(await readFile(join(kernel.home, 'config.toml'), 'utf8')).to.not.contain(KEY);
   });
 });

@@ -1,5 +1,5 @@
 /** Runs of all agents, and those of one conversation. Both are read from the newest on, a page at a time; a page names where the next one goes on. */
-import { type Actor, type Journal, type JournalRun, Nullable, reply, type RouteDecl, routeGroup, type RunFilter, Type, Uuid, UuidText } from '@svc/api';
+import { type Actor, DAY_OR_TIME, type Journal, type JournalRun, Nullable, reply, type RouteDecl, routeGroup, type RunFilter, TextOf, timeOfText, Type, Uuid, UuidText } from '@svc/api';
 import { runErrors } from '../errors.js';
 import { RUN_KIND } from '../run-input.js';
 import { ListedRun, RunStatusText, SessionRun, shownRun, shownSessionRun } from './listed-runs.js';
@@ -32,7 +32,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
       agent_id: Type.Optional(UuidText('Only of this agent')),
       session_id: Type.Optional(UuidText('Only of this session')),
       status: Type.Optional({ ...RunStatusText, description: 'Only runs in this state' }),
-      since: Type.Optional(Type.String({ maxLength: 40, description: 'Accepted at this time or later: a day, or a time in ISO 8601' })),
+      since: Type.Optional(TextOf(DAY_OR_TIME, { maxLength: 40, description: 'Accepted at this time or later: a day, or a time in ISO 8601' })),
       before: Before,
       limit: Type.Optional(Type.Integer({ minimum: 1, default: DEFAULT_RUNS, description: `How many at most; more than ${MAX_RUNS} is ${MAX_RUNS}` })),
     }),
@@ -101,7 +101,7 @@ const pageOf = async (journal: Journal, actor: Actor, { filter, before, limit }:
 
 /** Throws `run_invalid_time`. */
 const timeOf = (text: string): string => {
-  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw runErrors.invalid_time(text);
+  const ms = timeOfText(text);
+  if (ms === undefined) throw runErrors.invalid_time(text);
   return new Date(ms).toISOString();
 };

@@ -1,5 +1,5 @@
 /** Going on from an earlier place in a conversation: to say it otherwise, or to have it answered once more. */
-import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid } from '@svc/api';
+import { notBothFields, Nullable, OneOf, reply, type RouteDecl, Type, Uuid } from '@svc/api';
 import type { Branch } from '../branching/branching.js';
 import { route, type SessionRouteDeps } from './route-deps.js';
 import { conversationOf, visible } from './sessions.js';
@@ -7,11 +7,14 @@ import { checkedLabel, LabelText, SessionPath } from './shapes.js';
 
 const Seq = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
 
-const BranchBody = Type.Object({
-  before_seq: Seq('Copy the messages before this entry. Use the `seq` of a message to edit it or to get another answer'),
-  after_seq: Seq('Copy the messages up to and including this entry'),
-  label: Type.Optional(Nullable(LabelText, { description: 'What to call the new session' })),
-});
+const BranchBody = Type.Object(
+  {
+    before_seq: Seq('Copy the messages before this entry. Use the `seq` of a message to edit it or to get another answer'),
+    after_seq: Seq('Copy the messages up to and including this entry'),
+    label: Type.Optional(Nullable(LabelText, { description: 'What to call the new session' })),
+  },
+  notBothFields('before_seq', 'after_seq'),
+);
 
 export const versionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [branchFrom(deps), choose(deps)];
 

@@ -1,5 +1,5 @@
 /** Sessions of all agents: list, search, read, label, delete, clean up. */
-import { type Actor, Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { type Actor, DAY_OR_TIME, Nullable, OneOf, reply, type RouteDecl, TextOf, timeOfText, Type, Uuid, UuidText } from '@svc/api';
 import { sessionsErrors } from '../errors.js';
 import { shownLabel, type ListedSession } from '../listing.js';
 import { searchSaid } from '../search/search.js';
@@ -61,8 +61,8 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, default: 0, description: 'How many to leave out' })),
       agent_id: Type.Optional(UuidText('Only sessions of this agent')),
       label: Type.Optional(LabelText),
-      from: Type.Optional(Type.String({ maxLength: 40, description: 'Messages from this time on: a day, or a time in ISO 8601' })),
-      to: Type.Optional(Type.String({ maxLength: 40, description: 'Messages up to this time; a day is included to its end' })),
+      from: Type.Optional(TextOf(DAY_OR_TIME, { maxLength: 40, description: 'Messages from this time on: a day, or a time in ISO 8601' })),
+      to: Type.Optional(TextOf(DAY_OR_TIME, { maxLength: 40, description: 'Messages up to this time; a day is included to its end' })),
     }),
     errors: [404],
     responses: {
@@ -104,14 +104,11 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
     },
   });
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 /** As times of messages are kept. Throws `sessions_invalid_time`. */
 const timeOf = (name: string, value: string | undefined, ofDay: string): string | undefined => {
   if (value === undefined) return undefined;
-  const ms = DAY.test(value) ? Date.parse(`${value}T${ofDay}Z`) : TIME.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw sessionsErrors.invalid_time(name, value);
+  const ms = timeOfText(value, ofDay);
+  if (ms === undefined) throw sessionsErrors.invalid_time(name, value);
   return new Date(ms).toISOString();
 };
 

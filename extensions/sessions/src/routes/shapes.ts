@@ -1,5 +1,5 @@
 /** What several operations of sessions answer or take. */
-import { defineList, Nullable, OneOf, Type, Uuid, UuidText, isUuid } from '@svc/api';
+import { defineList, isUuid, Nullable, OneOf, textForm, TextOf, Type, Uuid, UuidText } from '@svc/api';
 import type { AgentBrief } from '@svc/ext-agents/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
@@ -58,13 +58,13 @@ export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('
 /** Of requests about a session: to mean its whole conversation. */
 export const AllVersions = Type.Optional(Type.Boolean({ default: false, description: 'Also all other versions of its conversation' }));
 
-export const LabelText = Type.String({ minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
-
-const LABEL = /^[\p{L}\p{M}\p{N} _-]{1,128}$/u;
+/** Not spaces alone. */
+const LABEL = textForm('^ *[\\p{L}\\p{M}\\p{N}_-][\\p{L}\\p{M}\\p{N} _-]*$', { maxLength: 128 });
+export const LabelText = TextOf(LABEL, { minLength: 1, maxLength: 128, description: 'Letters of any script, digits, spaces, hyphens and underscores' });
 
 /** Throws `sessions_invalid_label`. */
 export const checkedLabel = (label: string): string => {
-  if (!LABEL.test(label) || label.trim() === '') throw sessionsErrors.invalid_label();
+  if (!LABEL.fits(label)) throw sessionsErrors.invalid_label();
   return label.trim();
 };
 

@@ -1,5 +1,5 @@
 /** Which tools an agent may call, as its manifest says it. */
-import { didYouMean, matchesAny, OneOf, reply, type RouteDecl, routeGroup, Type, UuidText } from '@svc/api';
+import { didYouMean, documented, matchesAny, OneOf, reply, type RouteDecl, routeGroup, Type, UuidText } from '@svc/api';
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import { toolErrors } from '../errors.js';
 import type { ToolRegistry } from '../tool-registry.js';
@@ -32,7 +32,7 @@ const Change = Type.Object(
     tools: Type.Optional(Patterns('Another name of `capabilities_tools`')),
     disabled: Type.Optional(Type.Boolean({ description: 'True disables all tools and keeps the lists' })),
   },
-  { description: 'Missing fields stay unchanged' },
+  { ...documented({ minProperties: 1, not: { required: ['tools', 'capabilities_tools'] } }), description: 'Missing fields stay unchanged' },
 );
 
 const AgentParams = Type.Object({ id: UuidText('Agent id') });

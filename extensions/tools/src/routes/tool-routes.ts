@@ -1,4 +1,4 @@
-import { ErrorBody, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import { ErrorBody, OneOf, reply, type RouteDecl, routeGroup, Type, UuidText } from '@svc/api';
 import type { ToolInfo, ToolResult, ToolsService } from '../contract.js';
 import { callDirectly, type DirectDeps } from '../direct-call.js';
 import { toolErrors } from '../errors.js';
@@ -92,7 +92,7 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
     permission: 'tools.admin',
     cost: INVOKE_COST,
     params: NameParams,
-    query: Type.Object({ agent_id: Type.Optional(Type.String({ 'x-format': 'uuid', description: 'The agent whose capabilities and folder are used' })) }),
+    query: Type.Object({ agent_id: Type.Optional(UuidText('The agent whose capabilities and folder are used')) }),
     body: Type.Object({}, { additionalProperties: true, description: 'The input of the tool' }),
     bodyRule: 'optional',
     examples: {

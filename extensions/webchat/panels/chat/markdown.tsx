@@ -94,7 +94,8 @@ const Block = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.
       return null;
     case 'heading': {
       const Heading = HEADINGS[Number(token['depth'])] ?? 'h6';
-      return <Heading>{inline(token.tokens, depth)}</Heading>;
+      // Its size is the author's; its level follows on the heading above the answer.
+      return <Heading class={`depth-${token['depth']}`}>{inline(token.tokens, depth)}</Heading>;
     }
     case 'paragraph':
       return <p>{inline(token.tokens, depth)}</p>;

@@ -1,10 +1,10 @@
 /** Which model answers: found by its name, for this conversation or for the agent. */
-import { Button, daemon, Dialog, failed, Icon, type OutputOf, useEffect, useId, useMemo, useRef, useState } from '@svc/kit';
+import { Button, daemon, Dialog, failed, Failure, Icon, Loading, type OutputOf, useEffect, useId, useLoaded, useRef, useState } from '@svc/kit';
 import type { Agent } from './agents.js';
 import type { ModelChoice } from './model-switch.js';
 import { t } from './words.js';
 
-type Model = OutputOf<'listModels'>['models'][number];
+type Model = Pick<OutputOf<'listModels'>['models'][number], 'id' | 'provider' | 'display_name'>;
 
 const MAX_SHOWN = 60;
 
@@ -19,19 +19,10 @@ export interface ModelPickerProps {
 }
 
 /** Those that can answer now: of providers that have a key, or that run. */
-const useModels = (): readonly Model[] | undefined => {
-  const [models, setModels] = useState<readonly Model[]>();
-  useEffect(() => {
-    const own = new AbortController();
-    const load = async (): Promise<void> => {
-      const [{ models: known }, { providers }] = await Promise.all([daemon.call('listModels', { available: true }, { signal: own.signal }), daemon.call('listProviders', {}, { signal: own.signal })]);
-      const running = new Set(providers.filter(({ available }) => available).map(({ name }) => name));
-      setModels(known.filter(({ provider }) => running.has(provider)));
-    };
-    load().catch(failed);
-    return () => own.abort();
-  }, []);
-  return models;
+const usableModels = async (signal: AbortSignal): Promise<readonly Model[]> => {
+  const [{ models }, { providers }] = await Promise.all([daemon.call('listModels', { available: true }, { signal }), daemon.call('listProviders', {}, { signal })]);
+  const running = new Set(providers.filter(({ available }) => available).map(({ name }) => name));
+  return models.filter(({ provider }) => running.has(provider));
 };
 
 const found = (models: readonly Model[], typed: string): readonly Model[] => {
@@ -40,15 +31,24 @@ const found = (models: readonly Model[], typed: string): readonly Model[] => {
 };
 
 export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onClose }: ModelPickerProps) => {
-  const all = useModels();
+  const { data: usable, error, reload } = useLoaded('usable models', usableModels, ['models', 'provider']);
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const [isForAgent, setForAgent] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  const models = useMemo(() => found(all ?? [], typed), [all, typed]);
   const present = !isForAgent && own ? own : { provider: agent.model_provider, model: agent.model_name };
   const isPresent = (model: Model): boolean => model.provider === present.provider && model.id === present.model;
+  // One that is not in the catalog is listed all the same where it answers.
+  const all = usable?.some(isPresent) ? usable : usable && [{ id: present.model, provider: present.provider, display_name: present.model }, ...usable];
+  const models = found(all ?? [], typed);
+  // It begins with the present one.
+  useEffect(() => {
+    const present = (all ?? []).slice(0, MAX_SHOWN).findIndex(isPresent);
+    if (present === -1) return;
+    setAt(present);
+    requestAnimationFrame(() => list.current?.children[present]?.scrollIntoView({ block: 'nearest' }));
+  }, [usable]);
   const apply = async (model: ModelChoice): Promise<void> => {
     await (isForAgent ? onAgent(model) : onConversation(model));
     onClose();
@@ -132,6 +132,7 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
           </div>
         ))}
       </div>
+      {!all && (error === undefined ? <Loading /> : <Failure error={error} onRetry={reload} />)}
       {all && models.length === 0 && <p class="muted">{t(all.length === 0 ? 'no_models' : 'search_none')}</p>}
     </Dialog>
   );

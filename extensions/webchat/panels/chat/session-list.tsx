@@ -144,7 +144,7 @@ const Several = ({ ticked, isArchive, onDone }: { ticked: ReadonlyMap<string, Na
   const all = [...ticked.values()];
   return (
     <div class="several row wrap" role="group" aria-label={t('ticked', { count: all.length })}>
-      <span class="grow small-text" role="status">
+      <span class="small-text several-count" role="status">
         {t('ticked', { count: all.length })}
       </span>
       <Button

@@ -5,6 +5,7 @@ import { type Req, reply, type RouteDecl } from '../http/http.js';
 import { type GroupedRoute, routeGroup } from '../http/route-group.js';
 import type { Reply } from '../http/reply.js';
 import { type TObject, type TSchema, Type, Uuid } from '../schema/schema.js';
+import { REVISION_TAG } from '../schema/text-forms.js';
 import type { RunSubject } from '../journal.js';
 import type { AtOnce } from '../at-once.js';
 import type { Collection } from './collection.js';
@@ -14,7 +15,9 @@ import { type AnyCollectionSpec, manyOf, operationId, operationOf, snakeCase, ty
 import { collectionRows, type CollectionRows, type CollectionRules } from './open-collection.js';
 
 const ItemPath = Type.Object({ id: Uuid });
-const IfMatch = Type.Object({ 'If-Match': Type.Optional(Type.String({ description: 'The ETag that the change is based on: refused with 412 where the item was changed since' })) });
+const IfMatch = Type.Object({
+  'If-Match': Type.Optional(Type.String({ ...REVISION_TAG.schema, description: 'The ETag that the change is based on: refused with 412 where the item was changed since' })),
+});
 
 type ItemRoute<Q extends TObject | undefined, B extends TSchema | undefined> = Omit<GroupedRoute<typeof ItemPath, Q, B>, 'params' | 'handler'>;
 
@@ -69,9 +72,8 @@ const etag = ({ revision }: { readonly revision: number }) => ({ etag: `"${revis
 const revisionOf = ({ headers }: Pick<Req, 'headers'>): number | undefined => {
   const header = headers['if-match']?.trim();
   if (header === undefined || header === '*') return undefined;
-  const [, digits] = /^"(\d{1,15})"$/.exec(header) ?? [];
-  if (digits === undefined) throw collectionErrors.bad_revision(header);
-  return Number(digits);
+  if (!REVISION_TAG.fits(header)) throw collectionErrors.bad_revision(header);
+  return Number(header.slice(1, -1));
 };
 
 const listRoute = <F extends TObject>({ spec, list }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] =>

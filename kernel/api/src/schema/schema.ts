@@ -4,6 +4,7 @@
  * that are made from it.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { documented, REQUEST_KEY } from './text-forms.js';
 
 export type { Static, TObject, TSchema } from '@sinclair/typebox';
 export { Type };
@@ -11,14 +12,13 @@ export { Type };
 export const Uuid = Type.String({ format: 'uuid', description: 'A UUID' });
 
 /** A UUID in a path or query that the handler validates itself, because a bad one has an error of its own. Documented like `Uuid`. */
-export const UuidText = (description: string) => Type.String({ 'x-format': 'uuid', description });
+export const UuidText = (description: string) => Type.String({ ...documented({ format: 'uuid' }), description });
 
 /** The header of routes under which a request that is sent again has its effect once: for `headers` of a route that keeps the key itself. */
 export const IdempotencyKey = {
   'Idempotency-Key': Type.Optional(
     Type.String({
-      minLength: 1,
-      maxLength: 255,
+      ...REQUEST_KEY.schema,
       description: 'Chosen by the caller. The same key with the same request has one effect and gets the same answer; with another request it is refused with 409',
     }),
   ),

@@ -50,7 +50,8 @@ const fieldFault = ({ max, min, name }: Field, text: string): string | undefined
     for (const number of [from, to]) if (number !== undefined && (Number(number) < min || Number(number) > max)) return `${name} is ${number}, and ${min} to ${max} is possible`;
     // Days of a week go round.
     if (max !== 7 && to !== undefined && Number(to) < Number(from)) return `${name} is "${part}", whose end is before its beginning`;
-    if (step !== undefined && (Number(step) === 0 || (any === undefined && to === undefined))) return `${name} is "${part}", and a step is written as */${Number(step) || 5} or ${min}-${max}/${Number(step) || 5}`;
+    if (step !== undefined && (Number(step) === 0 || (any === undefined && to === undefined)))
+      return `${name} is "${part}", and a step is written as */${Number(step) || 5} or ${min}-${max}/${Number(step) || 5}`;
   }
   return undefined;
 };

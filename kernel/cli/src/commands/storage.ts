@@ -171,7 +171,10 @@ const reopen = async (cli: Cli, { restored }: ReopenFlags): Outcome => {
   else if (!isReopened) cli.out.line('Nothing was changed.');
   else {
     cli.out.line(`${cli.out.green('✓')} The daemon can start with ${place} again.`);
-    if (data !== null) cli.out.line(`  It has the data of ${data === 'restored' ? done.other : 'before the restore'}. The files of the lost home are not in a database: workspaces, settings and the vault with its secrets.`);
+    if (data !== null)
+      cli.out.line(
+        `  It has the data of ${data === 'restored' ? done.other : 'before the restore'}. The files of the lost home are not in a database: workspaces, settings and the vault with its secrets.`,
+      );
   }
   return EXIT.ok;
 };

@@ -36,7 +36,7 @@ export const define = (program: Command, action: Action): void => {
   update.addOption(update.createOption('--verify-backup <file>').hideHelp());
 };
 
-const updateHere = async (cli: Cli, flags: Flags): Outcome => {
+export const updateHere = async (cli: Cli, flags: Flags): Outcome => {
   const root = path.dirname(cli.distDir);
   if (!isCheckout(root))
     throw new Failure('svc cannot update itself here.', {

@@ -8,7 +8,6 @@
 import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isSvcError } from '@svc/api';
-import { lockHome } from '@svc/platform/process/home-lock';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
 import type { Settings } from '../settings.js';
@@ -65,20 +64,18 @@ const sizeOf = async (file: string): Promise<number | undefined> => {
 /** R2, R3. Throws `daemon_already_running`. */
 export const removeParts = async ({ home }: Pick<Settings, 'home'>, parts: readonly HomePart[]): Promise<void> => {
   if (parts.length === 0) return;
-  const lock = await lockHome(home).catch((error: unknown) => {
-    throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.code === 'daemon_already_running' ? 'svc stop' : error.hint }) : error;
-  });
   const aside = path.join(home, `${REMOVED}${process.pid}-${Date.now()}`);
   // A file elsewhere, as SVC_CONFIG may name one, may be on another disk.
   const [inside, outside] = [parts.filter((part) => isIn(home, part)), parts.filter((part) => !isIn(home, part))];
-  try {
+  const { whileLocked } = await import('@svc/daemon/offline/local-home');
+  await whileLocked(home, async () => {
     await mkdir(aside, { mode: 0o700 });
     await moveAll(inside, aside);
     await rm(aside, { recursive: true, force: true });
     for (const part of outside) await rm(part.path, { recursive: true, force: true });
-  } finally {
-    await lock.release();
-  }
+  }).catch((error: unknown) => {
+    throw isSvcError(error) ? new Failure(error.message, { code: error.code, fix: error.code === 'daemon_already_running' ? 'svc stop' : error.hint }) : error;
+  });
   // A folder that still has something is kept.
   await rmdir(home).catch(() => undefined);
 };

@@ -3736,7 +3736,7 @@ export interface paths {
         put?: never;
         /**
          * Create a completion (old form)
-         * @description For clients that know no messages. The prompt is one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.
+         * @description For clients that know no messages. Each prompt is the one user message of a stateless request to the agent. Use `/v1/chat/completions` for anything new.
          */
         post: operations["createOpenaiCompletion"];
         delete?: never;
@@ -4182,7 +4182,7 @@ export interface components {
             name?: string;
             /** @description At most 4,096 characters */
             description?: string;
-            /** @description At most 65,536 characters */
+            /** @description At most 65,536 characters; the same as model.system_prompt */
             system_prompt?: string;
             /** @description A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default` */
             model?: string;
@@ -4231,7 +4231,7 @@ export interface components {
             name?: string;
             /** @description At most 4,096 characters */
             description?: string;
-            /** @description At most 65,536 characters */
+            /** @description At most 65,536 characters; the same as model.system_prompt */
             system_prompt?: string;
             /** @description Shown next to the name */
             emoji?: string | null;
@@ -6877,7 +6877,7 @@ export interface components {
             seed?: number | null;
             response_format?: components["schemas"]["ChatResponseFormat"] | null;
             n?: number | null;
-            logprobs?: boolean | null;
+            logprobs?: false | null;
             user?: string | null;
             tools?: ({
                 type: string;
@@ -6993,9 +6993,9 @@ export interface components {
             stop?: (string | string[]) | null;
             seed?: number | null;
             n?: number | null;
-            /** @description A text, or a list with one text. Lists of tokens are refused */
-            prompt: string | unknown[];
-            echo?: boolean | null;
+            /** @description A text, or a list of texts, each of which is answered by itself: the answer has a choice for each, by its index. Lists of tokens are refused */
+            prompt: string | string[];
+            echo?: false | null;
             best_of?: number | null;
             suffix?: string | null;
         } & {
@@ -7095,7 +7095,7 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
-            background?: boolean | null;
+            background?: false | null;
         } & {
             [key: string]: unknown;
         };
@@ -10598,6 +10598,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -12994,8 +12995,11 @@ export interface operations {
                      * @enum {string}
                      */
                     tier?: "frontier" | "smart" | "balanced" | "fast" | "local" | "custom";
-                    /** @description `text`; models of other kinds are not asked through the catalog */
-                    modality?: string;
+                    /**
+                     * @description `text`; models of other kinds are not asked through the catalog
+                     * @enum {string}
+                     */
+                    modality?: "text";
                     /** @default true */
                     supports_tools?: boolean;
                     /** @default false */
@@ -13665,6 +13669,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13776,6 +13781,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13819,6 +13825,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];

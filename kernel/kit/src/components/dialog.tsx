@@ -1,16 +1,20 @@
 /** What asks before anything goes on. The browser's own dialog: the focus stays in it, Escape closes it, and it comes back to where it was. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { kitWords } from '../kit-words.js';
 import { Button, IconButton } from './button.js';
+
+const FIRST = '.dialog-body :is(input, select, textarea):not([disabled], [type=hidden]), .dialog-actions button:not([disabled])';
 
 export const Dialog = ({ title, onClose, children, actions, wide = false }: { title: string; onClose: () => void; children: ComponentChildren; actions?: ComponentChildren; wide?: boolean }) => {
   const own = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     own.current?.showModal();
+    // Where the browser would begin with the button that closes it: the first field, else the first thing to do.
+    if (document.activeElement?.closest('.dialog-head')) own.current?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

@@ -1,5 +1,6 @@
 /** What is said in passing, whoever says it. A failure stays until it is dismissed, or what it was about succeeds or is left. */
 import { signal } from '@preact/signals';
+import { kitWords } from '../kit-words.js';
 import { AbortedError, ClientError, ConnectionError, SvcError } from '@svc/client';
 
 type NoticeKind = 'done' | 'failure';
@@ -53,8 +54,22 @@ export const failed = (error: unknown, about?: string): void => {
   add({ kind: 'failure', text, hint, about: error instanceof ConnectionError ? CONNECTION : about });
 };
 
+/** Of requests, fields and headers: for who writes a client. */
+const FOR_CLIENTS = /\b(?:GET|POST|PUT|PATCH|DELETE) \/|\bsession_id\b|\bheader\b|\brequest body\b|\bIdempotency-Key\b/i;
+const WAITS = new Set([429, 503, 504]);
+
+/** What a person does next, here on the page. */
+const hintOf = (error: ClientError): string | undefined => {
+  if (error.hint !== undefined && !FOR_CLIENTS.test(error.hint)) return error.hint;
+  if (!(error instanceof SvcError)) return error.hint;
+  if (error.status === 403) return kitWords('ask_owner');
+  if (error.status === 404) return kitWords('gone_meanwhile');
+  if (error.status === 409 || error.status === 412) return kitWords('load_and_retry');
+  return WAITS.has(error.status) ? kitWords('wait_and_retry') : undefined;
+};
+
 /** What people read of an error: what happened, and what to do. */
 export const sayingOf = (error: unknown): { text: string; hint?: string | undefined; requestId?: string | undefined } => {
-  if (error instanceof ClientError) return { text: [error.what, error.why].filter(Boolean).join(' '), hint: error.hint, requestId: error instanceof SvcError ? error.requestId : undefined };
+  if (error instanceof ClientError) return { text: [error.what, error.why].filter(Boolean).join(' '), hint: hintOf(error), requestId: error instanceof SvcError ? error.requestId : undefined };
   return { text: error instanceof Error ? error.message : String(error) };
 };

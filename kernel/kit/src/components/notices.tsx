@@ -17,9 +17,12 @@ effect(() => {
   place = panel;
 });
 
+/** While the page itself says that the daemon is away, no notice says so too. */
+const isNews = ({ about }: { about?: string | undefined }): boolean => about !== CONNECTION || connection.value !== 'offline';
+
 export const Notices = () => (
   <section class="notices" aria-live="polite" aria-label={kitWords('notices')}>
-    {saidNow.value.map(({ id, kind, text, hint }) => (
+    {saidNow.value.filter(isNews).map(({ id, kind, text, hint }) => (
       <div key={id} class={`notice ${kind}`} role={kind === 'failure' ? 'alert' : 'status'}>
         <Icon name={kind === 'failure' ? 'circle-alert' : 'circle-check'} />
         <div class="grow">

@@ -1,20 +1,18 @@
 /** The folder `backups` of a home: its archives by name, newest first. */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSvcError } from '@svc/api';
+import { BACKUP_NAME, isSvcError } from '@svc/api';
 import { readManifest } from './archive-reader.js';
 import { backupErrors } from './errors.js';
 import type { BackupManifest } from './manifest.js';
 
-/** One plain name: no separator, no leading dot, nothing that a shell or a URL reads otherwise. */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.tar\.gz$/;
 const PARTIAL = '.partial-';
 
 export const backupsFolder = (home: string): string => join(home, 'backups');
 
 /** Absolute path of an archive of this home. Throws `backup_bad_name`. */
 export const backupPath = (home: string, filename: string): string => {
-  if (!NAME.test(filename) || filename.includes('..')) throw backupErrors.bad_name(filename);
+  if (!BACKUP_NAME.fits(filename)) throw backupErrors.bad_name(filename);
   return join(backupsFolder(home), filename);
 };
 
@@ -69,7 +67,7 @@ export const createBackupList = (home: string, version: string): BackupList => {
   };
   return {
     all: async () => {
-      const names = (await readdir(backupsFolder(home)).catch(() => [])).filter((name) => NAME.test(name)); // no folder, no backups
+      const names = (await readdir(backupsFolder(home)).catch(() => [])).filter((name) => BACKUP_NAME.fits(name)); // no folder, no backups
       for (const name of known.keys()) if (!names.includes(name)) known.delete(name);
       const rows: ListedBackup[] = [];
       for (const name of names) {

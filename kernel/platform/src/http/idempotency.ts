@@ -1,11 +1,10 @@
 /** Routes that keep their answer under the caller's `Idempotency-Key`, in the commit that caused it (the journal's receipts). */
 import { createHash } from 'node:crypto';
-import type { AtOnce, Journal, Reply, RouteDecl } from '@svc/api';
+import { type AtOnce, type Journal, REQUEST_KEY, type Reply, type RouteDecl } from '@svc/api';
 import { httpErrors } from './errors.js';
 import type { HandlerRequest } from './request.js';
 
 export const RECEIPTS_KIND = 'http.request';
-const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /** Answers from the receipt of an earlier request, or runs the handler, which may leave one. */
 export type Once = Journal['once'];
@@ -17,7 +16,7 @@ export const answerOnce = (once: Once | undefined, decl: RouteDecl, request: Han
 };
 
 const answerByKey = async (once: Once, key: string, decl: RouteDecl, request: HandlerRequest, verify: boolean, handle: () => AtOnce<Reply>): Promise<Reply> => {
-  if (!KEY.test(key)) throw httpErrors.bad_idempotency_key();
+  if (!REQUEST_KEY.fits(key)) throw httpErrors.bad_idempotency_key();
   const asked = { actor: request.actor, kind: RECEIPTS_KIND, key: `${decl.id} ${key}`, fingerprint: fingerprintOf(request) };
   const { result, replayed } = await once<Reply>(asked, async (receipt) => {
     request.receipts = receipt;

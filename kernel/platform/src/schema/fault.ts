@@ -1,4 +1,5 @@
 /** What ajv found, in one line that names the field, and as a path. */
+import { isTable, NOT_BLANK } from '@svc/api';
 import type { ErrorObject } from 'ajv';
 
 const MAX_SHOWN_CHARS = 60;
@@ -42,6 +43,7 @@ const expected = (fault: ErrorObject, params: Record<string, unknown>): string =
   if (fault.keyword === 'type') return `must be ${[params.type].flat().join(' or ')}`;
   if (fault.keyword === 'enum' && Array.isArray(params.allowedValues)) return `must be one of ${params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`;
   if (fault.keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
+  if (fault.keyword === 'pattern') return formOf(fault);
   if (fault.keyword === 'format') return `must be a valid ${params.format}`;
   if ((fault.keyword === 'anyOf' || fault.keyword === 'oneOf') && Array.isArray(fault.schema)) {
     const choices = [...new Set(fault.schema.map(wordsOf))];
@@ -50,6 +52,15 @@ const expected = (fault: ErrorObject, params: Record<string, unknown>): string =
     return isOfValues ? `must be one of ${choices.join(', ')}` : `must be ${choices.join(', or ')}`;
   }
   return fault.message ?? 'is not allowed';
+};
+
+/** A pattern tells few people anything: what the schema says of the field does, and an example. */
+const formOf = ({ parentSchema: schema, params, message = 'has another form than expected' }: ErrorObject): string => {
+  if (params.pattern === NOT_BLANK.schema.pattern) return 'must be more than spaces';
+  const { description, examples }: Readonly<Record<string, unknown>> = isTable(schema) ? schema : {};
+  const [example]: readonly unknown[] = Array.isArray(examples) ? examples : [];
+  const expected = typeof description === 'string' ? `does not have the expected form (${description})` : message;
+  return example === undefined ? expected : `${expected}, such as ${JSON.stringify(example)}`;
 };
 
 const NAMES: Readonly<Record<string, string>> = { string: 'text', boolean: 'true or false', null: 'null', array: 'a list', object: 'an object' };

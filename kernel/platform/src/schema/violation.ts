@@ -13,13 +13,15 @@ type CheckOf = (schema: TSchema) => Check;
 /** What TypeBox's builders put on each schema that they make; text has no room for it. */
 const BUILT = Symbol.for('TypeBox.Kind');
 
+/** Of all daemons of the process: a declaration is the same object for each of them. */
+const compiled = new WeakMap<TSchema, Check>();
+
 let loading: Promise<CheckOf> | undefined;
 
 /** Loads the checker, which matches patterns in linear time, whoever wrote them; each schema is compiled with its first value. */
 export const loadViolation = async (): Promise<Violation> => {
   loading ??= loadCompiler();
   const checkOf = await loading;
-  const compiled = new WeakMap<TSchema, Check>();
   return (schema, value) => {
     try {
       const check = compiled.get(schema) ?? checkOf(schema);

@@ -145,6 +145,11 @@ describe('adapters: files', () => {
     expect(await openDir(join(base, 'later')).list()).to.deep.equal([]);
   });
 
+  it('says of what would be below a file that it is not there', async () => {
+    await dir.write('note.txt', 'hello');
+    expect([await dir.stat('note.txt/below'), await dir.stat('note.txt/below/it')]).to.deep.equal([undefined, undefined]);
+  });
+
   it('removes files, folders and links, not what links point to', async () => {
     await symlink(join(base, 'root'), join(base, 'root/sub/self'));
     await dir.write('sub/x', '1');

@@ -96,7 +96,10 @@ describe('a restore into a server', function () {
 
   it('N4 keeps what an administrator granted on tables and columns, also to everybody', async () => {
     await cluster.admin('CREATE ROLE "The Reader"; CREATE ROLE writers', url);
-    await cluster.admin('GRANT SELECT, UPDATE ON acme__numbers TO "The Reader"; GRANT SELECT ON acme__numbers TO PUBLIC; GRANT INSERT ON acme__numbers TO writers WITH GRANT OPTION; GRANT UPDATE (n) ON acme__numbers TO writers', url);
+    await cluster.admin(
+      'GRANT SELECT, UPDATE ON acme__numbers TO "The Reader"; GRANT SELECT ON acme__numbers TO PUBLIC; GRANT INSERT ON acme__numbers TO writers WITH GRANT OPTION; GRANT UPDATE (n) ON acme__numbers TO writers',
+      url,
+    );
     const grants = async (): Promise<unknown> =>
       cluster.admin(
         "SELECT grantee, privilege_type AS may, is_grantable AS passes FROM information_schema.role_table_grants WHERE table_schema = 'public' AND table_name = 'acme__numbers' UNION ALL SELECT grantee, privilege_type || ' ' || column_name, is_grantable FROM information_schema.role_column_grants WHERE table_schema = 'public' AND table_name = 'acme__numbers' ORDER BY 1, 2",
@@ -160,7 +163,14 @@ describe('a restore into a server', function () {
   });
 
   it('has the same sums as a file with the same rows, and others for other values', async () => {
-    const values = { id: { kind: 'text' as const, primaryKey: true }, at: { kind: 'real' as const }, big: { kind: 'integer' as const }, is: { kind: 'boolean' as const }, raw: { kind: 'blob' as const }, said: { kind: 'text' as const } };
+    const values = {
+      id: { kind: 'text' as const, primaryKey: true },
+      at: { kind: 'real' as const },
+      big: { kind: 'integer' as const },
+      is: { kind: 'boolean' as const },
+      raw: { kind: 'blob' as const },
+      said: { kind: 'text' as const },
+    };
     const mixed = { id: 'mixed', tables: ['values'] };
     const migrations: readonly Migration[] = [
       { name: '0001_init', up: (m) => m.createTable('values', values) },

@@ -1,5 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { bytes, defineSocket, ErrorBody, reply, Type, Uuid } from '@svc/api';
+import { bytes, defineSocket, documented, ErrorBody, reply, Type, Uuid } from '@svc/api';
 import { expect } from 'chai';
 import { type Bench, route, startBench } from './http-fixture.js';
 
@@ -17,7 +17,7 @@ describe('openapi', () => {
         route({
           id: 'things.list',
           path: '/api/things',
-          query: Type.Object({ limit: Type.Integer({ default: 50, description: 'At most so many' }), kind: Type.String() }),
+          query: Type.Object({ limit: Type.Integer({ default: 50, description: 'At most so many' }), kind: Type.String(documented({ pattern: '^[a-z]+$' })) }),
           responses: { 200: Type.Object({ things: Type.Array(Type.Object({ id: Uuid })), total: Type.Integer() }) },
           handler: async () => reply(200, {}),
         }),
@@ -77,12 +77,17 @@ describe('openapi', () => {
     expect(problems.map((problem) => `${problem.ruleId}: ${problem.message}`)).to.deep.equal([]);
   });
 
-  it('describes every route with id, owner, auth, parameters, body and answers', () => {
+  it('describes every route with id, owner, auth, parameters, body and answers, bounds of integers and what a handler checks among them', () => {
     const { paths, components } = documentOf(bench);
     expect(paths['/api/things'].get).to.deep.include({ operationId: 'things.list', tags: ['things'], security: [{ bearer: [] }] });
     expect(paths['/api/things'].get.parameters).to.deep.equal([
-      { name: 'limit', in: 'query', description: 'At most so many', schema: { type: 'integer', default: 50, description: 'At most so many' } },
-      { name: 'kind', in: 'query', required: true, schema: { type: 'string' } },
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'At most so many',
+        schema: { type: 'integer', default: 50, description: 'At most so many', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+      },
+      { name: 'kind', in: 'query', required: true, schema: { type: 'string', pattern: '^[a-z]+$' } },
     ]);
     expect(Object.keys(paths['/api/things'].post.responses)).to.deep.equal(['201', '400', '401', '403', '406', '408', '409', '413', '415', '429', '500', '503']);
     expect(paths['/api/things'].post.responses[409]).to.deep.equal({ $ref: '#/components/responses/Conflict' });

@@ -72,6 +72,25 @@ describe('route-table', () => {
     expect(after.version).to.equal(before.version + 1);
   });
 
+  it('has no row of before in a bucket that has as many rows as before, or fewer', () => {
+    const [kept, gone] = rows('GET /api/b/{id}', 'GET /api/b/list');
+    if (kept === undefined || gone === undefined) throw new Error('there are two');
+    const before = nextTable(emptyTable<Decl>(), [kept, gone]);
+    const [next] = rows('GET /api/b/all');
+    const replaced = nextTable(before, [kept, ...(next ? [next] : [])]);
+    expect([answer(replaced, 'GET', '/api/b/all'), answer(replaced, 'GET', '/api/b/list')]).to.deep.equal(['/api/b/all {}', '/api/b/{id} {"id":"list"}']);
+    expect(answer(nextTable(before, [kept]), 'GET', '/api/b/list')).to.equal('/api/b/{id} {"id":"list"}');
+    // The same declaration of the next generation.
+    const again = { owner: ownerOf('area'), value: gone.value };
+    expect(
+      nextTable(before, [kept, again])
+        .buckets.get('api/b')
+        ?.rows.map(({ owner }) => owner),
+    )
+      .to.include(again.owner)
+      .and.not.include(gone.owner);
+  });
+
   const conflict = (...entries: string[]): string | undefined => {
     const [candidate, ...others] = rows(...entries);
     try {

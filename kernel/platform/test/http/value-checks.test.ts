@@ -98,6 +98,15 @@ describe('a schema that another program wrote', () => {
     for (const pattern of ['(?=a)b', '(a)\\1', '((a{100}){100}){100}', '(']) expect(await codeOf({ pattern }), pattern).to.equal('schema_pattern_unsupported');
   });
 
+  it('explains a pattern by what its schema says of the field, with an example', async () => {
+    const pattern = '^[0-9a-f]{4,40}$';
+    expect(await messageOf({ properties: { id: { type: 'string', pattern, description: 'The id of a commit', examples: ['3f2a91c'] } } }, { id: 'HEAD' })).to.equal(
+      'id in the arguments does not have the expected form (The id of a commit), such as "3f2a91c", got "HEAD".',
+    );
+    expect(await messageOf({ properties: { title: { type: 'string', pattern: '\\S' } } }, { title: '  ' })).to.equal('title in the arguments must be more than spaces, got "  ".');
+    expect(await messageOf({ properties: { id: { pattern } } }, { id: 'HEAD' })).to.contain(pattern);
+  });
+
   it('validates by its patterns as JavaScript would, two of them apart', async () => {
     const schema = { properties: { id: { pattern: '^\\d{2}-[A-Z]+$' }, mail: { pattern: '@' }, letter: { pattern: '^\\p{L}$' } } };
     expect(await messageOf(schema, { id: '12-AB', mail: 'a@b', letter: 'ß' })).to.equal('ok');

@@ -48,13 +48,15 @@ export interface PostgresCluster {
 
 export interface ClusterOptions {
   readonly maxConnections?: number;
+  /** How a password is proved: as servers come, or by what costs no time. */
+  readonly auth?: 'scram-sha-256' | 'md5';
 }
 
-export async function startCluster({ maxConnections = 100 }: ClusterOptions = {}): Promise<PostgresCluster> {
+export async function startCluster({ auth = 'scram-sha-256', maxConnections = 100 }: ClusterOptions = {}): Promise<PostgresCluster> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-pg-'));
   const user = unprivileged();
   const port = await freePort();
-  initialise(dir, user);
+  initialise(dir, user, auth);
   const env = { PATH: process.env.PATH, BIN: postgresBinaries(), DIR: dir, PORT: String(port), MAX: String(maxConnections) };
   const keeper = spawn('/bin/sh', ['-c', KEEPER], { cwd: dir, env, detached: true, stdio: ['pipe', 'pipe', 'ignore'], ...user });
   letGo(keeper);
@@ -99,14 +101,14 @@ export async function startCluster({ maxConnections = 100 }: ClusterOptions = {}
 const OURS = Symbol.for('svc.testing.postgres');
 const place = globalThis as { [OURS]?: Promise<PostgresCluster> };
 
-/** The one of this process; it ends with it. */
+/** The one of this process; it ends with it. By scram-sha-256, half of what a connection costs is the proof of its password, and there are thousands. */
 export const sharedCluster = (): Promise<PostgresCluster> => {
-  place[OURS] ??= startCluster();
+  place[OURS] ??= startCluster({ auth: 'md5' });
   return place[OURS];
 };
 
 /** What initdb makes is the same each time, and takes it a second: made once for this build of PostgreSQL, then copied. */
-function initialise(dir: string, user: { uid: number; gid: number } | undefined): void {
+function initialise(dir: string, user: { uid: number; gid: number } | undefined, auth: string): void {
   chmodSync(dir, 0o700);
   if (user) chownSync(dir, user.uid, user.gid);
   const version = execFileSync(join(postgresBinaries(), 'postgres'), ['--version'], { cwd: dir, encoding: 'utf8', ...user });
@@ -114,7 +116,7 @@ function initialise(dir: string, user: { uid: number; gid: number } | undefined)
     dirname(releaseFile()),
     'postgres',
     createHash('sha256')
-      .update(`${version} ${postgresBinaries()} ${user?.uid ?? process.getuid?.()}`)
+      .update(`${version} ${postgresBinaries()} ${user?.uid ?? process.getuid?.()} ${auth}`)
       .digest('hex')
       .slice(0, 16),
   );
@@ -122,7 +124,7 @@ function initialise(dir: string, user: { uid: number; gid: number } | undefined)
     execFileSync('cp', ['-a', kept, join(dir, 'data')]);
     return;
   }
-  makeData(dir, user);
+  makeData(dir, user, auth);
   const draft = `${kept}-${process.pid}-${randomUUID()}`;
   mkdirSync(dirname(kept), { recursive: true });
   execFileSync('cp', ['-a', join(dir, 'data'), draft]);
@@ -133,11 +135,11 @@ function initialise(dir: string, user: { uid: number; gid: number } | undefined)
   }
 }
 
-function makeData(dir: string, user: { uid: number; gid: number } | undefined): void {
+function makeData(dir: string, user: { uid: number; gid: number } | undefined, auth: string): void {
   const passwordFile = join(dir, 'password');
   writeFileSync(passwordFile, PASSWORD);
   if (user) chownSync(passwordFile, user.uid, user.gid);
-  const args = ['-D', join(dir, 'data'), '--no-sync', '-E', 'UTF8', '--locale=C', '-U', 'svc', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const args = ['-D', join(dir, 'data'), '--no-sync', '-E', 'UTF8', '--locale=C', '-U', 'svc', `--auth=${auth}`, `--pwfile=${passwordFile}`];
   const made = spawnSync(join(postgresBinaries(), 'initdb'), args, { cwd: dir, encoding: 'utf8', env: { PATH: process.env.PATH }, ...user });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
 }

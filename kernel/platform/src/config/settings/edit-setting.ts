@@ -5,7 +5,7 @@
  * C2  Of the rest of the file nothing changes (file/toml-edit.ts, E1), and no problem comes up that was not there.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { nearest, isTable, type JsonSchema } from '@svc/api';
+import { nearest, isTable, type JsonSchema, SETTING_PATH } from '@svc/api';
 import { type Aliases, aliasesOf } from '../claims.js';
 import { readEnvLayer } from '../environment/env-layer.js';
 import { heldByName } from '../environment/named-variables.js';
@@ -70,8 +70,8 @@ export const editSetting = async (input: EditInput, path: string, value: unknown
 
 const namesOf = (path: string): readonly string[] => {
   const names = path.replace(/^\//, '').split('.');
-  if (!names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name) && name !== '__proto__')) throw configErrors.path_invalid(path.slice(0, 200));
   if (names.length > MAX_NAMES) throw configErrors.path_too_deep(path.slice(0, 200), names.length);
+  if (!SETTING_PATH.fits(path) || names.includes('__proto__')) throw configErrors.path_invalid(path.slice(0, 200));
   return names;
 };
 

@@ -1,5 +1,6 @@
 /** Schemas of declarations as the document shows them. */
 import { isTable, type TSchema } from '@svc/api';
+import { boundIntegers, copySchema } from '../../schema/schema-copy.js';
 
 export type Json = Record<string, unknown>;
 export type NamedSchemas = Record<string, Json>;
@@ -19,11 +20,11 @@ export const plainWith = (named: NamedSchemas): Plain => {
     return { $ref: `#/components/schemas/${name}` };
   };
   return (schema) =>
-    JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+    JSON.parse(JSON.stringify(copySchema(schema, boundIntegers)), (_key, value: unknown) => {
       if (!isTable(value)) return value;
       // What the handler validates itself is documented like what the validator does.
-      const { $id: _dropped, 'x-format': format, 'x-name': name, ...rest } = value;
-      const bare = format === undefined ? rest : { ...rest, format };
+      const { $id: _dropped, 'x-documented': further, 'x-name': name, ...rest } = value;
+      const bare = isTable(further) ? { ...rest, ...further } : rest;
       return typeof name === 'string' ? refer(name, bare) : bare;
     }) as Json; // a schema is a JSON object
 };

@@ -140,7 +140,7 @@ const inputs = (plain: Plain, place: 'query' | 'header', schema: TObject | undef
 
 /** What stands beside the schema of a parameter. An example is filled in by pages, so one that may be left out has none. */
 const reported = (declared: TSchema | undefined, isNeeded: boolean): Json => {
-  const example: unknown = Array.isArray(declared?.examples) ? declared.examples[0] : (declared?.format ?? declared?.['x-format']) === 'uuid' ? SOME_UUID : undefined;
+  const example: unknown = Array.isArray(declared?.examples) ? declared.examples[0] : (declared?.format ?? declared?.['x-documented']?.format) === 'uuid' ? SOME_UUID : undefined;
   return { ...(declared?.description ? { description: declared.description } : {}), ...(isNeeded && example !== undefined ? { example } : {}) };
 };
 
