@@ -114,10 +114,10 @@ const takeUp = async (place: Place, life: Life, stories: readonly Story[], cast 
 
 /**
  * One life after another in one home: each takes up what the death before it has left, its books are read, and then it dies at
- * the next point, in a story of its own. So a death costs one start of a daemon. `next` gives the points; `tell` is told of each
+ * the next point, in a story of its own. So a death costs one start of a daemon. `next` gives the points; `report` is given of each
  * the problems that were not there before, or undefined when it was never reached.
  */
-export const dieInTurn = async (model: PlannedModel, next: () => string | undefined, tell: (point: string, problems: readonly string[] | undefined) => void): Promise<void> => {
+export const dieInTurn = async (model: PlannedModel, next: () => string | undefined, report: (point: string, problems: readonly string[] | undefined) => void): Promise<void> => {
   const place = await createPlace(model.url);
   const earlier: Story[] = [];
   const known = new Set<string>();
@@ -125,16 +125,16 @@ export const dieInTurn = async (model: PlannedModel, next: () => string | undefi
   let life = beginLife(place, lives);
   try {
     for (let point = next(); point !== undefined; point = next()) {
-      const last = await tellUntilDeath(model, place, life, point, earlier);
+      const last = await sendUntilDeath(model, place, life, point, earlier);
       if (last === undefined) {
-        tell(point, undefined);
+        report(point, undefined);
         continue;
       }
       await wasKilled(life);
       lives += 1;
       life = beginLife(place, lives);
       const { problems } = await takeUp(place, life, last.stories, last.cast, earlier);
-      tell(
+      report(
         point,
         problems.filter((problem) => !known.has(problem)),
       );
@@ -148,7 +148,7 @@ export const dieInTurn = async (model: PlannedModel, next: () => string | undefi
 };
 
 /** The stories in which it died; those that it survived are added to `earlier`. */
-const tellUntilDeath = async (model: PlannedModel, place: Place, life: Life, killAt: string, earlier: Story[]): Promise<{ readonly stories: Story[]; readonly cast: Cast } | undefined> => {
+const sendUntilDeath = async (model: PlannedModel, place: Place, life: Life, killAt: string, earlier: Story[]): Promise<{ readonly stories: Story[]; readonly cast: Cast } | undefined> => {
   for (let tries = 0; tries < TRIES; tries++) {
     if ((await life.url) === undefined) throw new Error(`the daemon did not start: ${(await life.gone).errors}`);
     const cast = castOf(earlier.length);

@@ -9,7 +9,7 @@ const TEMPLATES = ['route', 'tool', 'hook', 'provider', 'channel'];
 const THIRD_PARTIES = ['orbit-weather', 'orbit-house-style', 'orbit-bookmarks'];
 
 describe('an author', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let registry: Awaited<ReturnType<typeof registryOfOurs>>;
   let place: OutsideFolder;
   const svc = (...args: readonly string[]) => place.run(join(place.dir, 'node_modules/.bin/svc'), ...args);

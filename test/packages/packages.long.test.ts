@@ -39,7 +39,7 @@ it('boots', async () => {
 };
 
 describe('the packages', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let registry: Awaited<ReturnType<typeof registryOfOurs>>;
   let place: OutsideFolder;
   before(async () => {

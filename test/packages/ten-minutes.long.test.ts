@@ -13,7 +13,7 @@ const NOT_RUN = ['svc ext install npm:acme-reading@^0.1'];
 const SNIPPET = /^```(\w+)\n([\s\S]*?)^```$/gm;
 
 describe(`the page ${PAGE}`, function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let registry: Awaited<ReturnType<typeof registryOfOurs>>;
   let place: OutsideFolder;
   before(async () => {

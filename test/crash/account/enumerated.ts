@@ -36,10 +36,10 @@ export const dieAtEach = async (model: PlannedModel, plunges: readonly Plunge[],
 export const dieInTurns = async (model: PlannedModel, points: readonly string[]): Promise<{ readonly problems: string[]; readonly missed: string[] }> => {
   const left = [...points];
   const found = { problems: [] as string[], missed: [] as string[] };
-  const tell = (point: string, problems: readonly string[] | undefined): void => {
+  const report = (point: string, problems: readonly string[] | undefined): void => {
     if (problems === undefined) found.missed.push(point);
     else found.problems.push(...problems.map((problem) => `killed at ${point}: ${problem}`));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, () => dieInTurn(model, () => left.shift(), tell)));
+  await Promise.all(Array.from({ length: AT_ONCE }, () => dieInTurn(model, () => left.shift(), report)));
   return found;
 };
