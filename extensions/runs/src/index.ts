@@ -22,6 +22,7 @@ import { createRollingCount } from './observed/rolling-count.js';
 import { oneRunRoutes } from './observed/one-run.js';
 import { observedRoutes } from './observed/routes.js';
 import { runListRoutes } from './observed/run-lists.js';
+import { runTimelineRoute } from './observed/run-timeline.js';
 import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
 import { createRunsService } from './service.js';
@@ -142,6 +143,7 @@ export default defineExtension({
       ...messageRoutes({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams }),
       ...observedRoutes({ agents, sessions, llm, journal: ctx.journal, clock: ctx.clock }),
       ...runListRoutes({ agents, sessions, journal: ctx.journal }),
+      runTimelineRoute({ agents, journal: ctx.journal, clock: ctx.clock }),
       ...oneRunRoutes({ agents, journal: ctx.journal, runs }),
     );
     ctx.sockets.add(chatSocket({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));

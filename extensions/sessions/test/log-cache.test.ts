@@ -13,6 +13,7 @@ const rowOf = (mark: string, thinking: boolean | null = null): SessionRow => ({
   label: null,
   createdAt: AT,
   thinking,
+  model: null,
   isAside: false,
   seq: Number.parseInt(mark, 10),
   mark,

@@ -7,7 +7,6 @@ import { runErrors } from '../errors.js';
 import { inputOf, RUN_KIND } from '../run-input.js';
 import { AgentFigures, figuresOf } from './agent-figures.js';
 import { LogLine, logLines, OUTCOMES } from './log-lines.js';
-import { runTimelineRoute } from './run-timeline.js';
 import { DecisionTrace, RunStep, TracedRun, traceOf } from './traces.js';
 
 export interface ObservedDeps {
@@ -26,7 +25,7 @@ const MAX_OFFSET = 20_000;
 const DEFAULT_RECEIPTS = 50;
 const MAX_RECEIPTS = 500;
 
-export const observedRoutes = (deps: ObservedDeps): RouteDecl[] => [runTimelineRoute(deps), listTraces(deps), getAgentMetrics(deps), listAgentLogs(deps), listDeliveries(deps)];
+export const observedRoutes = (deps: ObservedDeps): RouteDecl[] => [listTraces(deps), getAgentMetrics(deps), listAgentLogs(deps), listDeliveries(deps)];
 
 const listTraces = (deps: ObservedDeps): RouteDecl =>
   route({

@@ -5,6 +5,12 @@ import { whenQuiet } from './later.js';
 /** What of an agent is shown beside a conversation. */
 export type Agent = Pick<OutputOf<'listAgents'>['agents'][number], 'id' | 'name' | 'description' | 'identity' | 'model_name' | 'model_provider'>;
 
+/** A model by its provider; `default` stands for the daemon's own. */
+export interface ModelChoice {
+  readonly provider: string;
+  readonly model: string;
+}
+
 const MAX_AGENTS = 500;
 const USUAL = 'assistant';
 /** Many may have the word in their names. */

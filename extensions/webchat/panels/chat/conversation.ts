@@ -28,6 +28,16 @@ export interface Opened {
   readonly isArchived: boolean;
 }
 
+/** What of a conversation its actions need. */
+export interface Named {
+  readonly id: string;
+  readonly agentId: string;
+  readonly name: string;
+  /** As a person gave it. */
+  readonly label: string | null;
+  readonly isArchived: boolean;
+}
+
 export const opened = signal<Opened | undefined>(undefined);
 
 const MAX_TITLE_CHARS = 60;

@@ -1,7 +1,7 @@
 /** A conversation as a file: Markdown to read, JSON to go on with in another program. */
 import { daemon } from '@svc/kit';
 import type { History } from './live-run.js';
-import type { Named } from './session-actions.js';
+import type { Named } from './conversation.js';
 import { t } from './words.js';
 
 const FENCE = '```';

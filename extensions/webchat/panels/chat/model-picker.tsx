@@ -1,7 +1,6 @@
 /** Which model answers: found by its name, for this conversation or for the agent. */
 import { Button, daemon, Dialog, failed, Failure, Icon, Loading, type OutputOf, useEffect, useId, useLoaded, useRef, useState } from '@svc/kit';
-import type { Agent } from './agents.js';
-import type { ModelChoice } from './model-switch.js';
+import type { Agent, ModelChoice } from './agents.js';
 import { t } from './words.js';
 
 type Model = Pick<OutputOf<'listModels'>['models'][number], 'id' | 'provider' | 'display_name'>;

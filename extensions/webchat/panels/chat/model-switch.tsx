@@ -1,12 +1,7 @@
 /** The model that answers, switched where one conversations. */
 import { daemon, failed, Icon, notify, useState } from '@svc/kit';
-import type { Agent } from './agents.js';
+import type { Agent, ModelChoice } from './agents.js';
 import { t } from './words.js';
-
-export interface ModelChoice {
-  readonly provider: string;
-  readonly model: string;
-}
 
 interface ModelSwitchProps {
   readonly agent: Agent;

@@ -1,17 +1,7 @@
 /** What is done with a conversation, or with several: named, put away, taken along, deleted. */
 import { Button, confirmed, daemon, Dialog, failed, go, type MenuItem, notify, TextField, useState } from '@svc/kit';
-import { opened } from './conversation.js';
+import { type Named, opened } from './conversation.js';
 import { t } from './words.js';
-
-/** What of a conversation its actions need. */
-export interface Named {
-  readonly id: string;
-  readonly agentId: string;
-  readonly name: string;
-  /** As a person gave it. */
-  readonly label: string | null;
-  readonly isArchived: boolean;
-}
 
 export const Renaming = ({ of, onClose }: { of: Named; onClose: () => void }) => {
   const [label, setLabel] = useState(of.name);

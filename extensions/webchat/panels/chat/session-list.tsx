@@ -24,7 +24,8 @@ import {
 import type { Agent } from './agents.js';
 import { keepPins, pinnedIds } from './drafts.js';
 import { useStatus } from './model-status.js';
-import { archiveAll, type Named, removeAll, Renaming } from './session-actions.js';
+import type { Named } from './conversation.js';
+import { archiveAll, removeAll, Renaming } from './session-actions.js';
 import { dayOf, grouped, WEEK_DAYS } from './session-groups.js';
 import { namedOf, type Session, SessionRow } from './session-row.js';
 import { t } from './words.js';

@@ -1,7 +1,7 @@
 /** One conversation in the list: a link, and its actions beside it; or a box to tick, where several are chosen. */
 import { addressOf, ago, Menu, type OutputOf } from '@svc/kit';
-import { opened } from './conversation.js';
-import { actionsOn, type Named } from './session-actions.js';
+import { opened, type Named } from './conversation.js';
+import { actionsOn } from './session-actions.js';
 import { t } from './words.js';
 
 export type Session = OutputOf<'listSessions'>['sessions'][number];

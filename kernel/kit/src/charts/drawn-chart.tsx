@@ -1,9 +1,10 @@
+/// <reference path="../styles.d.ts" />
 /** A chart drawn by uPlot, with a legend that says the values at the pointer, and the same numbers as a table. */
 import './charts.css';
 import 'uplot/dist/uPlot.min.css';
 import { type Column, Fold, isDark, loadStyle, type RefObject, Table, timeOfInterval, useEffect, useRef, useState } from '@svc/kit';
 import UPlot from 'uplot';
-import type { ChartProps, ChartSeries } from '../components/chart.js';
+import type { ChartProps, ChartSeries } from './chart-props.js';
 import { chartWords as t } from './chart-words.js';
 
 const HEIGHT = 150;

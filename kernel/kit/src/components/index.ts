@@ -1,6 +1,7 @@
 /** The components of the kit. */
 export { Button, type ButtonKind, type ButtonProps, CopyButton, IconButton, LinkButton } from './button.js';
-export { Chart, type ChartProps, type ChartSeries, type ChartTone } from './chart.js';
+export type { ChartProps, ChartSeries, ChartTone } from '../charts/chart-props.js';
+export { Chart } from './chart.js';
 export { confirmed, Dialog, Questions } from './dialog.js';
 export { DiffView } from './diff-view.js';
 export { failed, notify, sayingOf, settled } from './failures.js';
