@@ -1,7 +1,7 @@
 /** Manifests with the keys and values of the published registries of LibreFang and OpenFang: each makes an agent, and no key is lost without a word. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { isTable } from '@svc/api';
-import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { parseManifestToml } from '../src/manifest/manifest-toml.js';
 
@@ -53,7 +53,7 @@ describe('a manifest of a registry', function () {
   let svc: TestKernel;
   before(async () => {
     svc = await bootTestKernel({
-      config: '[default_model]\nprovider = "openai"\nmodel = "gpt-4o"\n[rate_limit]\napi_requests_per_minute = 100000\n',
+      config: `${OPEN_RATE}[default_model]\nprovider = "openai"\nmodel = "gpt-4o"\n`,
       env: { OPENAI_API_KEY: 'sk-x', OPENROUTER_API_KEY: 'sk-y' },
     });
     for (const { id } of (await svc.http.expect(200, 'GET', '/api/agents')).body.agents) await svc.http.expect(200, 'DELETE', `/api/agents/${id}`);

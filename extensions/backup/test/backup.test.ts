@@ -112,7 +112,12 @@ describe('backups', function () {
     const { backups, last_restore, running, schedule, total } = await list();
     expect(backups.map(({ filename }: { filename: string }) => filename)).to.deep.equal([later, body.filename]);
     expect(backups[0]).to.include({ svc_version: kernel.daemon.kernel.version, problem: null });
-    expect({ total, running, last_restore, schedule }).to.deep.equal({ total: 2, running: null, last_restore: null, schedule: { every_hours: 0, keep: 7, keep_days: 0, next_at: null } });
+    expect({ total, running, last_restore, schedule }).to.deep.equal({
+      total: 2,
+      running: null,
+      last_restore: null,
+      schedule: { cron: '', time_zone: 'UTC', every_hours: 0, keep: 7, keep_days: 0, next_at: null },
+    });
     expect(collected).to.be.greaterThan(1);
     expect((await kernel.http.expect(200, 'DELETE', `/api/backups/${later}`)).body).to.deep.equal({ status: 'deleted', filename: later });
     expect(existsSync(join(home, 'backups', later))).to.equal(false);

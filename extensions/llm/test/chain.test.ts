@@ -275,9 +275,9 @@ describe('the chain of one call', () => {
 
   it('calls a model by its name on the wire, where its provider is, with its key and its deadlines', async () => {
     const plain = await play({ turns: [[STOP]] });
-    expect(plain.targets).to.deep.equal([{ provider: 'one', model: 'a-wire', baseUrl: 'https://one', secret: { secret: 'provider.one' }, timeoutMs: 5_000, idleTimeoutMs: 4_000 }]);
+    expect(plain.targets).to.deep.equal([{ provider: 'one', model: 'a-wire', baseUrl: 'https://one', secret: { secret: 'provider.one' }, timeoutMs: 5_000, idleTimeoutMs: 4_000, cachesPrompt: true }]);
     const own = await play({ turns: [[STOP]], request: { provider: 'keyless', timeoutMs: 70 } });
-    expect(own.targets).to.deep.equal([{ provider: 'keyless', model: 'a-wire', baseUrl: 'https://keyless', timeoutMs: 70, idleTimeoutMs: 4_000 }]);
+    expect(own.targets).to.deep.equal([{ provider: 'keyless', model: 'a-wire', baseUrl: 'https://keyless', timeoutMs: 70, idleTimeoutMs: 4_000, cachesPrompt: true }]);
   });
 
   it('asks each model for what it can give', async () => {

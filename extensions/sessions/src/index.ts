@@ -1,13 +1,7 @@
 import { Llm } from '@svc/ext-llm/contract';
 import { AgentColumns, Agents } from '@svc/ext-agents/contract';
 import { type ExtensionContext, type SecurityLook, SecurityReport, defineExtension, securityProbe, whenKnown } from '@svc/api';
-import { init } from '../migrations/0001_init.js';
-import { thinking } from '../migrations/0002_thinking.js';
-import { catalogue as catalogueTables } from '../migrations/0003_catalogue.js';
-import { branches } from '../migrations/0004_branches.js';
-import { versions } from '../migrations/0005_versions.js';
-import { titles } from '../migrations/0006_titles.js';
-import { models } from '../migrations/0007_models.js';
+import { migrations } from './migrations.js';
 import { createBranchStore } from './branching/branch-store.js';
 import { createBranching } from './branching/branching.js';
 import { createVersionStore } from './branching/version-store.js';
@@ -51,7 +45,7 @@ const FIRST_POLL_MS = 2_000;
 export default defineExtension({
   contract,
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
-  migrations: [init, thinking, catalogueTables, branches, versions, titles, models],
+  migrations,
   config: [SessionSection],
   commandWords: [
     {

@@ -8,10 +8,7 @@ import { systemClock } from '@svc/platform/clock/clock';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
-import { init } from '../migrations/0001_init.js';
-import { thinking } from '../migrations/0002_thinking.js';
-import { catalogue } from '../migrations/0003_catalogue.js';
-import { branches } from '../migrations/0004_branches.js';
+import { migrations } from '../src/migrations.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore } from '../src/store.js';
 
@@ -33,7 +30,7 @@ describe('what sessions keep in memory', () => {
     home = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
     const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, [init, thinking, catalogue, branches]);
+    await storage.migrate(tables, migrations);
     db = storage.dbFor(tables);
     reads = [];
     looks = 0;

@@ -1,5 +1,5 @@
 /** Where results come from, by their tool, their host and the files behind them. */
-import { type Db, type Dir, factsOf, needsOf, type ToolOutput, type ToolRequest } from '@svc/api';
+import { type AnyTool, type Db, type Dir, factsOf, needsOf, type ToolOutput, type ToolRequest } from '@svc/api';
 import { expect } from 'chai';
 import { locationTool } from '../../tools/src/builtin/location-get.js';
 import { webFetchToFileTool } from '../../tools/src/builtin/web-fetch-to-file.js';
@@ -58,13 +58,15 @@ describe('what a result brings with it', () => {
       )?.origin; // only these are read
     return { counter, files, originOf };
   };
+  /** As the tool declares itself: what it leaves open stays open. */
+  const declared = (tool: AnyTool) => ({ openWorld: undefined, ...factsOf(tool) });
   const page = (url: string) => [{ name: 'web_fetch', openWorld: true }, [{ capability: 'network', target: url }]] as const;
   const command = (line: string) => [{ name: 'shell_exec', risk: 'exec' }, [{ capability: 'shell', target: line }]] as const;
   const file = (path: string) => [{ name: 'file_read' }, [{ capability: 'file_system', target: path }]] as const;
 
   it('A1 of location_get is from outside, whoever the operator asks', async () => {
     const tool = locationTool({ fetch: async () => Promise.reject(new Error('not asked')), url: () => 'https://where.example/json' });
-    expect(await world().originOf(factsOf(tool), needsOf(tool, {}))).to.deep.equal({ labels: ['ExternalNetwork'], source: 'location_get (where.example)' });
+    expect(await world().originOf(declared(tool), needsOf(tool, {}))).to.deep.equal({ labels: ['ExternalNetwork'], source: 'location_get (where.example)' });
   });
 
   it('A1 of a fetch that saves is from outside, and so is the file', async () => {
@@ -72,10 +74,10 @@ describe('what a result brings with it', () => {
     const args = { url: 'https://pages.example/a', dest_path: 'a.txt' };
     const tool = webFetchToFileTool({} as Workspaces, async () => Promise.reject(new Error('not asked')));
     changedAt['a.txt'] = at(5);
-    expect(await originOf(factsOf(tool), needsOf(tool, args))).to.deep.equal({ labels: ['ExternalNetwork'], source: 'web_fetch_to_file (pages.example)' });
+    expect(await originOf(declared(tool), needsOf(tool, args))).to.deep.equal({ labels: ['ExternalNetwork'], source: 'web_fetch_to_file (pages.example)' });
     expect(await files.of('a', 'a.txt')).to.deep.equal({ labels: ['ExternalNetwork'], name: 'web_fetch_to_file (pages.example)' });
     const trusting = world({ trusted_hosts: ['pages.example'] });
-    expect(await trusting.originOf(factsOf(tool), needsOf(tool, args))).to.deep.equal({ labels: [], source: 'web_fetch_to_file (pages.example)' });
+    expect(await trusting.originOf(declared(tool), needsOf(tool, args))).to.deep.equal({ labels: [], source: 'web_fetch_to_file (pages.example)' });
     expect(await trusting.files.of('a', 'a.txt')).to.equal(undefined);
   });
 

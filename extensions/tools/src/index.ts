@@ -45,7 +45,7 @@ export default defineExtension({
     });
     const agents = ctx.services.require(Agents);
     ctx.hooks.tap(AgentReview, async ({ manifest }) => (manifest.capabilities.shell.length === 0 ? [] : consentOf(await ctx.sandbox())));
-    ctx.hooks.tap(AgentReview, ({ manifest }) => missingTools(manifest.capabilities, (name) => registry.find(name) !== undefined));
+    ctx.hooks.tap(AgentReview, ({ manifest }) => missingTools(manifest.capabilities, registry.names()));
     const results = () => ctx.config.get(ToolResultsSection);
     const artifacts = createArtifacts({ db: ctx.db, clock: ctx.clock, limits: results });
     ctx.timers.every('prune-artifacts', PRUNE_MS, () => artifacts.prune());

@@ -9,6 +9,8 @@ export interface ToolRegistry {
   /** Every tool, or those listed for one agent. */
   all(forAgent?: { readonly agentId: string; readonly ownerId: string; readonly capabilities: Capabilities }): Promise<readonly AnyTool[]>;
   /** By name, whether or not it is offered to an agent. */
+  /** Of all that there are. */
+  names(): string[];
   find(name: string): AnyTool | undefined;
   /** Why nobody can call it now, in a sentence; undefined when that is not so. */
   unavailable(name: string): string | undefined;
@@ -46,6 +48,7 @@ export const createToolRegistry = (kernel: ToolsView, toolList: HookHandle<typeo
       const names = new Set(listed.map(({ name }) => name));
       return tools.filter(({ name }) => names.has(name) && names.has(companionOf(name) ?? name));
     },
+    names: () => contributed().map(({ name }) => name),
     find: (name) => contributed().find((tool) => tool.name === name),
     unavailable,
     info: (tool) => of(infos, tool, () => infoOf(tool, sourceOf(kernel, tool.name))),

@@ -59,8 +59,8 @@ describe('the tools of an agent', () => {
     const id = await agentOf(http);
     const { body } = await put(http, id, { tools: ['file_read', 'file_rite'], tool_allowlist: ['web_*', 'file_*'] });
     expect(body.warnings).to.deep.equal([
+      'This daemon does not have the tool file_rite: the agent works without it. Did you mean "file_write"?',
       'tool_allowlist names "web_*", which capabilities.tools does not grant: it admits nothing.',
-      'capabilities.tools names "file_rite", but there is no such tool now. Did you mean "file_write"?',
     ]);
     const lists = (granted: string[], tool_allowlist: string[]) => ({ capabilities: { ...ALL, tools: granted }, tool_allowlist, tool_blocklist: [], tools_disabled: false });
     expect(idleEntries(lists([], ['a']), ['a'])).to.deep.equal([]);

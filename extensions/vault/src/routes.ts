@@ -92,8 +92,9 @@ const secretRoutes = (vault: Vault): RouteDecl[] => [
     audit: 'vault_secret_set',
     auditCategory: 'secrets',
     params: Name,
+    examples: { 'a key of a search service': { value: 'BSA-example' }, 'a token': { value: 'ghp_example' }, 'several lines': { value: '-----BEGIN EXAMPLE-----\nAAAA\n-----END EXAMPLE-----\n' } },
     body: Type.Object({ value: Type.String({ minLength: 1, maxLength: 65_536, description: 'At most 64 KiB' }) }, { additionalProperties: false }),
-    responses: { 200: Type.Object({ status: OneOf(['stored']), name: Type.String() }), 409: ErrorBody },
+    responses: { 200: Type.Object({ status: OneOf(['stored']), name: Type.String() }), 400: ErrorBody, 409: ErrorBody, 413: ErrorBody, 503: ErrorBody, 507: ErrorBody },
     handler: async ({ params: { name }, body }) => {
       refuseManaged(name);
       await vault.put(name, body.value);

@@ -1,15 +1,14 @@
 /** What an agent tells its owner while the page is open is shown at once, whichever panel is open. */
-import { daemon, notify, useChanges, useOffered } from '@svc/kit';
+import { daemon, notify, useChanges } from '@svc/kit';
+import { panels } from './panels.js';
 import { t } from './shell-words.js';
 
 const MAX_CHARS = 300;
 
-export const useAgentNotices = (): void => {
-  const isOffered = useOffered();
+export const useAgentNotices = (): void =>
   useChanges(['notice'], (change) => {
-    if (change?.state === 'sent' && change.id !== undefined && isOffered('notices')) void show(change.id);
+    if (change?.state === 'sent' && change.id !== undefined && panels.peek()?.some(({ id }) => id === 'notices')) void show(change.id);
   });
-};
 
 /** Whoever may hear of it and may not read it, an admin of another person's, is shown nothing. */
 const show = async (id: string): Promise<void> => {

@@ -115,7 +115,7 @@ describe('a conversation on the page', function () {
     await expectWellMade(page, 'several conversations that are selected');
     await several.getByRole('button', { name: 'Archive' }).press('Enter');
     await rows(/^Lakes/).waitFor({ state: 'detached' });
-    expect(await rows(/^Rivers/).count()).to.equal(0);
+    await rows(/^Rivers/).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'More about the list' }).press('Enter');
     await page.getByRole('menuitem', { name: 'Show the archive' }).press('Enter');
     await rows(/^Lakes/).waitFor();

@@ -189,8 +189,10 @@ describe('the page', function () {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // A conversation begins in its message field, other views at the top of the page.
+    await page.goto(`${kernel.url}/#/models`);
     await page.reload();
-    await ready();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.id)).to.equal('content');

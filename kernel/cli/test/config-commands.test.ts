@@ -51,7 +51,7 @@ describe('svc config', function () {
         .and.match(/^llm\.max_retries +1 +config\.toml:3$/m)
         .and.match(/^log\.level +info +default$/m)
         .and.not.contain(KEY);
-      expect((await config('show', 'llm')).stdout.split('\n')).to.have.length(8);
+      expect((await config('show', 'llm')).stdout.split('\n')).to.have.length(9);
       expect((await config('show', '--changed')).stdout.split('\n').map((line) => line.split(' ')[0])).to.deep.equal(['SETTING', 'api.listen_addr', 'api_key', 'llm.max_retries', '']);
     });
 

@@ -99,10 +99,10 @@ describe('a stateless request', () => {
       release = resolve;
     });
     const svc = await bootWithModel(async ({ body }) => {
-      if (JSON.stringify(body).includes('long work')) await busy;
+      if (JSON.stringify(body).includes('work that takes all day')) await busy;
       return { text: 'done' };
     });
-    const long = post(svc, { model: 'svc:assistant', messages: [{ role: 'user', content: 'long work' }] });
+    const long = post(svc, { model: 'svc:assistant', messages: [{ role: 'user', content: 'work that takes all day' }] });
     await until(() => svc.model.requests.length === 1);
     const quick = await Promise.all(['a', 'b', 'c'].map((content) => post(svc, { messages: [{ role: 'user', content }] })));
     expect(quick.map(({ body }) => body.choices[0].message.content)).to.deep.equal(['done', 'done', 'done']);

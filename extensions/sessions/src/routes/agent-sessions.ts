@@ -10,7 +10,7 @@ import { AgentPath, checkedId, checkedLabel, LabelText, SessionQuery, SessionsOf
 
 export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
 
-const current = ({ agents, sessions, store, listing, versions }: SessionRouteDeps): RouteDecl =>
+const current = ({ agents, catalogue, sessions, store, listing, versions }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'getSession',
     method: 'GET',
@@ -26,6 +26,8 @@ const current = ({ agents, sessions, store, listing, versions }: SessionRouteDep
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const ref = await sessions.named(req.actor, agent, req.query.session_id ?? agent.sessionId);
+      // The first words name a conversation that nobody named.
+      await catalogue.catchUp(BATCHES_FIRST);
       const [session, { entries, isWhole }] = await Promise.all([listing.one(req.actor, ref.id), newestOf(store, req.actor, ref.id)]);
       // The summary that a model reads instead of the older messages may stand before those that are shown.
       const summary = isWhole || entries.some(({ kind }) => kind === 'summary') ? undefined : await store.lastSummary(ref.id);

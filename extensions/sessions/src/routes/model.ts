@@ -19,7 +19,11 @@ export const modelRoute = (deps: SessionRouteDeps): RouteDecl =>
     audit: 'session_model_set',
     params: SessionPath,
     body: Type.Object({ model: Nullable(Type.Object({ provider: Name, model: Name })) }),
-    examples: { 'a model for this conversation': { model: { provider: 'openai', model: 'gpt-4o' } }, "the agent's model again": { model: null } },
+    examples: {
+      'a model for this conversation': { model: { provider: 'openai', model: 'gpt-4o' } },
+      "the daemon's default": { model: { provider: 'default', model: 'default' } },
+      "the agent's model again": { model: null },
+    },
     errors: [404, 409, 412],
     responses: { 200: Type.Object({ status: OneOf(['updated']), session_id: Uuid, model: Nullable(Type.Object({ provider: Type.String(), model: Type.String() })) }) },
     handler: async ({ actor, params, body }) => {

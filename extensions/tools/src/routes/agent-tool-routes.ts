@@ -106,7 +106,7 @@ const toolsOf = ({ capabilities, tool_allowlist, tool_blocklist, tools_disabled 
 
 const MAX_WARNINGS = 20;
 
-/** A sentence for each entry that admits or refuses nothing. */
+/** A sentence for each entry that admits or refuses nothing. Of tools that are granted by name and missing, the review of the manifest says so. */
 export const idleEntries = ({ capabilities: { tools: granted }, tool_allowlist, tool_blocklist }: ToolLists, names: readonly string[]): string[] => {
   const unmet = tool_allowlist
     .filter((entry) => granted.length > 0 && !granted.some((grant) => mayMeet(grant, entry)))
@@ -114,7 +114,7 @@ export const idleEntries = ({ capabilities: { tools: granted }, tool_allowlist, 
   const lists = { 'capabilities.tools': granted, tool_allowlist, tool_blocklist };
   const unknown = Object.entries(lists).flatMap(([list, entries]) =>
     entries
-      .filter((entry) => entry !== '*' && !names.some((name) => matchesAny([entry], name)))
+      .filter((entry) => entry !== '*' && !(list === 'capabilities.tools' && !entry.includes('*')) && !names.some((name) => matchesAny([entry], name)))
       .map((entry) => `${list} names "${entry}", but there is no such tool now.${entry.includes('*') ? '' : didYouMean(entry, names)}`),
   );
   const all = [...unmet, ...unknown];

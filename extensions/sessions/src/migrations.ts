@@ -1,0 +1,10 @@
+/** The migrations of this area, in their order. */
+import { init } from '../migrations/0001_init.js';
+import { thinking } from '../migrations/0002_thinking.js';
+import { catalogue } from '../migrations/0003_catalogue.js';
+import { branches } from '../migrations/0004_branches.js';
+import { versions } from '../migrations/0005_versions.js';
+import { titles } from '../migrations/0006_titles.js';
+import { models } from '../migrations/0007_models.js';
+
+export const migrations = [init, thinking, catalogue, branches, versions, titles, models];
