@@ -2,12 +2,12 @@
  * What agents tell their owner.
  *
  * N1  A notice is read, marked and deleted by the owner of its agent alone: owners of the daemon and admins see their own, like everyone else.
- * N2  An agent sends so many within an hour, on all daemons together. More are refused, and the agent is told.
+ * N2  An agent sends so many within an hour, on all daemons together: the count is a condition of the insert. More are refused, and the agent is told.
  * N3  A call that a restart repeats sends no second notice.
  * N4  What is stored is plain text: no control or direction characters that could make it look like something else.
  */
 import { createHash } from 'node:crypto';
-import type { Actor, CallFacts, Clock, Db, Events } from '@svc/api';
+import { type Actor, type CallFacts, type Clock, type Db, type Events, isSvcError, type Write } from '@svc/api';
 import type { NoticesConfig } from './config.js';
 import { NoticeChanged, type NoticeRow } from './contract.js';
 import { noticeErrors } from './errors.js';
@@ -33,6 +33,7 @@ export interface NoticeDeps {
   readonly settings: () => NoticesConfig;
 }
 
+const COLUMNS = ['id', 'owner_id', 'agent_id', 'session_id', 'run_id', 'reason', 'summary', 'created_at', 'read_at'] as const satisfies ReadonlyArray<keyof NoticeRow>;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Of one person: older ones make room. */
@@ -48,6 +49,16 @@ export const createNotices = ({ db, events, clock, settings }: NoticeDeps): Noti
   };
   const changed = ({ id, agent_id: agentId, owner_id: ownerId }: Pick<NoticeRow, 'id' | 'agent_id' | 'owner_id'>, change: 'sent' | 'read' | 'deleted') =>
     events.event(NoticeChanged, { id, agentId, ownerId, change });
+  /** Changes no row, and so conflicts, where the agent has sent `most` within the hour. */
+  const insertWithin = (most: number, row: NoticeRow): Write => {
+    const table = db.table('notices');
+    const since = new Date(clock.now() - HOUR_MS).toISOString();
+    return db.sql(
+      `INSERT INTO ${table}(${COLUMNS.join(', ')}) SELECT ${COLUMNS.map(() => '?').join(', ')} WHERE (SELECT COUNT(*) FROM ${table} WHERE agent_id = ? AND created_at > ?) < ? ON CONFLICT (id) DO NOTHING`,
+      [...COLUMNS.map((column) => row[column]), row.agent_id, since, most],
+      { expect: 1 },
+    );
+  };
   const makeRoom = async (actor: Actor): Promise<void> => {
     const old = await db.as(actor).select<{ id: string }>({ from: 'notices', columns: ['id'], where: own(actor), order: [{ column: 'created_at', descending: true }], offset: MAX_STORED, limit: 100 });
     if (old.length > 0) await db.commit([db.remove('notices', { id: old.map(({ id }) => id) })]);
@@ -59,10 +70,14 @@ export const createNotices = ({ db, events, clock, settings }: NoticeDeps): Noti
       const id = idOf(runId, callId);
       if (await db.as(actor).first({ from: 'notices', columns: ['id'], where: { id } })) return id;
       const { max_per_hour: most } = settings();
-      const since = new Date(clock.now() - HOUR_MS).toISOString();
-      if ((await db.system('how often an agent told its owner something').count('notices', { agent_id: agentId, created_at: { gt: since } })) >= most) throw noticeErrors.too_many(most);
       const row = { id, owner_id: actor.ownerId, agent_id: agentId, session_id: sessionId, run_id: runId, ...said, created_at: clock.iso(), read_at: null };
-      await db.commit([db.insert('notices', [row], { ifAbsent: true }), changed(row, 'sent')]);
+      try {
+        await db.commit([insertWithin(most, row), changed(row, 'sent')]);
+      } catch (error) {
+        if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
+        if (await db.as(actor).first({ from: 'notices', columns: ['id'], where: { id } })) return id;
+        throw noticeErrors.too_many(most);
+      }
       await makeRoom(actor);
       return id;
     },

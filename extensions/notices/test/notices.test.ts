@@ -61,7 +61,8 @@ describeOnEngines('stored notices', (engine) => {
   });
 
   it('N2 are so many within an hour, of each agent', async () => {
-    for (let n = 0; n < 3; n++) await send();
+    const sent = await Promise.allSettled(Array.from({ length: 8 }, () => send()));
+    expect(sent.filter(({ status }) => status === 'fulfilled')).to.have.length(3);
     expect(await codeOf(send())).to.equal('notice_too_many');
     await send({ agentId: AGENT.replaceAll('1', '2').replace('-4222-8', '-4111-8') });
     await clock.advance(3_600_001);
