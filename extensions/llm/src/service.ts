@@ -126,7 +126,7 @@ const resolvedOr = async <T>({ resolution }: LlmDeps, choice: Choice, otherwise:
  * cost nothing; a model that the catalog does not know has the assumed price, as in its bill.
  */
 const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Ceiling> => {
-  const inputTokens = ceilingInput(request);
+  let inputTokens = 0;
   const maxTokens = request.maxTokens + (request.thinking?.budgetTokens ?? 0);
   const choices = [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())];
   let dearest = { ...nameOf(request), costMicros: -1 };
@@ -134,7 +134,9 @@ const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Ceiling>
     const resolved = await resolvedOr(deps, choice, UNPRICED);
     const { info, price } = resolved;
     const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
-    const cost = ceilingMicros(price, inputTokens, outputTokens);
+    const input = ceilingInput(request, info);
+    inputTokens = Math.max(inputTokens, input);
+    const cost = ceilingMicros(price, input, outputTokens);
     if (cost > dearest.costMicros) dearest = { ...('provider' in resolved ? nameOf(resolved) : nameOf(choice)), costMicros: cost };
   }
   return { ...dearest, inputTokens, outputTokens: maxTokens, lastsMs: turnMs(deps, request.timeoutMs) };

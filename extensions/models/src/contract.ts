@@ -11,6 +11,9 @@ const rate = (description: string) => Type.Number({ minimum: 0, maximum: MAX_RAT
 export const FurtherPrices = {
   cache_read_cost_per_1m: Type.Optional(rate('USD per million input tokens that the provider read from its cache; by default, the price of input')),
   cache_write_cost_per_1m: Type.Optional(rate('USD per million input tokens that the provider wrote to its cache; by default, the price of input')),
+  image_tokens: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'The most input tokens that the provider counts for one image, which limits of cost assume before a call; by default, 4,200' }),
+  ),
   context_tiers: Type.Optional(
     Type.Array(
       Type.Object(

@@ -1,12 +1,13 @@
-/** Prices of cached tokens and of long requests, as a catalog or a person gives them. */
+/** Prices of cached tokens, of images and of long requests, as a catalog or a person gives them. */
 import type { CatalogModel } from './contract.js';
 
-export type Further = Pick<CatalogModel, 'cache_read_cost_per_1m' | 'cache_write_cost_per_1m' | 'context_tiers'>;
+export type Further = Pick<CatalogModel, 'cache_read_cost_per_1m' | 'cache_write_cost_per_1m' | 'context_tiers' | 'image_tokens'>;
 
 /** Those that are given, and no other field. */
-export const furtherPricesOf = ({ cache_read_cost_per_1m: read, cache_write_cost_per_1m: write, context_tiers: tiers }: Further): Further => ({
+export const furtherPricesOf = ({ cache_read_cost_per_1m: read, cache_write_cost_per_1m: write, context_tiers: tiers, image_tokens: image }: Further): Further => ({
   ...(read === undefined ? {} : { cache_read_cost_per_1m: read }),
   ...(write === undefined ? {} : { cache_write_cost_per_1m: write }),
+  ...(image === undefined ? {} : { image_tokens: image }),
   ...(tiers === undefined || tiers.length === 0 ? {} : { context_tiers: tiers }),
 });
 

@@ -25,8 +25,11 @@ export const ASSUMED_PRICE: Price = { input_cost_per_1m: 1, output_cost_per_1m: 
 const CHARS_PER_TOKEN = 4;
 /** For ceilings: no common text has more tokens than a third of its UTF-8 bytes. */
 const CEILING_BYTES_PER_TOKEN = 3;
-/** What providers take for one large image. */
+/** What providers take for one large image, as a rule. */
 const IMAGE_TOKENS = 1_600;
+/** The most that providers of catalogued models take for one; some of models that no catalog knows take more than ten times as much. */
+const CEILING_IMAGE_TOKENS = 4_200;
+const UNKNOWN_IMAGE_TOKENS = 50_000;
 const MESSAGE_TOKENS = 4;
 
 export const estimateTokens = (text: string): number => tokensOfChars(text.length);
@@ -82,14 +85,23 @@ export const usageOf = (model: Price | undefined, tokens: CachedTokens & { input
 /** A middle estimate of what a request takes in, for providers that do not say. */
 export const estimateInput = (request: ModelRequest): number => measure(request, ({ chars }) => chars / CHARS_PER_TOKEN);
 
-/** More than a request takes in, for reservations. */
-export const ceilingInput = (request: ModelRequest): number => measure(request, ({ bytes }) => bytes / CEILING_BYTES_PER_TOKEN);
+/** More than a request takes in by a model, for reservations; undefined is a model that no catalog knows. */
+export const ceilingInput = (request: ModelRequest, model: Pick<CatalogModel, 'image_tokens'> | undefined): number => {
+  const image = model === undefined ? UNKNOWN_IMAGE_TOKENS : (model.image_tokens ?? CEILING_IMAGE_TOKENS);
+  return measure(request, ({ bytes }) => bytes / CEILING_BYTES_PER_TOKEN) + imagesOf(request) * (image - IMAGE_TOKENS);
+};
+
+const imagesOf = ({ messages }: ModelRequest): number => messages.reduce((sum, message) => sum + sizeOfMessage(message).images, 0);
 
 interface Size {
   readonly chars: number;
   readonly bytes: number;
   /** Tokens that no letter stands for. */
   readonly tokens: number;
+}
+
+interface MessageSize extends Size {
+  readonly images: number;
 }
 
 const measure = (request: ModelRequest, tokensOf: (size: Size) => number): number => {
@@ -102,12 +114,10 @@ const measure = (request: ModelRequest, tokensOf: (size: Size) => number): numbe
   return Math.ceil(tokens);
 };
 
-const sizeOfMessage = remembered(({ parts }: ModelMessage): Size => {
+const sizeOfMessage = remembered(({ parts }: ModelMessage): MessageSize => {
   const images = parts.filter((part) => part.type === 'image').length;
-  return sizeOfTexts(
-    parts.map((part) => (part.type === 'image' ? '' : textOf(part))),
-    MESSAGE_TOKENS + images * IMAGE_TOKENS,
-  );
+  const texts = parts.map((part) => (part.type === 'image' ? '' : textOf(part)));
+  return { ...sizeOfTexts(texts, MESSAGE_TOKENS + images * IMAGE_TOKENS), images };
 });
 
 const sizeOfTools = remembered(

@@ -28,13 +28,14 @@ const filled = <K extends string>(name: K, text: string): Partial<Record<K, stri
 const numbered = <K extends string>(name: K, text: string): Partial<Record<K, number>> => (text.trim() === '' ? {} : ({ [name]: Number(text) } as Record<K, number>)); // of that one name
 
 /** Prices that the form does not show stay what they are, where there are any beside them. */
-const furtherOf = (given: Partial<Model>, draft: Draft): Pick<Model, 'cache_read_cost_per_1m' | 'cache_write_cost_per_1m' | 'context_tiers'> => {
+const furtherOf = (given: Partial<Model>, draft: Draft): Pick<Model, 'cache_read_cost_per_1m' | 'cache_write_cost_per_1m' | 'context_tiers' | 'image_tokens'> => {
   if (draft.input.trim() === '' || draft.output.trim() === '') return {};
-  const { cache_read_cost_per_1m, cache_write_cost_per_1m, context_tiers } = given;
+  const { cache_read_cost_per_1m, cache_write_cost_per_1m, context_tiers, image_tokens } = given;
   return {
     ...(cache_read_cost_per_1m === undefined ? {} : { cache_read_cost_per_1m }),
     ...(cache_write_cost_per_1m === undefined ? {} : { cache_write_cost_per_1m }),
     ...(context_tiers === undefined ? {} : { context_tiers }),
+    ...(image_tokens === undefined ? {} : { image_tokens }),
   };
 };
 

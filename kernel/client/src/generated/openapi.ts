@@ -5836,6 +5836,8 @@ export interface components {
             cache_read_cost_per_1m?: number;
             /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
             cache_write_cost_per_1m?: number;
+            /** @description The most input tokens that the provider counts for one image, which limits of cost assume before a call; by default, 4,200 */
+            image_tokens?: number;
             /** @description Prices of long requests, in the order of `above_input_tokens` */
             context_tiers?: {
                 /** @description These prices are for all tokens of a request with more input tokens than this */
@@ -12973,6 +12975,8 @@ export interface operations {
                     cache_read_cost_per_1m?: number;
                     /** @description USD per million input tokens that the provider wrote to its cache; by default, the price of input */
                     cache_write_cost_per_1m?: number;
+                    /** @description The most input tokens that the provider counts for one image, which limits of cost assume before a call; by default, 4,200 */
+                    image_tokens?: number;
                     /** @description Prices of long requests, in the order of `above_input_tokens` */
                     context_tiers?: {
                         /** @description These prices are for all tokens of a request with more input tokens than this */
