@@ -18,7 +18,7 @@ describe('the first step of a message', () => {
 
   const batches = (svc: ModelKernel): number => svc.kernel.daemon.parts.storage.stats().batches;
   const runsOf = (svc: ModelKernel) => svc.kernel.daemon.parts.journal.list({ actor: OWNER, kind: 'agent' });
-  const talk = async (svc: ModelKernel): Promise<string> => JSON.stringify((await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body);
+  const talk = async (svc: ModelKernel): Promise<string> => JSON.stringify((await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.messages);
 
   it('is in the commit that accepts it: two waits for the disk from message to answer', async () => {
     const svc = await bootWithModel({ text: 'yes' });

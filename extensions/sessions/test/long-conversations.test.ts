@@ -101,6 +101,6 @@ describe('a long conversation', function () {
     const asked = svc.model.requests.at(-1)?.body.messages.map(textOf).join('\n') ?? '';
     expect(asked).to.contain('IN SHORT');
     expect(numbersIn(asked)).to.deep.equal(upTo(19).slice(5));
-    expect(numbersIn(JSON.stringify(await history(svc)))).to.deep.equal(upTo(19));
+    expect(numbersIn(JSON.stringify((await history(svc)).messages))).to.deep.equal(upTo(19));
   });
 });

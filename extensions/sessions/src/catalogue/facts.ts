@@ -68,3 +68,6 @@ export const firstWordsOf = (text: string): string =>
     .slice(0, FIRST_WORDS_CHARS)
     .join('')
     .trim();
+
+/** Of the first of these entries that a person wrote with words; null where none is. */
+export const firstWordsIn = (entries: readonly Entry[]): string | null => entries.reduce((facts, entry) => addEntry(facts, { ...entry, chars: 0 }), NO_FACTS).firstWords;

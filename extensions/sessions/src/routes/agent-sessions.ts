@@ -1,5 +1,6 @@
 /** The sessions of one agent: read, list, begin, switch, find. */
 import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { firstWordsIn } from '../catalogue/facts.js';
 import { shownLabel } from '../listing.js';
 import { Pressure } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
@@ -10,7 +11,7 @@ import { AgentPath, checkedId, checkedLabel, LabelText, SessionQuery, SessionsOf
 
 export const agentSessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [current(deps), context(deps), list(deps), create(deps), switchTo(deps), byLabel(deps)];
 
-const current = ({ agents, catalogue, sessions, store, listing, versions }: SessionRouteDeps): RouteDecl =>
+const current = ({ agents, sessions, store, listing, versions }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'getSession',
     method: 'GET',
@@ -26,8 +27,6 @@ const current = ({ agents, catalogue, sessions, store, listing, versions }: Sess
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
       const ref = await sessions.named(req.actor, agent, req.query.session_id ?? agent.sessionId);
-      // The first words name a conversation that nobody named.
-      await catalogue.catchUp(BATCHES_FIRST);
       const [session, { entries, isWhole }] = await Promise.all([listing.one(req.actor, ref.id), newestOf(store, req.actor, ref.id)]);
       // The summary that a model reads instead of the older messages may stand before those that are shown.
       const summary = isWhole || entries.some(({ kind }) => kind === 'summary') ? undefined : await store.lastSummary(ref.id);
@@ -38,7 +37,8 @@ const current = ({ agents, catalogue, sessions, store, listing, versions }: Sess
           id: ref.id,
           agentId: agent.id,
           label: session?.label ?? null,
-          title: session ? shownLabel(session) : null,
+          // The catalogue of first words is behind what was said: here the words themselves are at hand.
+          title: session ? shownLabel({ ...session, firstWords: session.firstWords ?? firstWordsIn(entries) }) : null,
           isTitled: typeof session?.title === 'string',
           isArchived: session?.isArchived,
           model: ref.model,
