@@ -148,7 +148,7 @@ describe('a fuzzer that knows only openapi.json', function () {
           '--seed',
           process.env.FUZZ_SEED ?? '1',
           '--request-timeout',
-          '20',
+          '90',
           '--no-color',
           '--phases',
           'examples,coverage,fuzzing',
