@@ -25,7 +25,7 @@ import { checkTexts, embedAll } from './embed/embedding.js';
 import { embeddingModelOf } from './embed/embedding-model.js';
 import { llmErrors } from './errors.js';
 import { createPieces } from './call/pieces.js';
-import { ceilingInput, ceilingMicros, estimateTokens, usageOf } from './money/pricing.js';
+import { ceilingInput, ceilingMicros, ceilingOfWords, estimateTokens, usageOf } from './money/pricing.js';
 import type { Hold, Quota } from './money/quota.js';
 import type { reportOf } from './money/report.js';
 import type { Need } from './money/quota-ledger.js';
@@ -126,6 +126,7 @@ const resolvedOr = async <T>({ resolution }: LlmDeps, choice: Choice, otherwise:
  * cost nothing; a model that the catalog does not know has the assumed price, as in its bill.
  */
 const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Ceiling> => {
+  const words = ceilingOfWords(request);
   let inputTokens = 0;
   const maxTokens = request.maxTokens + (request.thinking?.budgetTokens ?? 0);
   const choices = [request, ...request.fallbacks, ...(await deps.resolution.fallbacks())];
@@ -134,7 +135,7 @@ const ceilingOf = async (deps: LlmDeps, request: ModelRequest): Promise<Ceiling>
     const resolved = await resolvedOr(deps, choice, UNPRICED);
     const { info, price } = resolved;
     const outputTokens = info === undefined ? maxTokens : Math.min(maxTokens, info.max_output_tokens);
-    const input = ceilingInput(request, info);
+    const input = ceilingInput(words, info);
     inputTokens = Math.max(inputTokens, input);
     const cost = ceilingMicros(price, input, outputTokens);
     if (cost > dearest.costMicros) dearest = { ...('provider' in resolved ? nameOf(resolved) : nameOf(choice)), costMicros: cost };

@@ -83,15 +83,23 @@ export const usageOf = (model: Price | undefined, tokens: CachedTokens & { input
 });
 
 /** A middle estimate of what a request takes in, for providers that do not say. */
-export const estimateInput = (request: ModelRequest): number => measure(request, ({ chars }) => chars / CHARS_PER_TOKEN);
-
-/** More than a request takes in by a model, for reservations; undefined is a model that no catalog knows. */
-export const ceilingInput = (request: ModelRequest, model: Pick<CatalogModel, 'image_tokens'> | undefined): number => {
-  const image = model === undefined ? UNKNOWN_IMAGE_TOKENS : (model.image_tokens ?? CEILING_IMAGE_TOKENS);
-  return measure(request, ({ bytes }) => bytes / CEILING_BYTES_PER_TOKEN) + imagesOf(request) * (image - IMAGE_TOKENS);
+export const estimateInput = (request: ModelRequest): number => {
+  const { images, tokens } = measure(request, ({ chars }) => chars / CHARS_PER_TOKEN);
+  return tokens + images * IMAGE_TOKENS;
 };
 
-const imagesOf = ({ messages }: ModelRequest): number => messages.reduce((sum, message) => sum + sizeOfMessage(message).images, 0);
+/** What a request takes in, the images apart: how many tokens they are depends on the model. */
+export interface Measured {
+  readonly tokens: number;
+  readonly images: number;
+}
+
+/** More than the words of a request take in, for reservations. */
+export const ceilingOfWords = (request: ModelRequest): Measured => measure(request, ({ bytes }) => bytes / CEILING_BYTES_PER_TOKEN);
+
+/** More than it takes in by a model; undefined is a model that no catalog knows. */
+export const ceilingInput = ({ images, tokens }: Measured, model: Pick<CatalogModel, 'image_tokens'> | undefined): number =>
+  tokens + images * (model === undefined ? UNKNOWN_IMAGE_TOKENS : (model.image_tokens ?? CEILING_IMAGE_TOKENS));
 
 interface Size {
   readonly chars: number;
@@ -104,20 +112,25 @@ interface MessageSize extends Size {
   readonly images: number;
 }
 
-const measure = (request: ModelRequest, tokensOf: (size: Size) => number): number => {
+const measure = (request: ModelRequest, tokensOf: (size: Size) => number): Measured => {
   let tokens = tokensOf(sizeOfTexts([request.system]));
+  let images = 0;
   const add = (size: Size): void => {
     tokens += size.tokens + tokensOf(size);
   };
-  for (const message of request.messages) add(sizeOfMessage(message));
+  for (const message of request.messages) {
+    const size = sizeOfMessage(message);
+    add(size);
+    images += size.images;
+  }
   add(sizeOfTools(request.tools));
-  return Math.ceil(tokens);
+  return { tokens: Math.ceil(tokens), images };
 };
 
 const sizeOfMessage = remembered(({ parts }: ModelMessage): MessageSize => {
   const images = parts.filter((part) => part.type === 'image').length;
   const texts = parts.map((part) => (part.type === 'image' ? '' : textOf(part)));
-  return { ...sizeOfTexts(texts, MESSAGE_TOKENS + images * IMAGE_TOKENS), images };
+  return { ...sizeOfTexts(texts, MESSAGE_TOKENS), images };
 });
 
 const sizeOfTools = remembered(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ceilingInput, ceilingMicros, costMicros, estimateInput, estimateTokens, usageOf } from '../../src/money/pricing.js';
+import { ceilingInput, ceilingMicros, ceilingOfWords, costMicros, estimateInput, estimateTokens, usageOf } from '../../src/money/pricing.js';
 import { request } from '../gateway-rig.js';
 
 const PRICE = { input_cost_per_1m: 0.25, output_cost_per_1m: 2 };
@@ -80,14 +80,14 @@ describe('tokens and money', () => {
   });
 
   it('have a ceiling of a third of the bytes, which no common text passes', () => {
-    expect(ceilingInput(request({ system: 'ü'.repeat(30), messages: [] }), {})).to.equal(20);
-    expect(ceilingInput(request({ system: 'u'.repeat(30), messages: [] }), undefined)).to.equal(10);
+    expect(ceilingInput(ceilingOfWords(request({ system: 'ü'.repeat(30), messages: [] })), {})).to.equal(20);
+    expect(ceilingInput(ceilingOfWords(request({ system: 'u'.repeat(30), messages: [] })), undefined)).to.equal(10);
   });
 
   it('have a ceiling for each image, by what the model takes for one, and a high one where no catalog knows the model', () => {
     const image = { type: 'image', mediaType: 'image/png', data: '' } as const;
-    const shown = request({ system: '', messages: [{ role: 'user', parts: [image, image] }] });
-    const words = ceilingInput(request({ system: '', messages: [{ role: 'user', parts: [] }] }), {});
+    const shown = ceilingOfWords(request({ system: '', messages: [{ role: 'user', parts: [image, image] }] }));
+    const words = ceilingInput(ceilingOfWords(request({ system: '', messages: [{ role: 'user', parts: [] }] })), {});
     expect([{ image_tokens: 48_200 }, { image_tokens: 300 }, {}, undefined].map((model) => ceilingInput(shown, model) - words)).to.deep.equal([96_400, 600, 8_400, 100_000]);
   });
 });
