@@ -9,6 +9,7 @@
  * C5  A need without a target is one of everything: only a grant of everything covers it. One that nobody knows is refused.
  */
 import { type Capabilities, type CapabilityDecl, isHostGranted, matchesAny, mayUseShell, type Need, targetOf, type ToolFacts, parsedUrl } from '@svc/api';
+import { TOOLS_OF_OTHERS } from '@svc/ext-tools/contract';
 import { capabilityNamed, isGrantedAtAll, missingGrant, uncoveredTarget } from './declared.js';
 import { commandRefusal, listed } from './shell-command.js';
 
@@ -37,10 +38,7 @@ export const refusalOf = ({ tool, needs, capabilities, declared = [] }: CallToCh
   return undefined;
 };
 
-/** They show an agent what it may use and what its calls gave, and nothing else: who may use a tool may use them. */
-const OF_OTHERS: ReadonlySet<string> = new Set(['read_artifact', 'tool_search', 'tool_load']);
-
-export const isListed = (name: string, tools: readonly string[]): boolean => tools.length === 0 || matchesAny(tools, name) || OF_OTHERS.has(name);
+export const isListed = (name: string, tools: readonly string[]): boolean => tools.length === 0 || matchesAny(tools, name) || TOOLS_OF_OTHERS.has(name);
 
 /** Why this agent can never run the tool, whatever the arguments; undefined when it may depend on them. */
 export const neverReason = (tool: ValidatedTool, capabilities: Capabilities, declared: readonly CapabilityDecl[] = []): string | undefined => {

@@ -2,6 +2,13 @@
 import { Actor, CallFacts, Need, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFacts, ToolPreview, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
+export const READ_ARTIFACT = 'read_artifact';
+export const TOOL_SEARCH = 'tool_search';
+export const TOOL_LOAD = 'tool_load';
+
+/** They show an agent what it may use and what its calls gave, and nothing else: who may use a tool may use them. */
+export const TOOLS_OF_OTHERS: ReadonlySet<string> = new Set([READ_ARTIFACT, TOOL_SEARCH, TOOL_LOAD]);
+
 const Replay = OneOf(['safe', 'keyed', 'never']);
 
 export const ToolInfo = Type.Object({

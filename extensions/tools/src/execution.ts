@@ -18,12 +18,11 @@ import {
 import type { Agent } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import { type CheckpointDeps, withCheckpoint } from './checkpoint.js';
-import type { CallRequest, ToolResult } from './contract.js';
+import { type CallRequest, READ_ARTIFACT, type ToolResult } from './contract.js';
 import { toolErrors } from './errors.js';
 import { checkedArguments, type CallPolicyDeps, textOf, toolRequest } from './call-policy.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
 import { headOf, isSpilled, noteOf, type Spilling } from './artifacts/spilling.js';
-import { READ_ARTIFACT } from './artifacts/read-artifact.js';
 import { whyNotOffered } from './mode-limits.js';
 import { timeLimitOf, type TimeSettings } from './time-limits.js';
 import type { ToolRegistry } from './tool-registry.js';
@@ -52,7 +51,7 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, agent: 
   let known: ToolRequest | undefined;
   const facts = (): ToolRequest => (known ??= toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args)));
   const output = await withCheckpoint(deps, tool, request, async () => (await refusedAtStart(deps, facts)) ?? runWithEnd(deps, tool, request, signal));
-  return resultOf(agent && canReadOn(deps, agent) && isSpilled(deps.spilling, asked, output) ? await spilled(deps, tool, asked, facts, output) : await whole(deps, asked, facts, output));
+  return resultOf(agent && isSpilled(deps.spilling, asked, output) && canReadOn(deps, agent) ? await spilled(deps, tool, asked, facts, output) : await whole(deps, asked, facts, output));
 };
 
 const canReadOn = ({ registry }: ExecuteDeps, { manifest }: Agent): boolean => {

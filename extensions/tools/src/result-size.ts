@@ -15,3 +15,6 @@ export const capText = (text: string, maxBytes: number): string => {
   // A character cut in half decodes to the replacement character at the end.
   return `${kept.replace(/\uFFFD$/, '')}${note}`;
 };
+
+/** Without the first half of a character at its end, where there is more than that: it is for whoever reads on. */
+export const withoutHalf = (text: string): string => (text.length > 1 && /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);

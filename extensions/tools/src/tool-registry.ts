@@ -1,9 +1,7 @@
 /** Which tools there are now: what extensions contribute, less what taps of `tool.list` keep from an agent. */
 import { type AnyTool, type Capabilities, factsOf, type HookHandle, matchesAny, type ToolFacts, type ToolList, type ToolsView } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
-import { READ_ARTIFACT } from './artifacts/read-artifact.js';
-import type { ToolInfo } from './contract.js';
-import { TOOL_LOAD, TOOL_SEARCH } from './lazy/lazy-list.js';
+import { type ToolInfo, TOOLS_OF_OTHERS } from './contract.js';
 
 export interface ToolRegistry {
   /** Every tool, or those listed for one agent. */
@@ -72,13 +70,10 @@ const sourceOf = (kernel: ToolsView, name: string): string => {
   return found && !found.bundled ? found.owner : 'builtin';
 };
 
-/** They show an agent what it may use and what its calls gave, and nothing else: who may use a tool may use them. */
-const OF_OTHERS: ReadonlySet<string> = new Set([READ_ARTIFACT, TOOL_SEARCH, TOOL_LOAD]);
-
 /** Why the manifest's own lists keep a tool from the agent; undefined when they do not. */
 export const exclusionOf = (name: string, manifest: Pick<AgentManifest, 'tools_disabled' | 'tool_blocklist' | 'tool_allowlist' | 'capabilities'>): string | undefined => {
   if (manifest.tools_disabled) return 'its manifest switches all tools off';
   if (matchesAny(manifest.tool_blocklist, name)) return 'it is in the tool_blocklist of its manifest';
-  if (manifest.tool_allowlist.length > 0 && !matchesAny(manifest.tool_allowlist, name) && !OF_OTHERS.has(name)) return 'it is not in the tool_allowlist of its manifest';
+  if (manifest.tool_allowlist.length > 0 && !matchesAny(manifest.tool_allowlist, name) && !TOOLS_OF_OTHERS.has(name)) return 'it is not in the tool_allowlist of its manifest';
   return undefined;
 };

@@ -5,9 +5,7 @@
  * stays loaded until it ends, however much of the conversation is still sent; its steps say that.
  */
 import type { ModelRequest } from '@svc/ext-llm/contract';
-import type { ToolInfo } from '@svc/ext-tools/contract';
-
-const LOAD = 'tool_load';
+import { TOOL_LOAD, type ToolInfo } from '@svc/ext-tools/contract';
 
 /** Adds to `loaded` what the messages say. */
 export const sentTools = (tools: readonly ToolInfo[], messages: ModelRequest['messages'], loaded: Set<string>): readonly ToolInfo[] => {
@@ -23,7 +21,7 @@ export const sentTools = (tools: readonly ToolInfo[], messages: ModelRequest['me
 
 /** A tool that was called without being loaded is known to the model, too. */
 const namedBy = (tool: string, args: unknown): string | undefined => {
-  if (tool !== LOAD) return tool;
+  if (tool !== TOOL_LOAD) return tool;
   const name = typeof args === 'object' && args !== null ? (args as { readonly name?: unknown }).name : undefined;
   return typeof name === 'string' ? name : undefined;
 };

@@ -9,6 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { CallFacts, Clock, Db, Origin, TaintLabel, Write } from '@svc/api';
+import { withoutHalf } from '../result-size.js';
 import type { ArtifactRow, PieceRow } from './artifact-rows.js';
 
 export interface ArtifactLimits {
@@ -157,9 +158,6 @@ const fitting = (piece: string, bytes: number): string => {
   }
   return withoutHalf(piece.slice(0, low));
 };
-
-/** A page that ends within a character leaves it to the next one. */
-export const withoutHalf = (text: string): string => (text.length > 1 && /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
 
 // The column holds what `store` wrote.
 const originOf = ({ labels, source, from_session: sessionId }: ArtifactRow): { origin?: Origin } =>

@@ -1,9 +1,8 @@
 /** The tool that reads a stored result page by page. */
 import { type AnyTool, defineTool, Type } from '@svc/api';
+import { READ_ARTIFACT } from '../contract.js';
 import { toolErrors } from '../errors.js';
 import { ARTIFACT_ID, type Artifacts } from './artifacts.js';
-
-export const READ_ARTIFACT = 'read_artifact';
 
 /** Of one page; in UTF-8 it is three times as much at most. */
 const MAX_PAGE_CHARS = 16_000;

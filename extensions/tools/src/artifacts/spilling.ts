@@ -1,8 +1,8 @@
 /** Which results are stored, and what the model reads of them at first. */
 import type { ToolOutput } from '@svc/api';
-import type { CallRequest } from '../contract.js';
-import { type Artifacts, type StoredArtifact, withoutHalf } from './artifacts.js';
-import { READ_ARTIFACT } from './read-artifact.js';
+import { type CallRequest, READ_ARTIFACT } from '../contract.js';
+import { withoutHalf } from '../result-size.js';
+import type { Artifacts, StoredArtifact } from './artifacts.js';
 
 export interface Spilling {
   readonly artifacts: Artifacts;

@@ -6,10 +6,7 @@
  */
 import { matchesAny } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
-import type { ToolInfo } from '../contract.js';
-
-export const TOOL_SEARCH = 'tool_search';
-export const TOOL_LOAD = 'tool_load';
+import { TOOL_LOAD, TOOL_SEARCH, type ToolInfo } from '../contract.js';
 
 /** Sent at first, where the agent may use them. */
 const CORE = [

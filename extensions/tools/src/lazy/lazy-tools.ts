@@ -1,8 +1,7 @@
 /** The tools with which a model finds and loads those that it was not sent. */
 import { type AnyTool, type CallFacts, defineTool, nearest, Type } from '@svc/api';
-import type { ToolInfo } from '../contract.js';
+import { TOOL_LOAD, TOOL_SEARCH, type ToolInfo } from '../contract.js';
 import { toolErrors } from '../errors.js';
-import { TOOL_LOAD, TOOL_SEARCH } from './lazy-list.js';
 
 const DEFAULT_FOUND = 10;
 const MAX_FOUND = 50;

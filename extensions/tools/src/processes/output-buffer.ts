@@ -1,4 +1,5 @@
 /** The newest part of what a process wrote, by places that count every character it ever wrote. */
+import { withoutHalf } from '../result-size.js';
 
 export interface OutputBuffer {
   add(text: string): void;
@@ -35,11 +36,8 @@ export const createOutputBuffer = (maxChars: number): OutputBuffer => {
     read: (from, max) => {
       const end = start + kept.length;
       const first = Math.min(Math.max(from, start), end);
-      const text = whole(kept.slice(first - start, first - start + max));
+      const text = withoutHalf(kept.slice(first - start, first - start + max));
       return { text, next: first + text.length, dropped: Math.max(0, start - from), left: end - first - text.length };
     },
   };
 };
-
-/** Without the first half of a character at its end, where there is more than that. */
-const whole = (text: string): string => (text.length > 1 && /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
