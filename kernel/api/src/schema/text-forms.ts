@@ -48,8 +48,8 @@ export const Refused = <T extends TSchema>(schema: T): T => ({ ...schema, ...doc
 /** At least one of these fields: for the options of an object. Said by `not`, which generators of clients pass over; of an `anyOf` they make types. */
 export const anyOfFields = (...names: readonly string[]): Rule => documented({ not: { allOf: names.map((name) => ({ not: { required: [name] } })) } });
 
-/** At least one of these fields with another value than null: for the options of an object. */
-export const anySet = (...names: readonly string[]): Rule => documented({ not: { properties: Object.fromEntries(names.map((name) => [name, { type: 'null' }])) } });
+/** Not all of these fields have such values or are left out: for the options of an object. Generators of clients pass over `if`; of properties in a `not` they make types. */
+export const notAll = (values: Readonly<Record<string, Rule>>): Rule => documented({ if: { properties: values }, then: false });
 
 /** Not more than one of two fields: for the options of an object. */
 export const notBothFields = (one: string, other: string): Rule => documented({ not: { required: [one, other] } });
