@@ -44,9 +44,9 @@ const refuseUnknown = (name: string, templates: readonly TemplateRow[]): void =>
 
 /** What was not said is asked for, the template first: the others have their usual answers by it. */
 const asked = async (daemon: DaemonClient, wish: Wish, templates: readonly TemplateRow[]): Promise<Wish> => {
-  const template = wish.template ?? (templates.length === 0 ? undefined : await choose('Begin from', templateOptions(templates)));
+  const template = wish.template ?? (templates.length === 0 ? undefined : await choose('Template', templateOptions(templates)));
   const taken = new Set((await listAgents(daemon)).map((agent) => agent.name));
-  const name = wish.name ?? (await askText('Its name', freeName(template ?? 'agent', taken), (text) => (taken.has(text) ? `There is already an agent ${text}.` : undefined)));
+  const name = wish.name ?? (await askText('Name', freeName(template ?? 'agent', taken), (text) => (taken.has(text) ? `There is already an agent ${text}.` : undefined)));
   return { name, template, model: wish.model ?? (await askModel(daemon)) };
 };
 
@@ -67,7 +67,7 @@ const askModel = async (daemon: DaemonClient): Promise<string | undefined> => {
   const { models } = await daemon.call('listModels', { available: true });
   if (models.length < 2) return undefined;
   const options = models.map(({ display_name, id, provider }) => ({ value: `${provider}/${id}`, label: `${provider} / ${id}`, hint: display_name }));
-  return choose<string | undefined>('Its model', [{ value: undefined, label: 'the usual one', hint: "the template's, else the default of the daemon" }, ...options]);
+  return choose<string | undefined>('Model', [{ value: undefined, label: 'Default', hint: "the template's model, or the default model" }, ...options]);
 };
 
 export const spawn = async (cli: Cli, manifest: string, { dryRun, name }: { readonly dryRun?: boolean; readonly name?: string }): Outcome => {

@@ -9,7 +9,7 @@ export const firstAgent = async (daemon: DaemonClient, wanted: string | undefine
   const agents = await listAgents(daemon);
   const [there] = wanted === undefined ? agents : agents.filter(({ name }) => name === wanted);
   if (there !== undefined) return { name: there.name, created: false };
-  const name = wanted ?? (isAsking ? await askText('The name of your first agent; - for none', USUAL_NAME, () => undefined) : USUAL_NAME);
+  const name = wanted ?? (isAsking ? await askText('Name of your first agent (- for none)', USUAL_NAME, () => undefined) : USUAL_NAME);
   if (name === '-') return undefined;
   const { templates } = await daemon.call('listTemplates');
   const template = templates.some((one) => one.name === USUAL_NAME) ? { template: USUAL_NAME } : {};

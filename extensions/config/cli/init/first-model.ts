@@ -17,6 +17,6 @@ const asked = async (daemon: DaemonClient, provider: string | undefined, isAskin
   if (models.length < 2) return undefined;
   const { default_model: usual } = await daemon.call('getStatus');
   const options = models.filter(({ id }) => id !== usual).map(({ display_name, id }) => ({ value: id, label: id, hint: display_name }));
-  const id = await choose<string | undefined>('The default model', [{ value: undefined, label: usual ?? '(usual)', hint: "the provider's default" }, ...options]);
+  const id = await choose<string | undefined>('Default model', [{ value: undefined, label: usual ?? 'Default', hint: "the provider's default" }, ...options]);
   return id === undefined ? undefined : { provider, id };
 };

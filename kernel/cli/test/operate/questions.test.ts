@@ -46,15 +46,15 @@ describe('svc asks at a terminal', function () {
 
   it('agent new asks for a template, a name that is free, and a model', async () => {
     const terminal = open(['agent', 'new']);
-    await terminal.shows('Begin from');
+    await terminal.shows('Template');
     await terminal.shows('What assistant does.');
     terminal.type(ENTER);
-    await terminal.shows('Its name');
+    await terminal.shows('Name');
     await terminal.shows('assistant-2');
     terminal.type(`helper${ENTER}`);
     await terminal.shows('There is already an agent helper.');
     terminal.type(`7${ENTER}`);
-    await terminal.shows('Its model');
+    await terminal.shows('Model');
     terminal.type(DOWN + DOWN + ENTER);
     expect((await terminal.end).code).to.equal(0);
     expect(sent('POST', '/api/agents')).to.deep.equal({ name: 'helper7', template: 'assistant', model: { provider: 'acme', model: 'small' } });
@@ -62,12 +62,12 @@ describe('svc asks at a terminal', function () {
 
   it('agent new asks for nothing that was said, Enter takes what is usual, and Ctrl-C makes nothing', async () => {
     const terminal = open(['agent', 'new', 'x', '--template', 'coder']);
-    await terminal.shows('Its model');
+    await terminal.shows('Model');
     terminal.type(ENTER);
     expect((await terminal.end).code).to.equal(0);
     expect(sent('POST', '/api/agents')).to.deep.equal({ name: 'x', template: 'coder' });
     const left = open(['agent', 'new']);
-    await left.shows('Begin from');
+    await left.shows('Template');
     left.type(CTRL_C);
     expect((await left.end).code).to.equal(130);
     expect(daemon.seen.filter(({ method }) => method === 'POST')).to.have.length(1);
@@ -77,7 +77,7 @@ describe('svc asks at a terminal', function () {
     const many = Array.from({ length: 13 }, (_, number) => ({ name: `template-${number}`, description: `What template-${number} does.` }));
     daemon.answers.set('GET /api/templates', [200, { templates: many, total: many.length }]);
     const terminal = open(['agent', 'new', 'x']);
-    await terminal.shows('Begin from');
+    await terminal.shows('Template');
     terminal.type('zzzz');
     await terminal.shows('zzzz');
     terminal.type(ENTER);
@@ -87,7 +87,7 @@ describe('svc asks at a terminal', function () {
     terminal.type('late-7');
     await terminal.shows('What template-7 does.');
     terminal.type(ENTER);
-    await terminal.shows('Its model');
+    await terminal.shows('Model');
     terminal.type(ENTER);
     expect((await terminal.end).code).to.equal(0);
     expect(sent('POST', '/api/agents')).to.deep.equal({ name: 'x', template: 'template-7' });

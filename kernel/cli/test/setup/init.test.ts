@@ -65,7 +65,7 @@ describe('svc init', function () {
     terminal.type(ENTER);
     await terminal.shows('API key of openai');
     terminal.type(KEY + ENTER);
-    await terminal.shows('The default model');
+    await terminal.shows('Default model');
     terminal.type(ENTER);
     await terminal.shows('svc is set up.');
     const { code, stdout } = await terminal.end;
