@@ -15,7 +15,9 @@ export const firstVisit = async (page: Page, hand: Hand, providerUrl: string, se
   };
 
   // Nobody answers yet, and the page says what to do.
-  await page.getByRole('heading', { name: 'No model configured' }).waitFor();
+  const advice = page.getByRole('heading', { name: 'No model configured' });
+  await advice.waitFor();
+  expect((await advice.boundingBox())?.y, 'the first thing to read is in sight').to.be.greaterThan(40);
   await seen('the first page');
   await hand.press(page.getByRole('link', { name: "Add a provider's API key" }));
   const form = page.getByRole('dialog', { name: 'Add an API key' });

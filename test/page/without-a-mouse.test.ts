@@ -20,6 +20,7 @@ describe('without a mouse', function () {
   before(async () => {
     provider = await startOpenAiServer((request) => {
       const said = JSON.stringify(request.body?.messages?.findLast(({ role }: { role: string }) => role === 'user') ?? '');
+      if (JSON.stringify(request.body).includes('You name conversations.')) return { text: said.includes('list') ? 'A shopping list' : 'Who answers' };
       if (said.includes('long story')) return { deltas: Array.from({ length: 400 }, () => 'and then '), eventDelayMs: 50 };
       if (said.includes('short story')) return { text: 'Once upon a time. The end.' };
       return { text: said.includes('my list') ? TABLE : 'Hello, I am a model.' };
@@ -43,6 +44,33 @@ describe('without a mouse', function () {
     await firstVisit(page, keyboardOf(page), provider.url, recorder(page, 'keyboard'));
     expect(mistakes).to.deep.equal([]);
     expect(provider.requests.filter(({ path }) => path.endsWith('/chat/completions')).every(({ headers }) => headers.authorization === `Bearer ${KEY}`)).to.equal(true);
+  });
+
+  it('a person who deletes what has the focus goes on beside it, and one who opens another view goes on in it', async () => {
+    const kernel = await bootTestKernel();
+    const agentId = (await kernel.http.expect(200, 'GET', '/api/agents')).body.items[0].id;
+    for (const label of ['Rivers', 'Lakes', 'Seas']) {
+      const { session_id } = (await kernel.http.expect(200, 'POST', `/api/agents/${agentId}/sessions`, { activate: false, label })).body;
+      await kernel.http.expect(200, 'POST', `/api/agents/${agentId}/message`, { message: label, session_id });
+    }
+    const { page } = await chromium.open(`${kernel.url}/#/chat/${agentId}/new`);
+    const hand = keyboardOf(page);
+    const focused = page.locator(':focus');
+    await page.getByRole('link', { name: /^Lakes/ }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Delete' }).press('Enter');
+    await hand.press(page.getByRole('dialog').getByRole('button', { name: /^Delete/ }));
+    await page.getByRole('link', { name: /^Lakes/ }).waitFor({ state: 'detached' });
+    await page.getByRole('list', { name: 'Conversations' }).locator(focused).waitFor();
+    expect(await focused.innerText()).to.match(/^Rivers/);
+
+    await page.goto(`${kernel.url}/#/agents`);
+    await hand.press(page.getByRole('link', { name: 'assistant', exact: true }));
+    await page.getByRole('heading', { level: 1, name: 'assistant' }).waitFor();
+    expect(await focused.getAttribute('id')).to.equal('content');
+    await page.keyboard.press('Tab');
+    expect(await focused.getAttribute('aria-label')).to.equal('All agents');
   });
 
   it('a person does all of it with a finger on a phone, and nothing is too small or out of reach', async () => {

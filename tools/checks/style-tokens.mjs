@@ -37,10 +37,11 @@ const withoutTokens = (value) => value.replaceAll(/var\(--[\w-]+\)/g, 'token');
 const inValue = ({ property, value }, known) => {
   const rest = withoutTokens(value).replaceAll(/url\([^)]*\)|'[^']*'|"[^"]*"/g, '');
   const pixels = [...rest.matchAll(/(\d*\.?\d+)px\b/g)].map(([, amount]) => Number(amount)).find((amount) => amount > HAIRLINES_PX);
+  const byProperty = BY_PROPERTY.filter(({ of, refused }) => of.test(property) && refused.test(rest)).map(({ use }) => `"${property}: ${value.trim()}": write ${use}`);
   return [
     ...(COLOUR.test(rest) ? [`"${value.trim()}": write a colour of ${TOKENS}`] : []),
-    ...BY_PROPERTY.filter(({ of, refused }) => of.test(property) && refused.test(rest)).map(({ use }) => `"${property}: ${value.trim()}": write ${use}`),
-    ...(pixels === undefined ? [] : [`"${property}: ${value.trim()}": write rem; px is for lines`]),
+    ...byProperty,
+    ...(pixels === undefined || byProperty.length > 0 ? [] : [`"${property}: ${value.trim()}": write rem; px is for lines`]),
     ...[...value.matchAll(/var\(--([\w-]+)/g)].filter(([, name]) => !known.has(name)).map(([, name]) => `there is no token --${name}`),
   ];
 };

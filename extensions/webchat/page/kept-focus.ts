@@ -5,7 +5,8 @@
  *     keyboard goes on from there, and a screen reader stays where it was.
  * F2  What a component, a dialog or a person focuses stays: only a focus that is nowhere is given back.
  */
-const FOCUSABLE = ':is(a[href], button, input, select, textarea, summary, [tabindex]):not(:disabled, [tabindex="-1"], [hidden])';
+/** A row of a list with one Tab stop (useRoving) is one of them, whichever bears the stop now. */
+const FOCUSABLE = ':is(a[href], button, input, select, textarea, summary, [tabindex]):not(:disabled, [tabindex="-1"]:not([data-row]), [hidden])';
 
 /** The element in focus and what is around it, from the inside out, each with its place among its siblings. */
 type Trail = ReadonlyArray<{ readonly element: Element; readonly index: number }>;

@@ -180,6 +180,11 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
       failed(error, about);
     }
   };
+  /** The button goes with the answer: who pressed it goes on where they type. */
+  const stop = (): Promise<void> => {
+    if (matchMedia('(hover: hover)').matches) area.current?.focus();
+    return onStop();
+  };
   const whenUploaded = useWhenUploaded(uploads, () => void send());
   const complete = (command: Command): void => {
     setText(`${command.cmd} `);
@@ -271,7 +276,7 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
         <span class="grow muted small-text keys" id={`${id}-keys`}>
           {t('keys')}
         </span>
-        {isRunning && <IconButton icon="square" kind="danger" label={t('stop')} disabled={!maySend} onPress={onStop} />}
+        {isRunning && <IconButton icon="square" kind="danger" label={t('stop')} disabled={!maySend} onPress={stop} />}
         <IconButton type="submit" icon="arrow-up" kind="primary" label={t('send')} disabled={!canSend} />
       </div>
     </form>
