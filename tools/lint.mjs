@@ -23,7 +23,20 @@ import { checkStyles } from './checks/style-tokens.mjs';
 import { checkWords } from './checks/words.mjs';
 
 const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'extensions/tsconfig.cli.json', 'test'];
-const OWN_CHECKS = [checkBoundaries, checkEffects, checkCycles, checkAreaCycles, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls, checkMadeActors, checkStyles, checkWords];
+const OWN_CHECKS = [
+  checkBoundaries,
+  checkEffects,
+  checkCycles,
+  checkAreaCycles,
+  checkShape,
+  checkErrorCodes,
+  checkRouteTables,
+  checkSqlTables,
+  checkDaemonCalls,
+  checkMadeActors,
+  checkStyles,
+  checkWords,
+];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
 const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;

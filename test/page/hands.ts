@@ -56,7 +56,7 @@ export const keyboardOf = (page: Page): Hand => {
       if (!inGroup) continue;
       const isBeside = await target.evaluate((element) => {
         const list = element.closest('[role="tablist"], ul, [role="menu"]');
-        return list !== null && list.contains(document.activeElement);
+        return list?.contains(document.activeElement) === true;
       });
       for (let arrow = 0; isBeside && arrow < MAX_STEPS; arrow++) {
         await page.keyboard.press((await target.getAttribute('role')) === 'tab' ? 'ArrowRight' : 'ArrowDown');

@@ -98,17 +98,67 @@ const VIEWS: readonly Spoken[] = [
       'term: Version',
     ],
   },
-  { view: 'usage', place: () => 'usage', says: ['heading "Usage" [level=1]', 'button "Edit limits"', 'group "Today"', 'group "This month"', 'region "Cost and tokens by day"', 'region "Usage by model"', 'columnheader "Cost"', 'region "Cost by agent"'] },
-  { view: 'runs', place: () => 'runs', says: ['heading "Runs" [level=1]', 'combobox "Agent"', 'combobox "State"', 'combobox "Started"', 'region "Runs, newest first"', 'columnheader "Duration"', 'link "assistant"'] },
+  {
+    view: 'usage',
+    place: () => 'usage',
+    says: [
+      'heading "Usage" [level=1]',
+      'button "Edit limits"',
+      'group "Today"',
+      'group "This month"',
+      'region "Cost and tokens by day"',
+      'region "Usage by model"',
+      'columnheader "Cost"',
+      'region "Cost by agent"',
+    ],
+  },
+  {
+    view: 'runs',
+    place: () => 'runs',
+    says: ['heading "Runs" [level=1]', 'combobox "Agent"', 'combobox "State"', 'combobox "Started"', 'region "Runs, newest first"', 'columnheader "Duration"', 'link "assistant"'],
+  },
   { view: 'approvals', place: () => 'approvals', says: ['heading "Approvals" [level=1]', 'heading "Nothing to approve" [level=2]', 'region "Authenticator"', 'button "Set up"'] },
-  { view: 'agents', place: () => 'agents', says: ['heading "Agents" [level=1]', 'link "New agent"', 'searchbox', 'combobox "State"', 'status: 1 of 1 agent', 'list "Agents"', 'link "assistant"', 'link "Chat with assistant"'] },
+  {
+    view: 'agents',
+    place: () => 'agents',
+    says: ['heading "Agents" [level=1]', 'link "New agent"', 'searchbox', 'combobox "State"', 'status: 1 of 1 agent', 'list "Agents"', 'link "assistant"', 'link "Chat with assistant"'],
+  },
   {
     view: 'an agent',
     place: (id) => `agents/${id}`,
-    says: ['link "All agents"', 'heading "assistant" [level=1]', 'link "Chat"', 'tablist "Views of this agent"', 'tab "Overview" [selected]', 'tabpanel "Overview"', 'group "Status"', 'region "Permissions"', 'list', 'region "Details"', 'term: ID'],
+    says: [
+      'link "All agents"',
+      'heading "assistant" [level=1]',
+      'link "Chat"',
+      'tablist "Views of this agent"',
+      'tab "Overview" [selected]',
+      'tabpanel "Overview"',
+      'group "Status"',
+      'region "Permissions"',
+      'list',
+      'region "Details"',
+      'term: ID',
+    ],
   },
-  { view: 'files', place: (id) => `files/${id}`, says: ['link "All agents"', 'heading "Files of assistant" [level=1]', 'button "New file"', 'button "Upload"', 'region "Files in /"', 'button "Name"', 'link "notes.txt"'] },
-  { view: 'models', place: () => 'models', says: ['heading "Models" [level=1]', 'tablist "Views"', 'tab "Providers" [selected]', 'region "Default model"', 'searchbox "Search providers"', 'button "Add an API key"', 'region "Ready"', 'region "Setup needed"'] },
+  {
+    view: 'files',
+    place: (id) => `files/${id}`,
+    says: ['link "All agents"', 'heading "Files of assistant" [level=1]', 'button "New file"', 'button "Upload"', 'region "Files in /"', 'button "Name"', 'link "notes.txt"'],
+  },
+  {
+    view: 'models',
+    place: () => 'models',
+    says: [
+      'heading "Models" [level=1]',
+      'tablist "Views"',
+      'tab "Providers" [selected]',
+      'region "Default model"',
+      'searchbox "Search providers"',
+      'button "Add an API key"',
+      'region "Ready"',
+      'region "Setup needed"',
+    ],
+  },
   { view: 'settings', place: () => 'config', says: ['heading "Settings" [level=1]', 'searchbox', 'navigation'] },
 ];
 
@@ -146,7 +196,22 @@ describe('what a screen reader is given', function () {
     const { page } = await chromium.open(`${kernel.url}/#/agents`);
     await page.locator('main h1').waitFor();
     const lines = linesOf(await page.locator('body').ariaSnapshot());
-    expect(missing(lines, ['link "Skip to the content"', 'navigation "Navigation"', 'region "Chat"', 'link "Conversations"', 'region "Watch"', 'region "Build"', 'link "Agents"', 'region "Run"', 'status', 'button "Theme"', 'button "Language"', 'main'])).to.deep.equal([]);
+    expect(
+      missing(lines, [
+        'link "Skip to the content"',
+        'navigation "Navigation"',
+        'region "Chat"',
+        'link "Conversations"',
+        'region "Watch"',
+        'region "Build"',
+        'link "Agents"',
+        'region "Run"',
+        'status',
+        'button "Theme"',
+        'button "Language"',
+        'main',
+      ]),
+    ).to.deep.equal([]);
     expect(nameless(lines)).to.deep.equal([]);
     expect(await page.getByRole('link', { name: 'Agents', exact: true }).getAttribute('aria-current')).to.equal('page');
   });

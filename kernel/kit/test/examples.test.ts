@@ -49,7 +49,9 @@ describe('the examples of the kit', function () {
   };
 
   it('show every component', () => {
-    const names = [...readFileSync(COMPONENTS, 'utf8').matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, list = '']) => list.split(',').map((one) => one.trim())).filter((name) => /^[A-Z]\w+$/.test(name));
+    const names = [...readFileSync(COMPONENTS, 'utf8').matchAll(/^export \{([^}]*)\}/gm)]
+      .flatMap(([, list = '']) => list.split(',').map((one) => one.trim()))
+      .filter((name) => /^[A-Z]\w+$/.test(name));
     expect(names).to.include('Button').and.include('Table');
     const sources = readdirSync(PANELS, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.tsx'))

@@ -22,12 +22,12 @@ const SEEN: Readonly<Record<string, readonly string[]>> = { 'edge-strong': PLAIN
 const LEAST = { text: 4.5, moreText: 7, seen: 3, moreSeen: 4.5 };
 
 const tokens = readTokens();
-const valueOf = (look: Look, name: string): string => {
+const valueIn = (look: Look, name: string): string => {
   const value = tokens[look][name];
   if (value === undefined) throw new Error(`there is no token --${name}`);
   return value;
 };
-const lowest = (look: Look, name: string, on: readonly string[]): number => Math.min(...on.map((back) => contrastOf(valueOf(look, name), valueOf(look, back))));
+const lowest = (look: Look, name: string, on: readonly string[]): number => Math.min(...on.map((back) => contrastOf(valueIn(look, name), valueIn(look, back))));
 /** Rounded down: what is said is never more than there is. */
 const figure = (value: number): string => (Math.floor(value * 10) / 10).toFixed(1);
 
@@ -36,7 +36,9 @@ describe('the colours of the page', () => {
     const low = LOOKS.flatMap((look) => {
       const isMore = look.endsWith('more contrast');
       const below = (pairs: typeof TEXT, least: number): string[] =>
-        Object.entries(pairs).flatMap(([name, on]) => on.filter((back) => lowest(look, name, [back]) < least).map((back) => `${look}: --${name} on --${back} has ${figure(lowest(look, name, [back]))}`));
+        Object.entries(pairs).flatMap(([name, on]) =>
+          on.filter((back) => lowest(look, name, [back]) < least).map((back) => `${look}: --${name} on --${back} has ${figure(lowest(look, name, [back]))}`),
+        );
       return [...below(TEXT, isMore ? LEAST.moreText : LEAST.text), ...below(SEEN, isMore ? LEAST.moreSeen : LEAST.seen)];
     });
     expect(low).to.deep.equal([]);
@@ -50,8 +52,8 @@ describe('the colours of the page', () => {
   });
 
   it('are the only ones that a theme names: a colour of the light theme has one in the dark theme', () => {
-    const colours = Object.keys(tokens.light).filter((name) => /^#/.test(valueOf('light', name)) && name !== 'paper');
-    expect(colours.filter((name) => name !== 'accent-text' && valueOf('light', name) === valueOf('dark', name))).to.deep.equal([]);
+    const colours = Object.keys(tokens.light).filter((name) => /^#/.test(valueIn('light', name)) && name !== 'paper');
+    expect(colours.filter((name) => name !== 'accent-text' && valueIn('light', name) === valueIn('dark', name))).to.deep.equal([]);
   });
 });
 

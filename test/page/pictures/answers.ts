@@ -49,8 +49,12 @@ export const answerOf = ({ body }: RecordedRequest): ScriptedAnswer => {
   if (JSON.stringify(body).includes('You review one tool call')) return { text: '{"decision":"ask","reason":"The plan is on paper elsewhere, too: a person decides."}' };
   const size = sizeOf(asked);
   const usage = { input: 9_000 + 45 * size, output: 600 + 5 * size };
-  if (asked.includes('cost most')) return afterTool(messages) ? { text: COSTS_ANSWER, usage } : { thoughts: 'Three months are in the ledger. The sums first, then a file.', toolCalls: [{ name: 'file_write', args: { path: 'costs.csv', content: COSTS } }], usage };
-  if (asked.includes('watering earlier')) return afterTool(messages) ? { text: 'The plan is changed.', usage } : { toolCalls: [{ name: 'file_write', args: { path: 'plan.md', content: NEW_PLAN } }], usage };
+  if (asked.includes('cost most'))
+    return afterTool(messages)
+      ? { text: COSTS_ANSWER, usage }
+      : { thoughts: 'Three months are in the ledger. The sums first, then a file.', toolCalls: [{ name: 'file_write', args: { path: 'costs.csv', content: COSTS } }], usage };
+  if (asked.includes('watering earlier'))
+    return afterTool(messages) ? { text: 'The plan is changed.', usage } : { toolCalls: [{ name: 'file_write', args: { path: 'plan.md', content: NEW_PLAN } }], usage };
   if (asked.includes('whole archive')) return { hang: true };
   if (asked.includes('old endpoint')) return { status: 400, message: 'The model does not accept this parameter.' };
   return { text: `Done: ${asked.slice(0, 60).trim()}`, usage, delayMs: 40 + (size % 90) };

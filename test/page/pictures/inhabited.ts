@@ -112,7 +112,12 @@ export const startInhabited = async (): Promise<Inhabited> => {
   const begun = Date.now();
   const back = (hours: number): void => clock.moveTo(begun - hours * HOUR_MS, SPEED);
   back((DAYS + 1) * DAY_HOURS);
-  const kernel = await bootTestKernel({ config: CONFIG(openai.url, anthropic.url), env: { OPENAI_API_KEY: 'sk-of-the-pictures-0001', ANTHROPIC_API_KEY: 'sk-ant-of-the-pictures-0001' }, clock, stopDrainMs: 0 });
+  const kernel = await bootTestKernel({
+    config: CONFIG(openai.url, anthropic.url),
+    env: { OPENAI_API_KEY: 'sk-of-the-pictures-0001', ANTHROPIC_API_KEY: 'sk-ant-of-the-pictures-0001' },
+    clock,
+    stopDrainMs: 0,
+  });
   const { http } = kernel;
   const agents: Record<string, string> = {};
   for (const { name, color, description, model } of PEOPLE) {

@@ -28,7 +28,9 @@ const settled = (page: Page): Promise<unknown> =>
   page.waitForFunction(() => document.querySelector('main .loading') === null && document.getAnimations().every(({ effect }) => effect?.getComputedTiming().endTime === Number.POSITIVE_INFINITY));
 
 const table = (): string =>
-  ['| view | light | dark |', '|---|---|---|', ...VIEWS.map(({ name, title }) => `| ${title} | ${THEMES.map((theme) => `![${title}, ${theme}](pictures/${name}-${theme}.webp)`).join(' | ')} |`)].join('\n');
+  ['| view | light | dark |', '|---|---|---|', ...VIEWS.map(({ name, title }) => `| ${title} | ${THEMES.map((theme) => `![${title}, ${theme}](pictures/${name}-${theme}.webp)`).join(' | ')} |`)].join(
+    '\n',
+  );
 
 const world = await startInhabited();
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
@@ -47,7 +49,10 @@ try {
       total += await photograph(page, join(FOLDER, `${name}-${theme}.webp`));
     }
   }
-  writeFileSync(README, readFileSync(README, 'utf8').replace(/(<!-- pictures -->\n)[\s\S]*?(\n<!-- end of pictures -->)/, (_, before: string, after: string) => `${before}${table()}${after}`));
+  writeFileSync(
+    README,
+    readFileSync(README, 'utf8').replace(/(<!-- pictures -->\n)[\s\S]*?(\n<!-- end of pictures -->)/, (_, before: string, after: string) => `${before}${table()}${after}`),
+  );
   console.log(`${VIEWS.length * THEMES.length} pictures, ${Math.round(total / 1_000)} kB`);
 } finally {
   await browser.close();
