@@ -2,7 +2,7 @@
 import { bootTestKernel, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useBrowser } from './browser.js';
+import { clippedText, useBrowser } from './browser.js';
 
 /** Roles that say nothing without a name. */
 const NAMED = /^(?:button|link|textbox|searchbox|combobox|checkbox|switch|radio|slider|spinbutton|tab|tablist|menu|menuitem|region|navigation|complementary|dialog|log|img)\b/;
@@ -189,6 +189,11 @@ describe('what a screen reader is given', function () {
       expect(missing(lines, says), view).to.deep.equal([]);
       expect(nameless(lines), view).to.deep.equal([]);
       expect(outlineFaults(lines), view).to.deep.equal([]);
+      // What is read out can be read as well.
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await clippedText(page), `${view} at ${width} px`).to.deep.equal([]);
+      }
     }
   });
 
