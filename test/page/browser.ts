@@ -195,16 +195,16 @@ export const cutOff = (page: Page): Promise<string[]> =>
 export const clippedText = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const hides = (element: Element): boolean => {
-      const { overflowX, overflowY, textOverflow, webkitLineClamp, clipPath } = getComputedStyle(element);
-      if (clipPath !== 'none' || textOverflow === 'ellipsis' || webkitLineClamp !== 'none') return false;
+      const { overflowX, overflowY, textOverflow, webkitLineClamp } = getComputedStyle(element);
+      if (textOverflow === 'ellipsis' || webkitLineClamp !== 'none') return false;
       const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
       return (/(hidden|clip)/.test(overflowX) && scrollWidth > clientWidth + 1) || (/(hidden|clip)/.test(overflowY) && scrollHeight > clientHeight + 1);
     };
     /** A control is as wide as what it says. */
-    const bursts = (element: Element): boolean => {
+    const bursts = (control: Element, text: Node): boolean => {
       const range = document.createRange();
-      range.selectNodeContents(element);
-      const [inside, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+      range.selectNodeContents(text);
+      const [inside, box] = [range.getBoundingClientRect(), control.getBoundingClientRect()];
       return inside.width > 0 && (inside.left < box.left - 1 || inside.right > box.right + 1 || inside.top < box.top - 1 || inside.bottom > box.bottom + 1);
     };
     const found: string[] = [];
@@ -214,8 +214,10 @@ export const clippedText = (page: Page): Promise<string[]> =>
       const element = node.parentElement;
       if (!element || seen.has(element) || !/\S/.test(node.nodeValue ?? '') || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
       seen.add(element);
+      // Said to screen readers alone.
+      if (getComputedStyle(element).clipPath !== 'none') continue;
       const control = element.closest('button, .button, .badge');
-      if (hides(element) || (control && bursts(control))) found.push(`<${element.tagName.toLowerCase()} class="${element.className}">: ${(element.textContent ?? '').slice(0, 60)}`);
+      if (hides(element) || (control && bursts(control, node))) found.push(`<${element.tagName.toLowerCase()} class="${element.className}">: ${(element.textContent ?? '').slice(0, 60)}`);
     }
     return found;
   });

@@ -76,6 +76,9 @@ describe('the examples of the kit', function () {
       }
     }
     expect(mistakes).to.deep.equal([]);
+    // The look itself sees what is wrong.
+    await page.getByRole('button', { name: 'Create agent' }).evaluate((element) => element.setAttribute('style', 'width: 4rem; white-space: nowrap'));
+    expect((await clippedText(page)).join()).to.contain('Create agent');
   });
 
   it('have the sizes and colours that are recorded', async () => {
