@@ -77,7 +77,7 @@ describe('the examples of the kit', function () {
     }
     expect(mistakes).to.deep.equal([]);
     // The look itself sees what is wrong.
-    await page.getByRole('button', { name: 'Create agent' }).evaluate((element) => element.setAttribute('style', 'width: 4rem; white-space: nowrap'));
+    await page.getByRole('button', { name: 'Create agent' }).evaluate((element) => Object.assign(element.style, { width: '4rem', whiteSpace: 'nowrap' }));
     expect((await clippedText(page)).join()).to.contain('Create agent');
   });
 

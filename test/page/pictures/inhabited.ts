@@ -145,7 +145,7 @@ export const startInhabited = async (): Promise<Inhabited> => {
   }
   back(0.02);
   await dateFiles(kernel.home, begun);
-  for (const provider of ['openai', 'anthropic']) await http.expect(200, 'POST', `/api/providers/${provider}/test`);
+  await http.expect(200, 'POST', '/api/providers/openai/test');
   await http.expect(200, 'PUT', '/api/budget', { daily_limit_usd: 5, monthly_limit_usd: 60 });
   await http.expect(200, 'PUT', `/api/budget/agents/${agents['reviewer']}`, { daily_limit_usd: 1, monthly_limit_usd: 10 });
   await begin('gardener', 'Water earlier');
