@@ -2,7 +2,7 @@
 /**
  * Everything about the source that a program can validate in seconds.
  *
- *   npm run lint             format, lint, boundaries, adapters, cycles, shape, error codes, route tables, tables in SQL, calls of the daemon, words, types
+ *   npm run lint             format, lint, boundaries, adapters, cycles, shape, error codes, route tables, tables in SQL, calls of the daemon, tokens of styles, words, types
  *   npm run lint -- --fix    formats and applies the safe fixes first
  *
  * One finding per line: `file:line rule message`.
@@ -19,10 +19,24 @@ import { checkRouteTables } from './checks/route-tables.mjs';
 import { checkShape } from './checks/shape.mjs';
 import { readSources } from './checks/sources.mjs';
 import { checkSqlTables } from './checks/sql-tables.mjs';
+import { checkStyles } from './checks/style-tokens.mjs';
 import { checkWords } from './checks/words.mjs';
 
 const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'extensions/tsconfig.cli.json', 'test'];
-const OWN_CHECKS = [checkBoundaries, checkEffects, checkCycles, checkAreaCycles, checkShape, checkErrorCodes, checkRouteTables, checkSqlTables, checkDaemonCalls, checkMadeActors, checkWords];
+const OWN_CHECKS = [
+  checkBoundaries,
+  checkEffects,
+  checkCycles,
+  checkAreaCycles,
+  checkShape,
+  checkErrorCodes,
+  checkRouteTables,
+  checkSqlTables,
+  checkDaemonCalls,
+  checkMadeActors,
+  checkStyles,
+  checkWords,
+];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));
 const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${message.replaceAll('\n', ' ')}`;

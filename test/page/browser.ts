@@ -169,7 +169,7 @@ export const useBrowser = (path = CHROMIUM): { open(url: string, options?: Brows
 };
 
 /** Text and controls that reach beyond the window, where nothing scrolls them in. */
-const cutOff = (page: Page): Promise<string[]> =>
+export const cutOff = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const scrolls = (element: Element | null): boolean => {
       for (let at = element; at && at !== document.body; at = at.parentElement) {
@@ -187,6 +187,37 @@ const cutOff = (page: Page): Promise<string[]> =>
       const { left, right, width, height } = element.getBoundingClientRect();
       if (width < 2 || height < 2 || (left >= -1 && right <= innerWidth + 1) || scrolls(element)) continue;
       found.push(`<${element.tagName.toLowerCase()} class="${element.className}"> from ${Math.round(left)} to ${Math.round(right)}: ${(element.textContent ?? '').slice(0, 60)}`);
+    }
+    return found;
+  });
+
+/** Text that its own box hides, where no ellipsis says so: a line that is too long, a box that is too low for its line. */
+export const clippedText = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const hides = (element: Element): boolean => {
+      const { overflowX, overflowY, textOverflow, webkitLineClamp } = getComputedStyle(element);
+      if (textOverflow === 'ellipsis' || webkitLineClamp !== 'none') return false;
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
+      return (/(hidden|clip)/.test(overflowX) && scrollWidth > clientWidth + 1) || (/(hidden|clip)/.test(overflowY) && scrollHeight > clientHeight + 1);
+    };
+    /** A control is as wide as what it says. */
+    const bursts = (control: Element, text: Node): boolean => {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      const [inside, box] = [range.getBoundingClientRect(), control.getBoundingClientRect()];
+      return inside.width > 0 && (inside.left < box.left - 1 || inside.right > box.right + 1 || inside.top < box.top - 1 || inside.bottom > box.bottom + 1);
+    };
+    const found: string[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const seen = new Set<Element>();
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (!element || seen.has(element) || !/\S/.test(node.nodeValue ?? '') || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+      seen.add(element);
+      // Said to screen readers alone.
+      if (getComputedStyle(element).clipPath !== 'none') continue;
+      const control = element.closest('button, .button, .badge');
+      if (hides(element) || (control && bursts(control, node))) found.push(`<${element.tagName.toLowerCase()} class="${element.className}">: ${(element.textContent ?? '').slice(0, 60)}`);
     }
     return found;
   });
@@ -288,7 +319,7 @@ export const brokenWords = (page: Page, selector: string): Promise<string[]> =>
   }, selector);
 
 /** When what changes colour or place has come to its end; what turns without end is not waited for. */
-const settled = (page: Page): Promise<void> =>
+export const settled = (page: Page): Promise<void> =>
   page.evaluate(async () => {
     await new Promise((resolve) => requestAnimationFrame(resolve));
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);

@@ -18,7 +18,7 @@ const filesBelow = (dir) => {
 };
 
 /** What runs in a browser: the page, its kit, the panels of areas, scripts of other pages. */
-const isPage = (file) => /\.client\.(ts|js)$/.test(file) || /^(kernel\/kit\/src|extensions\/[^/]+\/(page|panels))\//.test(file);
+const isPage = (file) => /\.client\.(ts|js)$/.test(file) || /^(kernel\/kit\/src|extensions\/[^/]+\/(page|panels)|fixtures\/areas\/[^/]+\/panels)\//.test(file);
 
 /** Commands of an area: they run in the command line, never in the daemon. */
 export const isOfCommandLine = ({ file }) => /^extensions\/[^/]+\/cli\//.test(file);

@@ -9,6 +9,7 @@ import { checkAreaCycles, checkCycles } from '../checks/cycles.mjs';
 import { checkShape } from '../checks/shape.mjs';
 import { readSource, readSources } from '../checks/sources.mjs';
 import { checkSqlTables } from '../checks/sql-tables.mjs';
+import { checkStyle, checkStyles } from '../checks/style-tokens.mjs';
 
 const EXTENSION = 'extensions/system/src/index.ts';
 const messages = (findings: ReadonlyArray<{ message: string }>) => findings.map((finding) => finding.message);
@@ -188,5 +189,50 @@ describe('the check for cycles of areas', () => {
     expect(findingsOf(['extensions/a/src/index.ts', 'b/contract'], ['extensions/a/src/index.ts', 'c/contract'], ['extensions/b/src/index.ts', 'c/contract'])).to.deep.equal([]);
     expect(findingsOf(['extensions/a/src/index.ts', 'b/contract'], ['extensions/b/test/rig.ts', 'a/contract'], ['extensions/b/cli/b.ts', 'a/cli'])).to.deep.equal([]);
     expect(findingsOf(['extensions/a/cli/a.ts', 'b/cli'], ['extensions/b/cli/b.ts', 'a/cli'])).to.have.length(2);
+  });
+});
+
+describe('the check for tokens in style sheets', () => {
+  const TOKENS = ':root { --space-2: 0.5rem; --text: #1d1d1b; --quick: 120ms; --radius-s: 6px; }';
+  const found = (text: string) => messages(checkStyle('extensions/files/panels/files/files.css', text, TOKENS));
+
+  it('refuses colours, sizes of type, spaces, radii, times and layers that are written by hand', () => {
+    for (const wrong of [
+      'color: #ff0000',
+      'background: white',
+      'border: 1px solid rgb(0 0 0 / 20%)',
+      'border-color: color-mix(in srgb, var(--text) 40%, transparent)',
+      'font-size: 14px',
+      'font: 600 0.9rem var(--text)',
+      'font-weight: 600',
+      'line-height: 1.4',
+      'padding: 0.3rem var(--space-2)',
+      'margin-top: 3px',
+      'gap: 10px',
+      'border-radius: 8px',
+      'border-start-end-radius: 50%',
+      'z-index: 10',
+      'transition: opacity 150ms',
+      'animation: spin 1s linear infinite',
+      'min-height: 40px',
+    ])
+      expect(found(`.a { ${wrong}; }`), wrong).to.have.length(1);
+  });
+
+  it('lets tokens, lines, sizes of parts in rem and what follows the text around it', () => {
+    const fine = `.a { padding: 0 var(--space-2); margin: calc(-1 * var(--space-2)) auto; border: 1px solid var(--text); border-radius: var(--radius-s); width: min(20rem, 100%);
+      font: inherit; padding-inline-start: 1.5em; line-height: 1; transition: opacity var(--quick); font-size: 0.9em; z-index: auto; }
+      /* color: #fff; */ .b::before { content: '#fff'; } .red { --own: var(--text); color: var(--own); }
+      @media (max-width: 40rem) { .a { width: 100%; } }`;
+    expect(found(fine)).to.deep.equal([]);
+  });
+
+  it('refuses a token that there is not, and a layout that changes elsewhere', () => {
+    expect(found('.a { color: var(--txet); }')).to.deep.equal(['there is no token --txet']);
+    expect(found('@media (min-width: 50rem) { .a { width: 100%; } }')[0]).to.contain('not at 50rem');
+  });
+
+  it('reads the style sheets of the page, the panels and the kit, and finds nothing', () => {
+    expect(messages(checkStyles())).to.deep.equal([]);
   });
 });

@@ -39,7 +39,7 @@ const Verdict = ({ doctor }: { doctor: readonly Finding[] }) => {
   const [broken, odd] = [doctor.filter(({ result }) => result === 'fail').length, doctor.filter(({ result }) => result === 'warn').length];
   return (
     <p class={broken > 0 ? 'verdict ill' : 'verdict well'} role="status">
-      <Icon name={broken > 0 ? 'circle-x' : 'circle-check'} size={22} />
+      <Icon name={broken > 0 ? 'circle-x' : 'circle-check'} />
       <strong>{broken > 0 ? t('broken', { count: broken }) : odd > 0 ? t('warnings', { count: odd }) : t('well')}</strong>
     </p>
   );

@@ -9,6 +9,7 @@ export const Login = () => {
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
+    if (isBusy) return;
     setBusy(true);
     try {
       await daemon.call('createLogin', { body: { key: key.trim(), remember } }, { retries: 0 });
@@ -29,7 +30,7 @@ export const Login = () => {
         <TextField label={t('key')} type="password" value={key} onValue={setKey} autocomplete="current-password" required autofocus />
         <CheckField label={t('remember')} value={remember} onValue={setRemember} />
         {error !== undefined && <Failure error={error} title="" />}
-        <Button kind="primary" type="submit" icon="key" disabled={isBusy || key.trim() === ''}>
+        <Button kind="primary" type="submit" icon="key" isBusy={isBusy} disabled={!isBusy && key.trim() === ''}>
           {t('log_in')}
         </Button>
       </form>

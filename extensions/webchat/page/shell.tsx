@@ -24,6 +24,7 @@ import {
   startLive,
   useChanges,
   useEffect,
+  useRef,
   useShortcuts,
   useState,
   viewTitle,
@@ -31,6 +32,7 @@ import {
 } from '@svc/kit';
 import { useAgentNotices } from './agent-notices.js';
 import { Login } from './login.js';
+import { keepFocus } from './kept-focus.js';
 import { followLaterLinks, followLoginLink } from './login-link.js';
 import { Navigation } from './navigation.js';
 import { shownPanel, Outlet } from './outlet.js';
@@ -83,6 +85,8 @@ const NAV_SMALL = 'svc.nav.small';
 
 const Inside = () => {
   const [isNavOpen, setNavOpen] = useState(false);
+  const content = useRef<HTMLElement>(null);
+  useEffect(() => (content.current ? keepFocus(content.current) : undefined), []);
   const [isSmall, setSmall] = useState(() => kept(NAV_SMALL) !== null);
   useEffect(() => void listPanels(), []);
   // A socket that was refused is opened anew when the caller is known again. It tells what changed since the panels were listed.
@@ -114,7 +118,7 @@ const Inside = () => {
         }}
         onCommands={onCommands}
       />
-      <main class="content" id="content" tabIndex={-1}>
+      <main class="content" id="content" tabIndex={-1} ref={content}>
         {connection.value === 'offline' && (
           <p class="offline" role="status">
             <Icon name="wifi-off" size={16} />

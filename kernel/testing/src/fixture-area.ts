@@ -1,4 +1,5 @@
 /** An extension of fixtures/areas: whole, built as those of the release are, and part of none. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as api from '@svc/api';
@@ -25,7 +26,14 @@ export const fixtureArea = async (id: string): Promise<FixtureArea> => {
   const bundle = join(dist, 'fixtures', id, 'index.js');
   const [manifest, contributions] = await Promise.all([readJson<internal.Manifest>(join(sources, 'extension.json')), readJson<AllContributions>(join(sources, 'contributions.json'))]);
   const definition = () => loadDefinition(bundle, { api, hostDependencies: manifest.hostDependencies ?? [], code: sharedCode() });
-  return { sources, bundle, installed: fixtureExtension({ id, manifest, contributions: namesOf(contributions), definition }) };
+  const installed = fixtureExtension({ id, manifest, contributions: namesOf(contributions), definition });
+  return { sources, bundle, installed: { ...installed, ...(await panelsIn(join(dist, 'fixtures', id, 'panels'))) } };
+};
+
+/** What its panels were built to, where it has some. */
+const panelsIn = async (folder: string): Promise<Pick<InstalledFiles, 'panels'>> => {
+  const index = join(folder, 'index.json');
+  return existsSync(index) ? { panels: { folder, files: await readJson(index) } } : {};
 };
 
 /** The build has validated what it holds. */

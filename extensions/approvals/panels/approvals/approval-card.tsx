@@ -14,7 +14,7 @@ export const StateOf = ({ status }: { status: Approval['status'] }) => <Badge to
 export const ApprovalCard = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => (
   <article class="approval" aria-label={t('wants', { agent: approval.agent_name, tool: approval.tool_name })}>
     <header class="row wrap">
-      <Icon name="shield-check" size={18} />
+      <Icon name="shield-check" />
       <strong class="grow">{t('wants', { agent: approval.agent_name, tool: approval.tool_name })}</strong>
       <Badge tone={approval.risk_level === 'critical' || approval.risk_level === 'high' ? 'bad' : 'quiet'}>{t(`r_${approval.risk_level}`)}</Badge>
       {approval.status !== 'pending' && <StateOf status={approval.status} />}

@@ -57,8 +57,9 @@ export const AddKey = ({ providers, onChange, onClose, onOther }: { providers: r
     if (!provider) return;
     const address = url.trim();
     const kept = await daemon.call('setProviderKey', { name, body: { api_key: key.trim(), verify: true, ...(address === '' ? {} : { url: address }) } }, { retries: 0 });
+    const chosen = (await daemon.call('listProviders')).default;
     setKey('');
-    setOutcome({ provider, kept, chosen: (await daemon.call('listProviders')).default });
+    setOutcome({ provider, kept, chosen });
     onChange();
   };
 

@@ -44,7 +44,7 @@ export const AddressSection = ({ provider, onChange, onGone }: { provider: Provi
     <Section title={t('address_section')} note={t('address_note')}>
       <form class="models-form" onSubmit={save}>
         <TextField label={t('address')} type="url" value={url} onValue={setUrl} error={error} disabled={disabled} required />
-        <Button type="submit" disabled={disabled || isBusy || url.trim() === '' || url.trim() === (said ?? provider.base_url)} title={title}>
+        <Button type="submit" isBusy={isBusy} disabled={disabled || url.trim() === '' || url.trim() === (said ?? provider.base_url)} title={title}>
           {t('save_address')}
         </Button>
         <Button kind={is_custom ? 'danger' : 'quiet'} icon={is_custom ? 'trash-2' : 'rotate-ccw'} disabled={disabled} title={title} onPress={reset}>

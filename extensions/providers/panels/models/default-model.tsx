@@ -68,8 +68,8 @@ const Answerer = ({ chosen, providers }: { chosen: Default; providers: readonly 
     );
   return (
     <>
-      <h3>
-        <Icon name={chosen.problem === null ? 'circle-check' : 'triangle-alert'} size={18} />{' '}
+      <h3 class="row">
+        <Icon name={chosen.problem === null ? 'circle-check' : 'triangle-alert'} />
         <a href={addressOf('models', ['provider', chosen.provider])}>{t('answers', { model: chosen.model, provider: provider?.display_name ?? chosen.provider })}</a>
       </h3>
       <p>{chosen.why}</p>

@@ -50,7 +50,7 @@ export const KeySection = ({ provider, onTried, onChange }: { provider: Provider
       )}
       <form class="models-form" onSubmit={save}>
         <TextField label={t('new_key')} type="password" value={key} onValue={setKey} autocomplete="off" disabled={disabled} maxLength={8_192} />
-        <Button kind="primary" type="submit" icon="key" disabled={disabled || isBusy || key.trim() === ''} title={title}>
+        <Button kind="primary" type="submit" icon="key" isBusy={isBusy} disabled={disabled || (!isBusy && key.trim() === '')} title={title}>
           {key_present ? t('replace_key') : t('save_key')}
         </Button>
         {key_present && (

@@ -28,7 +28,7 @@ const Verdict = ({ detail: { problems, doctor }, extensions, isOffered, onFixed 
   return (
     <>
       <p class={isWell ? 'verdict well' : 'verdict ill'} role="status">
-        <Icon name={isWell ? 'circle-check' : 'circle-x'} size={22} />
+        <Icon name={isWell ? 'circle-check' : 'circle-x'} />
         <strong>{!isWell ? t('broken', { count: problems.length }) : warnings === 0 ? t('all_well') : t('all_well_but', { count: warnings })}</strong>
       </p>
       {!isWell && <Findings label={t('problems')} findings={problems} extensions={extensions} isOffered={isOffered} onFixed={onFixed} />}

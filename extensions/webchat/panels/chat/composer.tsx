@@ -137,6 +137,12 @@ const useField = (area: RefObject<HTMLTextAreaElement | null>, text: string): vo
   useEffect(nowOneCanType, []);
 };
 
+/** The button goes with the answer: who pressed it goes on where they type. */
+const stopped = (area: RefObject<HTMLTextAreaElement | null>, onStop: () => Promise<void>): Promise<void> => {
+  if (matchMedia('(hover: hover)').matches) area.current?.focus();
+  return onStop();
+};
+
 /** Asks for `send` as soon as all that is on its way is there; where one of them fails, not at all. */
 const useWhenUploaded = ({ ready, coming }: Uploads, send: () => void): (() => void) => {
   const [awaited, setAwaited] = useState<number>();
@@ -271,7 +277,7 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
         <span class="grow muted small-text keys" id={`${id}-keys`}>
           {t('keys')}
         </span>
-        {isRunning && <IconButton icon="square" kind="danger" label={t('stop')} disabled={!maySend} onPress={onStop} />}
+        {isRunning && <IconButton icon="square" kind="danger" label={t('stop')} disabled={!maySend} onPress={() => stopped(area, onStop)} />}
         <IconButton type="submit" icon="arrow-up" kind="primary" label={t('send')} disabled={!canSend} />
       </div>
     </form>

@@ -20,9 +20,12 @@ export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[];
   const [shown, setShown] = useState(FIRST_SHOWN);
   const hidden = Math.max(0, turns.length - shown);
 
+  // Before anything was said there is a beginning to read, and no newest message.
+  const hasTurns = useRef(false);
+  hasTurns.current = turns.length > 0;
   const toEnd = (): void => {
     const element = frame.current;
-    if (element) element.scrollTop = element.scrollHeight;
+    if (element && hasTurns.current) element.scrollTop = element.scrollHeight;
   };
   const onScroll = (): void => {
     const element = frame.current;
@@ -66,7 +69,7 @@ export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[];
 
   return (
     <div class="turns-frame">
-      <div class="turns" ref={frame} onScroll={onScroll} tabIndex={0} role="log" aria-label={t('conversations')} aria-live="off">
+      <div class="turns" ref={frame} onScroll={onScroll} tabIndex={0} role="log" aria-label={t('messages')} aria-live="off">
         <div class="turns-inside">
           {hidden > 0 && (
             <Button small kind="quiet" icon="history" onPress={more}>
@@ -79,7 +82,7 @@ export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[];
           {children}
         </div>
       </div>
-      {isAway && (
+      {isAway && hasTurns.current && (
         <button
           type="button"
           class="to-newest"

@@ -218,7 +218,7 @@ export const SchemaForm = ({ send, action, onDone, ...spec }: SchemaFormSpec & O
       <SchemaFields of={form} />
       {error !== undefined && <Failure title="" error={error} />}
       <div>
-        <Button kind="primary" type="submit" disabled={isBusy}>
+        <Button kind="primary" type="submit" isBusy={isBusy}>
           {action}
         </Button>
       </div>

@@ -15,6 +15,8 @@ export interface ButtonProps {
   /** The id of the form that it submits, where it stands outside of that. */
   readonly form?: string;
   readonly disabled?: boolean;
+  /** Its work is done elsewhere, such as by the form that it submits. Unlike a button that is disabled it keeps the focus. */
+  readonly isBusy?: boolean;
   /** Why it cannot be pressed, or what it does beyond its words. */
   readonly title?: string | undefined;
   readonly pressed?: boolean;
@@ -51,10 +53,11 @@ const usePress = (onPress: ButtonProps['onPress']): { isBusy: boolean; press: (e
   return { isBusy, press };
 };
 
-export const Button = ({ kind = 'plain', icon, children, type = 'button', disabled = false, pressed, small = false, onPress, ...rest }: ButtonProps) => {
-  const { isBusy, press } = usePress(onPress);
+export const Button = ({ kind = 'plain', icon, children, type = 'button', disabled = false, pressed, small = false, onPress, isBusy: isBusyElsewhere = false, ...rest }: ButtonProps) => {
+  const own = usePress(onPress);
+  const isBusy = own.isBusy || isBusyElsewhere;
   return (
-    <button type={type} class={`button ${kind}${small ? ' small' : ''}`} disabled={disabled} aria-busy={isBusy} aria-pressed={pressed} onClick={press} {...rest}>
+    <button type={type} class={`button ${kind}${small ? ' small' : ''}`} disabled={disabled} aria-busy={isBusy} aria-pressed={pressed} onClick={own.press} {...rest}>
       {isBusy ? <Icon name="loader-circle" spins /> : icon && <Icon name={icon} />}
       {children !== undefined && <span>{children}</span>}
     </button>
@@ -62,7 +65,7 @@ export const Button = ({ kind = 'plain', icon, children, type = 'button', disabl
 };
 
 /** A button that is its icon; `label` is its name. */
-export const IconButton = ({ label, icon, kind = 'quiet', ...rest }: Omit<ButtonProps, 'children' | 'title' | 'icon'> & { label: string; icon: IconName }) => {
+export const IconButton = ({ label, icon, kind = 'quiet', ...rest }: Omit<ButtonProps, 'children' | 'title' | 'icon' | 'isBusy'> & { label: string; icon: IconName }) => {
   const { isBusy, press } = usePress(rest.onPress);
   const { small, pressed, disabled, type = 'button' } = rest;
   return (

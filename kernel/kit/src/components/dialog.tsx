@@ -12,15 +12,18 @@ export const Dialog = ({ title, onClose, children, actions, wide = false }: { ti
   const id = useId();
   useLayoutEffect(() => {
     const before = document.activeElement;
-    own.current?.showModal();
+    const dialog = own.current;
+    dialog?.showModal();
     // Where the browser would begin with the button that closes it: the first field, else the first thing to do.
-    if (document.activeElement?.closest('.dialog-head')) own.current?.querySelector<HTMLElement>(FIRST)?.focus();
+    if (document.activeElement?.closest('.dialog-head')) dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => {
+      // While it is open nothing around it can have the focus.
+      dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
   return (
-    <dialog ref={own} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={id} onClose={onClose} onCancel={onClose}>
+    <dialog ref={own} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={id} onClose={({ currentTarget }) => currentTarget.isConnected && onClose()} onCancel={onClose}>
       <header class="dialog-head">
         <h2 id={id}>{title}</h2>
         <IconButton icon="x" label={kitWords('close')} onPress={onClose} />

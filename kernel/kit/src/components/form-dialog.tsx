@@ -52,7 +52,7 @@ export const FormDialog = ({
       actions={
         <>
           <Button onPress={onCancel}>{kitWords('cancel')}</Button>
-          <Button kind="primary" type="submit" form={id} disabled={isBusy || !canSubmit}>
+          <Button kind="primary" type="submit" form={id} isBusy={isBusy} disabled={!canSubmit && !isBusy}>
             {action}
           </Button>
         </>

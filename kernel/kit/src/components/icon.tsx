@@ -182,7 +182,10 @@ const isIcon = (name: string): name is IconName => Object.hasOwn(ICONS, name);
 /** A name that an extension wrote and the set does not have is drawn as a piece of a puzzle. */
 export const iconNamed = (name: string): IconName => (isIcon(name) ? name : 'puzzle');
 
-export const Icon = ({ name, size = 18, spins = false }: { name: IconName; size?: number; spins?: boolean }) => (
+/** In pixels: beside small text, in rows and menus, in buttons, above an empty place. */
+export type IconSize = 14 | 16 | 18 | 28;
+
+export const Icon = ({ name, size = 18, spins = false }: { name: IconName; size?: IconSize; spins?: boolean }) => (
   <svg
     class={spins ? 'icon spins' : 'icon'}
     width={size}

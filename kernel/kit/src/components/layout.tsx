@@ -50,9 +50,10 @@ export const Section = ({ title, note, actions, children }: { title: ComponentCh
 
 /** One figure; a link where it leads to what it counts. */
 export const Stat = ({ label, value, note, icon, href, tone }: { label: string; value: ComponentChildren; note?: ComponentChildren; icon?: IconName; href?: string; tone?: Tone }) => {
+  const id = useId();
   const inside = (
     <>
-      <span class="stat-label">
+      <span class="stat-label" id={id}>
         {icon && <Icon name={icon} size={16} />}
         {label}
       </span>
@@ -65,7 +66,9 @@ export const Stat = ({ label, value, note, icon, href, tone }: { label: string; 
       {inside}
     </a>
   ) : (
-    <div class="stat">{inside}</div>
+    <div class="stat" role="group" aria-labelledby={id}>
+      {inside}
+    </div>
   );
 };
 

@@ -67,6 +67,11 @@ export const LongList = <T,>({
     }
     measure();
   }, [rows, rowHeight, isAtEnd]);
+  // Rows without a link or button are scrolled with the keyboard all the same.
+  useLayoutEffect(() => {
+    if (frame.current?.querySelector('a, button, input')) frame.current.removeAttribute('tabindex');
+    else frame.current?.setAttribute('tabindex', '0');
+  }, [rows, view]);
   useLayoutEffect(() => {
     const element = frame.current;
     if (!element || current === undefined || current < 0) return;
