@@ -11,14 +11,7 @@ import { bootTestKernel, OPEN_RATE, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
 
 /** The last two hold requests against the document: what fits is taken, and what does not fit is refused. */
-const CHECKS = [
-  'no_internal_error',
-  'status_code_conformance',
-  'content_type_conformance',
-  'response_schema_conformance',
-  'fitting_data_acceptance',
-  'unfitting_data_rejection',
-];
+const CHECKS = ['no_internal_error', 'status_code_conformance', 'content_type_conformance', 'response_schema_conformance', 'fitting_data_acceptance', 'unfitting_data_rejection'];
 
 /** What input that fits the document may be answered with: what it names is not there, has changed, is not allowed or not set up here, or is too large. */
 const ACCEPTED = ['2xx', '3xx', '401', '403', '404', '409', '412', '413', '426', '429', '5xx'];

@@ -33,6 +33,7 @@ export {
   textForm,
   TextOf,
   timeOfText,
+  whereFits,
   wordForm,
 } from './schema/text-forms.js';
 export type { Schemas, Checked } from './schema/check.js';

@@ -150,7 +150,10 @@ const patchAgentIdentity = (deps: ChangeRouteDeps): RouteDecl =>
     description: 'Shown to people, never sent to a model. Fields that are left out or null stay; an empty text removes a field. Stored under `[metadata.identity]` of the manifest.',
     params: AgentParams,
     audit: 'agent_changed',
-    body: Type.Object({ ...IdentityFields, revision: Type.Optional(Revision) }, { ...closed, ...notAll(Object.fromEntries(Object.keys(IdentityFields).map((name) => [name, { type: 'null' }]))), 'x-name': 'AgentIdentityPatch' }),
+    body: Type.Object(
+      { ...IdentityFields, revision: Type.Optional(Revision) },
+      { ...closed, ...notAll(Object.fromEntries(Object.keys(IdentityFields).map((name) => [name, { type: 'null' }]))), 'x-name': 'AgentIdentityPatch' },
+    ),
     examples: {
       'a face': { emoji: '🦉', color: '#3b6ea5' },
       'a picture': { avatar_url: 'https://example.org/owl.png' },

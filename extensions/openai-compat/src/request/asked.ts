@@ -52,8 +52,7 @@ export function askedAlone(messages: Messages, tools: ClientTools | undefined): 
   if (last?.role !== 'user') throw compatErrors.no_question(last ? 'the last message is the assistant’s, and there is nothing to answer' : 'messages contains no user message');
   if (isAnswer) checkAnswered(said);
   const [first] = said;
-  if (first?.role === 'assistant' || first?.results)
-    throw compatErrors.no_beginning();
+  if (first?.role === 'assistant' || first?.results) throw compatErrors.no_beginning();
   return { ...(isAnswer ? { parts: [], history: said } : { parts: last.parts, history: said.slice(0, -1), ...(last.origin ? { origin: last.origin } : {}) }), ...systemOf(messages) };
 }
 

@@ -1,5 +1,5 @@
 /** The body of a chat-completions request. */
-import { documented, Nullable, OneOf, type Static, Type } from '@svc/api';
+import { documented, Nullable, OneOf, type Static, Type, whereFits } from '@svc/api';
 
 /** Texts of the model's ids and of people: longer ones are no names. */
 const MAX_NAME_CHARS = 512;
@@ -58,7 +58,7 @@ const Named = { properties: { name: { type: 'string', pattern: NAME.source } }, 
 /** The function is in a field of its own, or flat as /v1/responses has it. */
 const ToolField = Type.Object(
   { type: Type.String(documented({ enum: ['function'] })) },
-  { additionalProperties: true, ...documented({ if: { required: ['function'] }, then: { properties: { function: { type: 'object', ...Named } } }, else: Named }) },
+  { additionalProperties: true, ...documented(whereFits({ required: ['function'] }, { properties: { function: { type: 'object', ...Named } } }, Named)) },
 );
 
 /** The same in every request that brings tools. */

@@ -1,5 +1,5 @@
 /** The body of a request at /v1/responses, and its input as messages. */
-import { documented, isTable, Nullable, type Static, Type } from '@svc/api';
+import { documented, isTable, Nullable, type Static, Type, whereFits } from '@svc/api';
 import { compatErrors } from '../errors.js';
 import { type ChatMessage, type ChatRequest, NAME, ToolFields } from '../request/chat-request.js';
 
@@ -10,8 +10,9 @@ const FORMATS = ['text', 'json_object', 'json_schema'];
 const ROLES = ['system', 'developer', 'user', 'assistant'] as const;
 
 const Texts = (...names: readonly string[]) => ({ properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])), required: names });
-const Content = { if: { type: 'array' }, then: { items: { type: 'object', properties: { type: { enum: ['input_text', 'output_text', 'text', 'refusal', 'input_image'] } }, required: ['type'] } }, else: { type: 'string' } };
-const ofType = (type: string, rules: object, others: object = {}) => ({ if: { properties: { type: { const: type } }, required: ['type'] }, then: rules, else: others });
+const Part = { type: 'object', properties: { type: { enum: ['input_text', 'output_text', 'text', 'refusal', 'input_image'] } }, required: ['type'] };
+const Content = whereFits({ type: 'array' }, { items: Part }, { type: 'string' });
+const ofType = (type: string, rules: object, otherwise: object = {}) => whereFits({ properties: { type: { const: type } }, required: ['type'] }, rules, otherwise);
 const CALL = Texts('call_id', 'name', 'arguments');
 const RESULT = { properties: { call_id: { type: 'string' }, output: Content }, required: ['call_id', 'output'] };
 const MESSAGE = { properties: { role: { enum: ROLES }, content: Content }, required: ['role', 'content'] };
@@ -49,9 +50,7 @@ export const ResponseRequest = Type.Object(
     store: Maybe(Type.Boolean({ description: 'false: nothing is stored, and `input` is the whole conversation. By default true' })),
     stream: Maybe(Type.Boolean({ description: 'Answer with server-sent events' })),
     ...ToolFields,
-    text: Maybe(
-      Type.Object({ format: Maybe(Format) }, { additionalProperties: true }),
-    ),
+    text: Maybe(Type.Object({ format: Maybe(Format) }, { additionalProperties: true })),
     max_output_tokens: Maybe(Type.Integer({ minimum: 1 })),
     temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
     top_p: Maybe(Type.Number({ minimum: 0, maximum: 1 })),

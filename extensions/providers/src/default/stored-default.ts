@@ -46,7 +46,11 @@ export const takeOverByKey = async (deps: StoredDefaultDeps, input: Choosing, be
   if (!before.isMock && (before.provider === record.name || input.records.get(before.provider)?.auth_status !== 'missing')) return false;
   const model = record.wire === 'unsupported' ? undefined : await usualModel(input.models, record.name, record);
   if (model === undefined) return false;
-  await keep(deps, { provider: record.name, model, why: `The key of ${record.display_name} was set on ${today(deps.clock)}, and no other provider could answer, so ${model} became the default model.` }, 'key');
+  await keep(
+    deps,
+    { provider: record.name, model, why: `The key of ${record.display_name} was set on ${today(deps.clock)}, and no other provider could answer, so ${model} became the default model.` },
+    'key',
+  );
   return true;
 };
 

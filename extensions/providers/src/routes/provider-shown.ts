@@ -28,7 +28,7 @@ export const route = routeGroup({ area: 'providers' });
 export const byAdmins = { permission: 'providers.admin' } as const;
 
 /** Of a field with two names. Throws `providers_two_values` where they differ. */
-export const valueOf = <K extends string>(body: { readonly [name in K]?: string }, name: K, other: K): string | undefined => {
+export const fieldOf = <K extends string>(body: { readonly [name in K]?: string }, name: K, other: K): string | undefined => {
   const [one, second] = [body[name], body[other]];
   if (one !== undefined && second !== undefined && one !== second) throw providerErrors.two_values(name, other);
   return one ?? second;

@@ -13,7 +13,13 @@ export const liveSocket = (ringBuffer: RingBuffer, feed: Feed): SocketDecl =>
     id: SOCKET_ID,
     path: '/api/live',
     query: Type.Object({
-      after: Type.Optional(Type.String({ ...documented({ pattern: PLACE.source }), description: 'Your position: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame', examples: ['5f0c2a9e71b3d846.112'] })),
+      after: Type.Optional(
+        Type.String({
+          ...documented({ pattern: PLACE.source }),
+          description: 'Your position: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame',
+          examples: ['5f0c2a9e71b3d846.112'],
+        }),
+      ),
     }),
     summary: 'Listen for changes',
     description:

@@ -48,8 +48,16 @@ export const Refused = <T extends TSchema>(schema: T): T => ({ ...schema, ...doc
 /** At least one of these fields: for the options of an object. Said by `not`, which generators of clients pass over; of an `anyOf` they make types. */
 export const anyOfFields = (...names: readonly string[]): Rule => documented({ not: { allOf: names.map((name) => ({ not: { required: [name] } })) } });
 
-/** Not all of these fields have such values or are left out: for the options of an object. Generators of clients pass over `if`; of properties in a `not` they make types. */
-export const notAll = (values: Readonly<Record<string, Rule>>): Rule => documented({ if: { properties: values }, then: false });
+/** A rule for values to which another applies. Generators of clients pass over `if`; of properties in a `not` they make types. */
+export const whereFits = (condition: object, rule: object | boolean, otherwise: object | boolean = true): Rule =>
+  Object.fromEntries([
+    ['if', condition],
+    ['then', rule],
+    ['else', otherwise],
+  ]);
+
+/** Not all of these fields have such values or are left out: for the options of an object. */
+export const notAll = (values: Readonly<Record<string, Rule>>): Rule => documented(whereFits({ properties: values }, false));
 
 /** Not more than one of two fields: for the options of an object. */
 export const notBothFields = (one: string, other: string): Rule => documented({ not: { required: [one, other] } });
