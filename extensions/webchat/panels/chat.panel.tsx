@@ -25,11 +25,13 @@ import {
   withCtrl,
 } from '@svc/kit';
 import { type Agent, LAST_AGENT, prepareAgent, useAgents } from './chat/agents.js';
+import { wanted } from './chat/beside.js';
 import { opened } from './chat/conversation.js';
 import { ConversationView, NewConversation } from './chat/conversation-view.js';
 import { actionsOn, Renaming } from './chat/session-actions.js';
 import { SessionList } from './chat/session-list.js';
 import { NoAgents } from './chat/welcome.js';
+import { useWide } from './chat/wide.js';
 import { t } from './chat/words.js';
 
 const NEW = 'new';
@@ -66,9 +68,6 @@ const Opened = ({ agent, sessionId }: { agent: Agent; sessionId: string | undefi
 
 /** Remembers that the list beside the conversation is hidden. */
 const LIST_HIDDEN = 'svc.chat.list-hidden';
-/** From this width on, the list stands beside the conversation (chat.css). */
-const WIDE = matchMedia('(min-width: 72rem)');
-
 const SHORTCUTS: ShortcutGroup = {
   title: () => t('conversations'),
   shortcuts: [
@@ -89,16 +88,6 @@ const SHORTCUTS: ShortcutGroup = {
   ],
 };
 
-const useWide = (): boolean => {
-  const [isWide, setWide] = useState(WIDE.matches);
-  useEffect(() => {
-    const change = (): void => setWide(WIDE.matches);
-    WIDE.addEventListener('change', change);
-    return () => WIDE.removeEventListener('change', change);
-  }, []);
-  return isWide;
-};
-
 /** What is done with the open conversation. */
 const Here = ({ agentId, sessionId }: { agentId: string; sessionId: string | undefined }) => {
   const [isRenamed, setRenamed] = useState(false);
@@ -117,7 +106,9 @@ const Chat = ({ path }: PanelProps) => {
   const [named, sessionId] = path;
   const [isListOpen, setListOpen] = useState(false);
   const [isHidden, setHidden] = useState(() => kept(LIST_HIDDEN) !== null);
-  const isWide = useWide();
+  const isBeside = wanted.value !== undefined;
+  // What is open beside the conversation takes the room of the list.
+  const isWide = useWide() && !isBeside;
   useShortcuts(SHORTCUTS);
   const { agents, agent, isWaiting, error, reload } = useAgents(named);
   const title = opened.value?.sessionId === sessionId ? opened.value?.title : undefined;
@@ -135,7 +126,7 @@ const Chat = ({ path }: PanelProps) => {
     );
   if (agents.length === 0) return <NoAgents mayMake={may('agents.write')} />;
   return (
-    <div class={`chat${isListOpen ? ' list-open' : ''}${isHidden ? ' list-hidden' : ''}`}>
+    <div class={`chat${isListOpen ? ' list-open' : ''}${isHidden ? ' list-hidden' : ''}${isBeside ? ' has-beside' : ''}`}>
       <aside class="chat-list" aria-label={t('conversations')}>
         <SessionList agents={agents} agentId={agent?.id} currentId={sessionId} maySend={may('runs.send')} mayWrite={may('sessions.write')} onAgent={(id) => go('chat', [id])} />
       </aside>

@@ -2,6 +2,7 @@
 import { daemon } from '@svc/kit';
 import type { History } from './live-run.js';
 import type { Named } from './conversation.js';
+import { save } from './save.js';
 import { t } from './words.js';
 
 const FENCE = '```';
@@ -31,16 +32,6 @@ const fileName = (name: string): string =>
     .replace(/[\p{C}\\/:*?"<>|]+/gu, ' ')
     .trim()
     .slice(0, 60) || 'conversation';
-
-const save = (name: string, type: string, text: string): void => {
-  const href = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = href;
-  link.download = name;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(href), 10_000);
-};
 
 export const exportConversation = async ({ id, agentId, name }: Named, format: 'markdown' | 'json'): Promise<void> => {
   const [history, { name: agent }] = await Promise.all([daemon.call('getSession', { id: agentId, session_id: id }), daemon.call('getAgent', { id: agentId })]);
