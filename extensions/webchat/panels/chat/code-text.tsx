@@ -1,6 +1,5 @@
 /** Code with its colours, which come when the highlighter was loaded; while it grows they are those of a moment ago. */
-import { useEffect, useRef, useState } from '@svc/kit';
-import type { Highlighted } from './highlight.js';
+import { type Highlighted, highlighter, useEffect, useRef, useState } from '@svc/kit';
 import { t } from './markdown-words.js';
 
 const COLOUR_EVERY_MS = 150;
@@ -15,7 +14,7 @@ export const CodeText = ({ text, language }: { text: string; language: string })
     if (language === '' || text.length > MAX_COLOURED_CHARS || timer.current !== undefined) return;
     timer.current = setTimeout(async () => {
       timer.current = undefined;
-      const { highlighted } = await import('./highlight.js');
+      const { highlighted } = await highlighter();
       const now = latest.current;
       const tree = highlighted(now, language);
       if (tree) setColoured({ text: now, language, tree });
