@@ -75,4 +75,5 @@ const answered = async (request: DiagramRequest): Promise<DiagramAnswer> => {
 addEventListener('message', ({ source, ports: [port] }) => {
   if (source !== parent || !port) return;
   port.onmessage = async ({ data }: MessageEvent<DiagramRequest>) => port.postMessage(await answered(data));
+  port.postMessage('ready');
 });

@@ -116,6 +116,19 @@ describe('what an answer brings', function () {
     expect(mistakes).to.deep.equal([]);
   });
 
+  it('gives up a diagram that never ends, and draws the next one in another frame', async () => {
+    await visit();
+    const hangs = "addEventListener('message', ({ ports: [port] }) => port?.postMessage('ready'));";
+    await page.route('**/ui/diagrams.js', async (route) => route.fulfill({ response: await route.fetch(), body: hangs }), { times: 1 });
+    await answered(`${fenced('mermaid', 'pie\n"a" : 1')}\n${fenced('mermaid', FLOW)}`);
+    await page.locator('iframe.diagram-drawer').waitFor({ state: 'attached' });
+    const since = performance.now();
+    await page.getByText('This diagram can’t be drawn.', { exact: false }).waitFor();
+    expect(performance.now() - since).to.be.above(5_000);
+    await page.getByRole('img', { name: 'Diagram: How tea is made' }).waitFor();
+    expect(await page.locator('iframe.diagram-drawer').count()).to.equal(1);
+  });
+
   it('draws a hostile diagram as a picture in which nothing runs, loads or leads anywhere', async () => {
     await visit();
     await answered(fenced('mermaid', HOSTILE_FLOW(elsewhere())));
@@ -245,8 +258,8 @@ describe('what an answer brings', function () {
       api: 'refused: TypeError',
       origin: 'null',
     });
-    // Neither elsewhere nor to this daemon, whose answers it could not read.
-    for (const to of [`${elsewhere()}/gone`, `${kernel.url}/api/agents`]) await preview.evaluate((href) => location.assign(href), to);
+    // Not to this daemon either, whose answers it could not read. Elsewhere: the refresh of the next document.
+    await preview.evaluate((href) => location.assign(href), `${kernel.url}/api/agents`).catch(() => undefined); // it ends what asked for it
     await page.waitForTimeout(300);
     expect(page.context().pages()).to.have.length(1);
     expect(page.url()).to.contain(`#/chat/${agentId}`);

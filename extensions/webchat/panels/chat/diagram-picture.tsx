@@ -1,5 +1,5 @@
 /** A diagram as a picture, in the colours of the page. */
-import { isDark, Loading, useEffect, useState } from '@svc/kit';
+import { contrast, isDark, Loading, useEffect, useState } from '@svc/kit';
 import { type Diagram, diagramOf } from './diagram.js';
 import { t } from './markdown-words.js';
 
@@ -9,7 +9,7 @@ const nameOf = (text: string): string => /^\s*(?:accTitle|title)\s*:\s*(.+)$/m.e
 /** `onFault`: it cannot be drawn. */
 export const DiagramPicture = ({ text, onFault }: { text: string; onFault: () => void }) => {
   const [drawn, setDrawn] = useState<Diagram>();
-  const { value: dark } = isDark;
+  const look = `${isDark.value} ${contrast.value}`;
   useEffect(() => {
     let isWanted = true;
     diagramOf(text).then(
@@ -19,7 +19,7 @@ export const DiagramPicture = ({ text, onFault }: { text: string; onFault: () =>
     return () => {
       isWanted = false;
     };
-  }, [text, dark]);
+  }, [text, look]);
   if (!drawn) return <Loading lines={4} label={t('drawing')} />;
   return (
     <div class="diagram" role="region" aria-label={t('diagram')} tabIndex={0}>

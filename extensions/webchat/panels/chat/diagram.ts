@@ -5,7 +5,7 @@
  *     nothing and leads nowhere.
  * G2  What is too large is not drawn, and what takes too long is given up, with the frame that draws it.
  */
-import { daemon, isDark } from '@svc/kit';
+import { contrast, daemon, isDark } from '@svc/kit';
 import type { DiagramAnswer, DiagramRequest } from '../../page/diagram-messages.js';
 import { SANDBOX, showIn } from './sandbox.js';
 
@@ -14,7 +14,9 @@ const LIBRARY = 'diagrams.js';
 const MAX_CHARS = 20_000;
 const MAX_SVG_CHARS = 2_000_000;
 const MAX_PX = 12_000;
-const AT_LATEST_MS = 10_000;
+const DRAWN_AFTER_MS = 10_000;
+/** From a slow line it takes longer. */
+const READY_AFTER_MS = 30_000;
 const MAX_KEPT = 40;
 
 export interface Diagram {
@@ -41,13 +43,29 @@ const begin = async (): Promise<Drawer> => {
   frame.tabIndex = -1;
   frame.ariaHidden = 'true';
   frame.src = SANDBOX;
-  const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+  const { port1: port, port2 } = new MessageChannel();
+  const ready = within(READY_AFTER_MS, (resolve) => {
+    port.onmessage = resolve;
+  });
+  frame.addEventListener('load', () => showIn(frame, `<body><script type="module">${asScript(code)}</script>`, [port2]), { once: true });
   document.body.append(frame);
-  await loaded;
-  const { port1, port2 } = new MessageChannel();
-  showIn(frame, `<body><script type="module">${asScript(code)}</script>`, [port2]);
-  return { port: port1, frame };
+  try {
+    await ready;
+    return { port, frame };
+  } catch (error) {
+    frame.remove();
+    throw error;
+  }
 };
+
+const within = <T>(ms: number, begun: (resolve: (value: T) => void) => void): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('The diagram takes too long.')), ms);
+    begun((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
 
 let drawer: Promise<Drawer> | undefined;
 
@@ -60,12 +78,9 @@ const end = async (): Promise<void> => {
 };
 
 const asked = ({ port }: Drawer, request: DiagramRequest): Promise<DiagramAnswer> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The diagram takes too long.')), AT_LATEST_MS);
+  within(DRAWN_AFTER_MS, (resolve) => {
     port.onmessage = ({ data }: MessageEvent<DiagramAnswer>) => {
-      if (data?.id !== request.id) return;
-      clearTimeout(timer);
-      resolve(data);
+      if (data?.id === request.id) resolve(data);
     };
     port.postMessage(request);
   });
@@ -108,14 +123,14 @@ const drawNow = async (text: string): Promise<Diagram> => {
   }
 };
 
-/** By theme and text, oldest first. */
+/** By look and text, oldest first. */
 const kept = new Map<string, Promise<Diagram>>();
 let last: Promise<unknown> = Promise.resolve();
 
 /** One after the other. Rejects where it cannot be drawn; tries again what failed because something was away. */
 export const diagramOf = (text: string): Promise<Diagram> => {
   if (text.length > MAX_CHARS) return Promise.reject(new SyntaxError('The diagram is too large.'));
-  const key = `${isDark.peek()} ${text}`;
+  const key = `${isDark.peek()} ${contrast.peek()} ${text}`;
   const known = kept.get(key);
   if (known) return known;
   const drawing = last.then(() => drawNow(text));
