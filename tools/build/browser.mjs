@@ -2,6 +2,7 @@
  * What runs in a browser as modules: the page with its kit, and the panels that extensions bring.
  *
  *   "page": { "shell.js": "page/shell.tsx" }      of package.json: to dist/ext/<id>/assets, under that name
+ *   "frames": { "diagrams.js": "page/diagrams.ts" }  the same for a frame without an origin: one file that imports nothing
  *   "panels": [{ "id": "logs", … }]               of extension.json: panels/logs.panel.tsx to dist/ext/<id>/panels
  *
  * A panel is a chunk with a hash in its name, and what it loads later are more of them; the kit is one module for all, at
@@ -57,12 +58,16 @@ const bundle = async (entryPoints, outdir, more) => {
 
 /** The modules of a page, under the names that it gives them. */
 export const bundlePage = async (target) => {
-  const { page = {} } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
+  const { page = {}, frames = {} } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
   const outdir = `${target.outdir}/assets`;
   const entry = ([name, source]) => ({ out: name.replace(/\.(js|css)$/, ''), in: source.startsWith('@') ? source : inRoot(target.dir, source) });
   const kit = Object.entries(page).filter(([name]) => name === KIT_NAME);
   const rest = Object.entries(page).filter(([name]) => name !== KIT_NAME);
-  const parts = await Promise.all([...(kit.length ? [bundle(kit.map(entry), outdir, { splitting: false })] : []), ...(rest.length ? [bundle(rest.map(entry), outdir, { plugins: [sharedKit] })] : [])]);
+  const alone = [...kit, ...Object.entries(frames)];
+  const parts = await Promise.all([
+    ...(alone.length ? [bundle(alone.map(entry), outdir, { splitting: false })] : []),
+    ...(rest.length ? [bundle(rest.map(entry), outdir, { plugins: [sharedKit] })] : []),
+  ]);
   return { inputs: parts.flatMap((part) => part.inputs), outputs: parts.flatMap((part) => part.outputs) };
 };
 

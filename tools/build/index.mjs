@@ -74,8 +74,8 @@ const buildOne = (target, bundler, tools) => {
 };
 
 const assetsOf = (target) => {
-  const { assets, page } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
-  return Object.keys({ ...assets, ...page });
+  const { assets, page, frames } = createRequire(import.meta.url)(inRoot(target.dir, 'package.json'));
+  return Object.keys({ ...assets, ...page, ...frames });
 };
 
 const productsOf = (target) => {

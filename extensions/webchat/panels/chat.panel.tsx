@@ -13,7 +13,6 @@ import {
   keep,
   kept,
   Loading,
-  matchesMedia,
   Menu,
   may,
   type PanelProps,
@@ -26,11 +25,13 @@ import {
   withCtrl,
 } from '@svc/kit';
 import { type Agent, LAST_AGENT, prepareAgent, useAgents } from './chat/agents.js';
+import { wanted } from './chat/beside.js';
 import { opened } from './chat/conversation.js';
 import { ConversationView, NewConversation } from './chat/conversation-view.js';
 import { actionsOn, Renaming } from './chat/session-actions.js';
 import { SessionList } from './chat/session-list.js';
 import { NoAgents } from './chat/welcome.js';
+import { isWide } from './chat/wide.js';
 import { t } from './chat/words.js';
 
 const NEW = 'new';
@@ -67,9 +68,6 @@ const Opened = ({ agent, sessionId }: { agent: Agent; sessionId: string | undefi
 
 /** Remembers that the list beside the conversation is hidden. */
 const LIST_HIDDEN = 'svc.chat.list-hidden';
-/** From this width on, the list stands beside the conversation (chat.css). */
-const wide = matchesMedia('(min-width: 72rem)');
-
 const SHORTCUTS: ShortcutGroup = {
   title: () => t('conversations'),
   shortcuts: [
@@ -108,7 +106,9 @@ const Chat = ({ path }: PanelProps) => {
   const [named, sessionId] = path;
   const [isListOpen, setListOpen] = useState(false);
   const [isHidden, setHidden] = useState(() => kept(LIST_HIDDEN) !== null);
-  const isWide = wide.value;
+  const isBeside = wanted.value !== undefined;
+  // What is open beside the conversation takes the room of the list.
+  const hasList = isWide.value && !isBeside;
   useShortcuts(SHORTCUTS);
   const { agents, agent, isWaiting, error, reload } = useAgents(named);
   const title = opened.value?.sessionId === sessionId ? opened.value?.title : undefined;
@@ -126,7 +126,7 @@ const Chat = ({ path }: PanelProps) => {
     );
   if (agents.length === 0) return <NoAgents mayMake={may('agents.write')} />;
   return (
-    <div class={`chat${isListOpen ? ' list-open' : ''}${isHidden ? ' list-hidden' : ''}`}>
+    <div class={`chat${isListOpen ? ' list-open' : ''}${isHidden ? ' list-hidden' : ''}${isBeside ? ' has-beside' : ''}`}>
       <aside class="chat-list" aria-label={t('conversations')}>
         <SessionList agents={agents} agentId={agent?.id} currentId={sessionId} maySend={may('runs.send')} mayWrite={may('sessions.write')} onAgent={(id) => go('chat', [id])} />
       </aside>
@@ -135,10 +135,10 @@ const Chat = ({ path }: PanelProps) => {
         <header class="chat-head">
           <IconButton
             icon="panel-left"
-            label={t(isWide && !isHidden ? 'hide_list' : 'show_list')}
-            aria-expanded={isWide ? !isHidden : isListOpen}
+            label={t(hasList && !isHidden ? 'hide_list' : 'show_list')}
+            aria-expanded={hasList ? !isHidden : isListOpen}
             onPress={() => {
-              if (!isWide) return setListOpen(!isListOpen);
+              if (!hasList) return setListOpen(!isListOpen);
               keep(LIST_HIDDEN, isHidden ? null : 'yes');
               setHidden(!isHidden);
             }}

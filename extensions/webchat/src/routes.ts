@@ -5,13 +5,15 @@
  * W1  None of its files holds data of this daemon, so none asks for a key. What the page shows it asks of the API, as whoever looks at it.
  * W2  No script or style runs but files of this daemon, and the page speaks with this daemon alone (Content-Security-Policy).
  * W3  A panel is offered to those who have its permission, while its area is on. Files of an area that is off are not served.
- * W4  What third parties bring runs in a document whose origin is nobody's, and is no script of this origin.
+ * W4  What third parties bring or models write runs in a document whose origin is nobody's, and is no script of this origin.
  */
 import { type Actor, type Assets, bytes, type CollectionView, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import { frameDocument } from './frame-document.js';
 import icon from '../page/icon.svg' with { type: 'text' };
 import markup from '../page/page.html' with { type: 'text' };
+import sandbox from '../page/sandbox.html' with { type: 'text' };
 import { webchatErrors } from './errors.js';
+import { SANDBOX, SANDBOX_HEADERS } from './sandbox.js';
 
 export interface PageDeps {
   readonly assets: Assets;
@@ -31,7 +33,7 @@ const POLICY = [
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "font-src 'self'",
-  // Documents of third parties' panels, which are sandboxed by themselves.
+  // Documents of third parties' panels and of what models write, which are sandboxed by themselves.
   "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -50,7 +52,7 @@ const ICON = 'icon.svg';
 const FOR_AN_HOUR = { ...CHECKED, 'cache-control': 'public, max-age=3600' };
 const DEFAULT_ORDER = 500;
 
-const FileName = Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*\\.(js|css|svg)$', description: 'Its name', examples: ['shell.js'] });
+const FileName = Type.String({ maxLength: 100, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:js|css|svg)|sandbox\\.html)$', description: 'Its name', examples: ['shell.js'] });
 
 const PanelShown = Type.Object({
   id: Type.String({ description: 'Its address is `#/<id>`' }),
@@ -113,7 +115,8 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     method: 'GET',
     path: '/ui/{asset}',
     summary: 'Get an asset of the page',
-    description: 'Files of the page at `/`. Compressed if the caller accepts it, with an `ETag`.',
+    description:
+      'Files of the page at `/`. Compressed if the caller accepts it, with an `ETag`. `sandbox.html` is the document in which the page previews what a model wrote, without an origin and without connections.',
     auth: 'public',
     permission: 'webchat.read',
     cost: 0,
@@ -122,6 +125,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     handler: async (req) => {
       const { asset: file } = req.params;
       if (file === ICON) return bytes(200, 'image/svg+xml', icon, FOR_AN_HOUR);
+      if (file === SANDBOX) return bytes(200, 'text/html; charset=utf-8', sandbox, { ...CHECKED, ...SANDBOX_HEADERS });
       if (file.endsWith('.svg')) throw servedErrors.file_missing(file);
       return sendAsset(req, assets, file, typeOf(file), file.startsWith('chunk-') ? FOR_EVER : CHECKED);
     },

@@ -272,11 +272,60 @@ describe('the first hour of conversations', function () {
     ]);
     await page.locator('.attached-file').nth(1).waitFor();
     await answered('look at these', 'A chart.');
-    const image = page.locator('.asked .attached-picture img');
-    await image.waitFor();
-    await page.waitForFunction(() => (document.querySelector('.asked .attached-picture img')?.getBoundingClientRect().height ?? 0) > 150);
+    await page.waitForFunction(() => (document.querySelector('.asked .thumbnail img')?.getBoundingClientRect().height ?? 0) > 100);
     const box = await page.locator('.asked .attached-file').boundingBox();
     expect(box?.height).to.be.below(48);
     await picture(page, 'a file beside a picture');
+  });
+
+  it('show a picture as a thumbnail before and after it is sent, larger when it is pressed, and what is none as a file', async () => {
+    const drawn = await page.evaluate(() => {
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [600, 300];
+      const pen = canvas.getContext('2d');
+      if (pen) pen.fillStyle = '#2f5bd3';
+      pen?.fillRect(40, 40, 400, 200);
+      return canvas.toDataURL('image/png').split(',')[1] ?? '';
+    });
+    await page.setInputFiles('input[type=file]', [
+      { name: 'sky.png', mimeType: 'image/png', buffer: Buffer.from(drawn, 'base64') },
+      { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.concat([Buffer.from(drawn, 'base64').subarray(0, 40), Buffer.from('no picture')]) },
+    ]);
+    const before = page.locator('.composer').getByRole('button', { name: 'Picture sky.png' });
+    await before.waitFor();
+    const broken = page.locator('.composer .attached-file').filter({ hasText: 'broken.png' });
+    await broken.waitFor();
+    await broken.getByRole('img').waitFor({ state: 'detached' });
+    await expectWellMade(page, 'a picture that is attached');
+    await before.click();
+    const larger = page.getByRole('dialog', { name: 'sky.png' });
+    expect(await larger.getByRole('img', { name: 'Picture sky.png' }).evaluate((image) => (image instanceof HTMLImageElement ? image.naturalWidth : 0))).to.equal(600);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Remove broken.png' }).click();
+    for (const time of ['at once', 'after a reload']) {
+      if (time === 'at once') await answered('what is this?', 'The sky.');
+      else await page.reload();
+      await page.locator('.asked').last().getByRole('button', { name: 'Picture sky.png' }).click();
+      await larger.getByRole('link', { name: 'Download' }).waitFor();
+      expect(await page.locator('.asked').last().locator('.attached-file').count(), time).to.equal(0);
+      await expectWellMade(page, `a larger picture ${time}`);
+      await page.keyboard.press('Escape');
+      await larger.waitFor({ state: 'detached' });
+    }
+  });
+
+  it('have headings that differ by their depth, none larger than the title of the page', async () => {
+    await answered(
+      'write a report',
+      '# Report\n\nWhat was found, and what follows from it for the next quarter.\n\n## Findings\n\nThe **main** ones:\n\n- one, which is long enough to fill more than a single line of the answer on most screens that people have\n- two\n  - two and a half\n\n### Costs\n\nThey fell.\n\n| month | cost |\n|---|--:|\n| May | 12 |\n| June | 9 |\n\n#### Notes\n\nA word.\n\n> A quote of somebody, who said it at some length.\n\n1. first\n2. second\n\n```js\nconst x = 1;\n```\n\nThe end.',
+    );
+    const sizes = await page.evaluate(() =>
+      [document.querySelector('.chat-head h1'), ...[1, 2, 3, 4].map((depth) => document.querySelector(`.depth-${depth}`))].map((one) => (one ? Number.parseFloat(getComputedStyle(one).fontSize) : 0)),
+    );
+    const [title = 0, ...depths] = sizes;
+    expect(depths[0]).to.be.at.most(title);
+    for (const [at, size] of depths.slice(1).entries()) expect((depths[at] ?? 0) - size, `depth ${at + 1} and ${at + 2}`).to.be.at.least(1.5);
+    await page.locator('.turns').evaluate((turns) => turns.scrollTo({ top: 0 }));
+    await expectWellMade(page, 'headings of an answer');
   });
 });

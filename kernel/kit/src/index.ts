@@ -13,6 +13,7 @@ export { useAgain } from './again.js';
 export { caller, type Caller, loadCaller, may, mustLogIn, needs, onRefused, whyNot } from './caller.js';
 export * from './components/index.js';
 export { daemon } from './daemon.js';
+export { type Highlighted, highlighter } from './highlighter.js';
 export { keep, kept } from './kept.js';
 export { type Draft, useDraft, type Versioned } from './draft.js';
 export { useFresh } from './fresh.js';

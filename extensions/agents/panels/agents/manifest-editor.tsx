@@ -108,7 +108,7 @@ export const ManifestEditor = ({
   };
   return (
     <div class="manifest-text" ref={frame}>
-      <TextArea isCode rows={20} label={e('text_label')} hint={hint} value={value} onValue={onValue} readOnly={disabled} />
+      <TextArea isCode language="toml" rows={20} label={e('text_label')} hint={hint} value={value} onValue={onValue} readOnly={disabled} />
       {isWanted && !disabled && (
         <div class="stack manifest-says" role="status">
           {check.error !== undefined && <Failure error={check.error} onRetry={check.again} />}

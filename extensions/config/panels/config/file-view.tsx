@@ -17,7 +17,7 @@ const Exported = () => {
               {t('download')}
             </LinkButton>
           </div>
-          <TextArea isCode readOnly label={t('file_text')} rows={Math.min(40, text.split('\n').length)} value={text} onValue={() => undefined} />
+          <TextArea isCode language="toml" readOnly label={t('file_text')} rows={Math.min(40, text.split('\n').length)} value={text} onValue={() => undefined} />
         </div>
       )}
     </Shown>

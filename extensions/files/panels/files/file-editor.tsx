@@ -1,6 +1,6 @@
 /** The text of a file. What is sent names the version that was read: a change made meanwhile is shown, never overwritten. */
 import { bytes, Button, ChangedElsewhere, daemon, may, notify, type OutputOf, Review, SvcError, TextArea, useDraft, useState, whyNot } from '@svc/kit';
-import { isProse, MAX_IDENTITY_BYTES, MAX_WRITE_BYTES } from './tree.js';
+import { isProse, languageOf, MAX_IDENTITY_BYTES, MAX_WRITE_BYTES } from './tree.js';
 import { t } from './words.js';
 
 const sameText = (text: string): string => text;
@@ -54,6 +54,7 @@ export const FileEditor = ({
       <div class="file-text">
         <TextArea
           isCode={!isProse(file.name)}
+          language={languageOf(file.name)}
           rows={24}
           label={t('text_of', { name: file.name })}
           hint={hint}

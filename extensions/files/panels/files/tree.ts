@@ -64,6 +64,9 @@ export const kindOf = (name: string): Kind => KINDS.find(([, ending]) => ending.
 /** Text that people wrote as such: lines are wrapped. */
 export const isProse = (name: string): boolean => /\.(md|markdown|txt|rst|adoc|org)$/i.test(name) || !name.includes('.');
 
+/** As a fence of Markdown names it: by its ending. */
+export const languageOf = (name: string): string | undefined => (/(?:^|\/)Makefile$/.test(name) ? 'makefile' : /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase());
+
 /** Limits of the daemon: of what it gives as text, and of what it writes. */
 export const MAX_SHOWN_BYTES = 4 * 1_024 * 1_024;
 export const MAX_WRITE_BYTES = 1_024 * 1_024;

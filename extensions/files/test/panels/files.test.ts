@@ -66,6 +66,37 @@ describe('the panel of files', function () {
     await page.getByRole('link', { name: 'deep', exact: true }).waitFor();
   });
 
+  it('colours code while one types it, under the very letters that are typed, and leaves alone what it does not know', async () => {
+    const line = `const tea = "green"; // ${'long '.repeat(60)}\n`;
+    await put('src/tea.ts', line.repeat(80));
+    await put('odd.xyz', 'const tea = 1;\n');
+    await put('huge.ts', line.repeat(200));
+    const page = await open(`/${agent}/src/tea.ts`);
+    const text = page.getByRole('textbox', { name: 'Text of src/tea.ts' });
+    const colours = page.locator('.coloured-code');
+    await colours.locator('.hljs-keyword').first().waitFor();
+    await expectWellMade(page, 'files in colours');
+    for (const end of [0, 1]) {
+      await text.evaluate((field, to) => field.scrollTo({ top: to * field.scrollHeight, left: to * field.scrollWidth }), end);
+      const places = await page.evaluate(async () => {
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        return ['.coloured textarea', '.coloured-code'].map((one) => [document.querySelector(one)?.scrollTop, document.querySelector(one)?.scrollLeft]);
+      });
+      expect(places[0]).to.deep.equal(places[1]);
+      if (end === 1) expect(Math.min(...places.flat().map(Number))).to.be.above(100);
+    }
+    await text.fill('let cup = 1;\nif (cup) {}\n');
+    expect(await colours.innerText()).to.contain('if (cup)');
+    expect(await colours.locator('.hljs-keyword').allInnerTexts()).to.deep.equal(['let', 'if']);
+    for (const name of ['odd.xyz', 'huge.ts']) {
+      await page.goto(`${kernel.url}/#/files/${agent}/${name}`);
+      const field = page.getByRole('textbox', { name: `Text of ${name}` });
+      await field.waitFor();
+      expect(await field.evaluate((one) => getComputedStyle(one).webkitTextFillColor), name).to.not.equal('rgba(0, 0, 0, 0)');
+      expect(await colours.count(), name).to.equal(0);
+    }
+  });
+
   it('saves a text after showing the difference, in the lines that it had', async () => {
     await put('windows.ini', '[a]\r\nb=1\r\n');
     const page = await open(`/${agent}/windows.ini`);

@@ -1,5 +1,6 @@
 /** Where a message is written. What was typed outlives the tab, the connection and the daemon; only sending it takes it away. */
 import { bytes, type ComponentChildren, daemon, failed, Icon, IconButton, notify, type OutputOf, type RefObject, settled, useEffect, useId, useLayoutEffect, useRef, useState } from '@svc/kit';
+import { AttachedSign } from './attachment.js';
 import { draftOf, keepDraft } from './drafts.js';
 import { nowOneCanType } from './later.js';
 import type { Question } from './live-run.js';
@@ -87,14 +88,17 @@ const Suggestions = ({ id, commands, chosen, onChoose }: { id: string; commands:
 const Attaching = ({ uploads }: { uploads: Uploads }) =>
   uploads.ready.length + uploads.coming.length === 0 ? null : (
     <ul class="attached" aria-label={t('attach')}>
-      {uploads.ready.map(({ file_id, filename, size }) => (
-        <li key={file_id} class="attached-file">
-          <Icon name="file" size={16} />
-          <bdi class="cut">{filename}</bdi>
-          <span class="muted small-text">{bytes(size)}</span>
-          <IconButton small icon="x" label={t('remove', { name: filename })} onPress={() => uploads.remove(file_id)} />
-        </li>
-      ))}
+      {uploads.ready.map((file) => {
+        const { file_id, filename, size } = file;
+        return (
+          <li key={file_id} class="attached-file">
+            <AttachedSign file={file} />
+            <bdi class="cut">{filename}</bdi>
+            <span class="muted small-text">{bytes(size)}</span>
+            <IconButton small icon="x" label={t('remove', { name: filename })} onPress={() => uploads.remove(file_id)} />
+          </li>
+        );
+      })}
       {uploads.coming.map((name, index) => (
         <li key={`${name} ${index}`} class="attached-file" role="status">
           <Icon name="loader-circle" size={16} spins />

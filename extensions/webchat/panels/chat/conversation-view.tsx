@@ -10,6 +10,7 @@ import { whenQuiet } from './later.js';
 import type { Attached, Question } from './live-run.js';
 import { ModelSwitch } from './model-switch.js';
 import type { Agent, ModelChoice } from './agents.js';
+import { BesideLayout } from './beside-layout.js';
 import { TurnList } from './turn-list.js';
 import type { TurnActions } from './turn-view.js';
 import { keptTurns, type Turn, withBesides, withLive, withPartings } from './turns.js';
@@ -111,7 +112,7 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
   if (isComing && error !== undefined) return <Failure error={error} onRetry={() => void conversation.refresh()} />;
   const isRunning = lives.some(({ phase }) => phase !== 'over');
   return (
-    <>
+    <BesideLayout turns={turns}>
       {error !== undefined && !isOutageSaid(error) && <Failure error={error} onRetry={() => void conversation.refresh()} />}
       {isComing ? (
         <div class="turns-frame">
@@ -145,7 +146,7 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
         onSend={conversation.send}
         onStop={conversation.stop}
       />
-    </>
+    </BesideLayout>
   );
 };
 
@@ -173,7 +174,7 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
     [agent.id, agent.name, maySend],
   );
   return (
-    <>
+    <BesideLayout turns={turns}>
       <TurnList turns={turns} actions={actions}>
         {(turns.length === 0 || isSetUp) && (
           <Welcome agent={agent} maySend={maySend} maySetUp={may('providers.write')} isAsked={isSetUp} onTry={(text) => void begin({ text, attachments: [] }).catch(failed)} />
@@ -190,6 +191,6 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
         onSend={begin}
         onStop={async () => undefined}
       />
-    </>
+    </BesideLayout>
   );
 };

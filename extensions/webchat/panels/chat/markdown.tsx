@@ -6,9 +6,9 @@
  * M2  While it grows, only its end is read and drawn anew.
  * M3  What is too large or too deep to be read is shown as it is.
  */
-import { Component, type ComponentChildren, CopyButton, Fragment, type JSX, useEffect, useMemo, useRef, useState } from '@svc/kit';
+import { Component, type ComponentChildren, Fragment, type JSX, useEffect, useMemo, useRef, useState } from '@svc/kit';
 import type { Token, Tokens } from 'marked';
-import type { Highlighted } from './highlight.js';
+import { CodeBlock } from './code-block.js';
 import { t } from './markdown-words.js';
 import { lexed } from './math-tokens.js';
 
@@ -102,7 +102,7 @@ const Block = ({ token, depth }: { token: Tokens.Generic; depth: number }): JSX.
     case 'text':
       return <>{token.tokens ? inline(token.tokens, depth) : plain(String(token['text']))}</>;
     case 'code':
-      return <CodeBlock text={String(token['text'])} language={String(token['lang'] ?? '').split(/\s/, 1)[0] ?? ''} />;
+      return <CodeBlock token={token as Tokens.Code} />;
     case 'math':
       return (
         <p>
@@ -162,49 +162,6 @@ const TableBlock = ({ table, depth }: { table: Tokens.Table; depth: number }) =>
     </table>
   </div>
 );
-
-/** Colours come when the highlighter was loaded, and while a block grows they are those of a moment ago. */
-const COLOUR_EVERY_MS = 150;
-const MAX_COLOURED_CHARS = 50_000;
-
-const CodeBlock = ({ text, language }: { text: string; language: string }) => {
-  const [coloured, setColoured] = useState<{ text: string; tree: Highlighted }>();
-  const latest = useRef(text);
-  latest.current = text;
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => {
-    if (language === '' || text.length > MAX_COLOURED_CHARS || timer.current !== undefined) return;
-    timer.current = setTimeout(async () => {
-      timer.current = undefined;
-      const { highlighted } = await import('./highlight.js');
-      const now = latest.current;
-      const tree = highlighted(now, language);
-      if (tree) setColoured({ text: now, tree });
-    }, COLOUR_EVERY_MS);
-  }, [text, language]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const isCurrent = coloured !== undefined && text.startsWith(coloured.text);
-  return (
-    <figure class="code-block">
-      <figcaption>
-        <span class="grow">{language}</span>
-        <CopyButton text={text} />
-      </figcaption>
-      <pre tabIndex={0} role="region" aria-label={language === '' ? t('code') : t('code_in', { language })}>
-        <code>
-          {isCurrent ? (
-            <>
-              {coloured.tree}
-              {text.slice(coloured.text.length)}
-            </>
-          ) : (
-            text
-          )}
-        </code>
-      </pre>
-    </figure>
-  );
-};
 
 /** As it was written, until what draws it is there, and where that cannot. */
 const Formula = ({ tex, raw, isDisplay }: { tex: string; raw: string; isDisplay: boolean }) => {

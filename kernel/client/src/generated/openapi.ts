@@ -3671,7 +3671,7 @@ export interface paths {
         };
         /**
          * Get an asset of the page
-         * @description Files of the page at `/`. Compressed if the caller accepts it, with an `ETag`.
+         * @description Files of the page at `/`. Compressed if the caller accepts it, with an `ETag`. `sandbox.html` is the document in which the page previews what a model wrote, without an origin and without connections.
          */
         get: operations["getPageFile"];
         put?: never;

@@ -1,7 +1,8 @@
 /** What is filled in. Each field has its label, and says what is wrong with it where it stands. */
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import { kitWords } from '../kit-words.js';
+import { ColouredCode, useColours } from './coloured-code.js';
 import { Icon } from './icon.js';
 
 interface FieldProps {
@@ -67,7 +68,7 @@ export const TextField = ({ value, onValue, label, hint, error, bare, isNeeded, 
   );
 };
 
-/** Monospaced where it is code: a Tab goes in, Escape then Tab leaves it. */
+/** Monospaced where it is code, and in colours where its `language` is named (as a fence of Markdown does): a Tab goes in, Escape then Tab leaves it. */
 export const TextArea = ({
   value,
   onValue,
@@ -77,26 +78,33 @@ export const TextArea = ({
   bare,
   isNeeded,
   isCode = false,
+  language,
   rows = 6,
   ...rest
-}: FieldProps & { value: string; onValue: (value: string) => void; isCode?: boolean; rows?: number } & Pick<
+}: FieldProps & { value: string; onValue: (value: string) => void; isCode?: boolean; language?: string | undefined; rows?: number } & Pick<
     InputProps,
     'placeholder' | 'required' | 'disabled' | 'readOnly' | 'onKeyDown' | 'autofocus'
   >) => {
   const id = useId();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const tree = useColours(value, isCode ? language : undefined);
   const field = { label, hint, error, isNeeded, ...(bare ? { bare } : {}) };
   return (
     <Field id={id} {...field}>
-      <textarea
-        class={isCode ? 'input code-area' : 'input'}
-        rows={rows}
-        value={value}
-        spellcheck={!isCode}
-        wrap={isCode ? 'off' : 'soft'}
-        onInput={(event) => onValue(event.currentTarget.value)}
-        {...rest}
-        {...reported(id, field)}
-      />
+      <div class={tree === undefined ? undefined : 'coloured'}>
+        {tree !== undefined && <ColouredCode tree={tree} area={area} />}
+        <textarea
+          ref={area}
+          class={isCode ? 'input code-area' : 'input'}
+          rows={rows}
+          value={value}
+          spellcheck={!isCode}
+          wrap={isCode ? 'off' : 'soft'}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          {...rest}
+          {...reported(id, field)}
+        />
+      </div>
     </Field>
   );
 };

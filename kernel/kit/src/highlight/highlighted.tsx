@@ -1,6 +1,6 @@
-/** Colours of code, as elements; loaded when the first block of code is shown. */
-import type { ComponentChildren } from '@svc/kit';
+/** Colours of code, as elements. */
 import { common, createLowlight } from 'lowlight';
+import type { ComponentChildren } from 'preact';
 
 type Root = ReturnType<ReturnType<typeof createLowlight>['highlight']>;
 type Node = Root['children'][number];
