@@ -9,8 +9,7 @@
  * C5  What is answered beside the conversation (a slash command, a question by /btw) is kept by nobody: it stays here until the page goes.
  * C6  One run is not hidden by another: what is followed stays while the next message is sent.
  */
-import { AbortedError, batch, daemon, failed, may, signal, SvcError, onRefused } from '@svc/kit';
-import { streamMessage } from '@svc/client/stream';
+import { AbortedError, batch, daemon, failed, may, signal, SvcError, onRefused, streamMessage } from '@svc/kit';
 import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
 import { createFollower } from './following.js';
 import { createLiveRuns } from './live-runs.js';
