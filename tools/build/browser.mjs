@@ -64,10 +64,9 @@ export const bundlePage = async (target) => {
   const kit = Object.entries(page).filter(([name]) => name === KIT_NAME);
   const rest = Object.entries(page).filter(([name]) => name !== KIT_NAME);
   const alone = [...kit, ...Object.entries(frames)];
-  const parts = await Promise.all([
-    ...(alone.length ? [bundle(alone.map(entry), outdir, { splitting: false })] : []),
-    ...(rest.length ? [bundle(rest.map(entry), outdir, { plugins: [sharedKit] })] : []),
-  ]);
+  // A page by itself has what it uses of the kit in its own script: the address of the kit is that of another extension.
+  const shared = kit.length ? { plugins: [sharedKit] } : {};
+  const parts = await Promise.all([...(alone.length ? [bundle(alone.map(entry), outdir, { splitting: false })] : []), ...(rest.length ? [bundle(rest.map(entry), outdir, shared)] : [])]);
   return { inputs: parts.flatMap((part) => part.inputs), outputs: parts.flatMap((part) => part.outputs) };
 };
 

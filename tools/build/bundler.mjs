@@ -7,7 +7,6 @@ import * as esbuild from 'esbuild';
 import { writeAssets } from './assets.mjs';
 import { bundlePage, bundlePanels } from './browser.mjs';
 import { directImports } from './direct-imports.mjs';
-import { pageScripts } from './page-scripts.mjs';
 import { fromRoot, inRoot, ROOT } from './paths.mjs';
 import { buildModules, outputOf } from './test-modules.mjs';
 
@@ -160,14 +159,13 @@ const apartOptions = (target, name) => ({
   plugins: PROGRAM_PLUGINS,
 });
 
-const extensionOptions = (target, manifest, pages) => ({
+const extensionOptions = (target, manifest) => ({
   ...COMMON,
   ...REQUIRES,
   entryPoints: [target.entry],
   outdir: target.outdir,
   format: 'cjs',
   external: ['@svc/api', ...(manifest.hostDependencies ?? [])],
-  plugins: [pages.plugin],
 });
 
 /** A worker file is its function, whichever way the pool imports it. */
@@ -227,22 +225,20 @@ export const workerSources = (target, manifest) =>
 
 export const bundleExtension = async (target, manifest) => {
   const workers = [...new Set(Object.values(workerSources(target, manifest)))];
-  const pages = pageScripts();
   const parts = await Promise.all([
-    run(extensionOptions(target, manifest, pages)),
+    run(extensionOptions(target, manifest)),
     ...(workers.length ? [run(workerOptions(target, workers))] : []),
     writeAssets(target),
     bundlePage(target),
     bundlePanels(target, manifest),
   ]);
-  return joined([...parts, { inputs: pages.inputs, outputs: [] }]);
+  return joined(parts);
 };
 
 /** An extension with other code in it, for measurements of what a part costs. */
 export const bundleVariant = async (target, manifest, outdir, plugin) => {
-  const pages = pageScripts();
-  const options = extensionOptions({ ...target, outdir }, manifest, pages);
-  await esbuild.build({ ...options, plugins: [plugin, ...options.plugins] });
+  const options = extensionOptions({ ...target, outdir }, manifest);
+  await esbuild.build({ ...options, plugins: [plugin] });
 };
 
 /** The one instance of @svc/api that recorded extensions see, as CommonJS. */

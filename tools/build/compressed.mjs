@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { inRoot } from './paths.mjs';
 
-/** The highest take ten times as long for a hundredth less. */
-const BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 9, [zlib.constants.BROTLI_PARAM_LGWIN]: 22 } };
+/** The highest quality: a tenth less than the 9 that is usual, which is written once and sent often. */
+const BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: zlib.constants.BROTLI_MAX_QUALITY, [zlib.constants.BROTLI_PARAM_LGWIN]: 22 } };
 
 /** The form that a browser asks for, by the ending of its file. */
 const FORMS = { '': async (text) => text, '.gz': (text) => promisify(zlib.gzip)(text, { level: 9 }), '.br': (text) => promisify(zlib.brotliCompress)(text, BROTLI) };

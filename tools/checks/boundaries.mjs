@@ -6,7 +6,7 @@
  * B3  A relative import stays inside its package and ends in `.js`.
  * B4  An npm package stands in the package.json of who imports it. The API knows TypeBox and nothing else.
  * B5  Commands of an area, in its folder `cli`, see the command line through @svc/cli/area, and of the area's own src its `format` alone: pure code over files that both sides read.
- * B6  What a panel shows of another area it has from that area's `page`.
+ * B6  What a panel shows of another area it has from that area's `page` and its style sheet.
  */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -62,7 +62,7 @@ const relative = (source, entry) => {
 /** What runs in a browser speaks with the daemon as others do. */
 const OF_PAGES = ['@svc/client', '@svc/kit'];
 /** What an area draws for the panels of others, as it has `cli` for their commands. */
-const isPartForPages = (entry, name) => name.startsWith('@svc/ext-') && entry.to === `${name}/page`;
+const isPartForPages = (entry, name) => name.startsWith('@svc/ext-') && [`${name}/page`, `${name}/page.css`].includes(entry.to);
 
 /** B5. */
 const ofCommandLine = (entry, name) => {
@@ -94,8 +94,6 @@ const outside = (source, entry) => {
 };
 
 const validate = (source, entry) => {
-  // The text of a script of a page.
-  if (/^page:\.\/.+\.client\.ts$/.test(entry.to)) return undefined;
   if (/^\.\.?\//.test(entry.to)) return relative(source, entry);
   return entry.to.startsWith('@svc/') ? workspace(source, entry) : outside(source, entry);
 };

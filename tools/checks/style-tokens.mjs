@@ -10,7 +10,7 @@ import { lineAt } from './sources.mjs';
 
 const RULE = 'style-token';
 const TOKENS = 'kernel/kit/src/look/tokens.css';
-/** Pages and panels. The page of the documentation (extensions/docs/src/page) loads no kit: it dresses Swagger UI, with tokens of its own. */
+/** Styles of pages and panels. */
 const IS_OF_PAGE = /^(kernel\/kit\/src|extensions\/[^/]+\/(page|panels)|fixtures\/areas\/[^/]+\/panels)\//;
 const ROOMS = ['kernel/kit/src', 'extensions', 'fixtures/areas'];
 

@@ -1,12 +1,10 @@
-/** What the build makes of an extension beside its code: static files, and scripts of pages. */
+/** What the build makes of an extension beside its code: static files, pages and panels. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import * as esbuild from 'esbuild';
 import { writeAssets } from '../build/assets.mjs';
-import { bundlePanels, panelFiles } from '../build/browser.mjs';
-import { pageScripts } from '../build/page-scripts.mjs';
+import { bundlePage, bundlePanels, panelFiles } from '../build/browser.mjs';
 import { DIST, fromRoot, inRoot } from '../build/paths.mjs';
 
 describe('what the build makes beside the code of an extension', () => {
@@ -36,16 +34,27 @@ describe('what the build makes beside the code of an extension', () => {
     expect(String(failed)).to.contain('no-such-package/a.js');
   });
 
-  it('is the text of a script with all that it imports, for browsers, and the build knows the files it read', async () => {
-    await writeFile(path.join(dir, 'page/words.ts'), "export const word: string = 'said by the page';\n");
-    await writeFile(path.join(dir, 'page/board.client.ts'), "import { word } from './words.js';\ndocument.title = word;\n");
-    await writeFile(path.join(dir, 'index.ts'), "import script from 'page:./page/board.client.ts';\nexport const text: string = script;\n");
-    const pages = pageScripts();
-    const built = await esbuild.build({ entryPoints: [path.join(dir, 'index.ts')], bundle: true, write: false, format: 'cjs', platform: 'node', plugins: [pages.plugin], logLevel: 'silent' });
-    const module: { exports: { text?: string } } = { exports: {} };
-    new Function('module', 'exports', built.outputFiles[0]?.text ?? '')(module, module.exports);
-    expect(module.exports.text).to.contain('document.title=').and.contain('said by the page').and.not.contain('import');
-    expect(pages.inputs.sort()).to.deep.equal(['board.client.ts', 'words.ts'].map((name) => `${fromRoot(dir)}/page/${name}`));
+  it('is a file of the extension itself, which the build then knows', async () => {
+    await writeFile(path.join(dir, 'page/app.webmanifest'), '{"name":"board"}');
+    await writeFile(path.join(dir, 'package.json'), JSON.stringify({ assets: { 'app.webmanifest': './page/app.webmanifest' } }));
+    const { inputs, outputs } = await writeAssets({ dir: fromRoot(dir), outdir: fromRoot(dir) });
+    expect(inputs).to.deep.equal([`${fromRoot(dir)}/page/app.webmanifest`]);
+    expect(outputs.map((file: string) => path.basename(file))).to.include('app.webmanifest');
+    expect(await readFile(path.join(dir, 'assets/app.webmanifest'), 'utf8')).to.equal('{"name":"board"}');
+  });
+
+  it('is a page whose script has what it uses of the kit in it, where the kit is not of the same extension', async () => {
+    await writeFile(path.join(dir, 'page/board.tsx'), "import { render } from '@svc/kit';\nrender(<p>said by the page</p>, document.body);\n");
+    await writeFile(path.join(dir, 'package.json'), JSON.stringify({ page: { 'board.js': 'page/board.tsx' } }));
+    const { inputs } = await bundlePage({ dir: fromRoot(dir), outdir: fromRoot(dir) });
+    const text = await readFile(path.join(dir, 'assets/board.js'), 'utf8');
+    expect(text)
+      .to.contain('said by the page')
+      .and.not.contain('/ui/kit.js')
+      .and.not.match(/\bfrom ?"/);
+    expect(inputs)
+      .to.include(`${fromRoot(dir)}/page/board.tsx`)
+      .and.to.include('kernel/kit/src/index.ts');
   });
 
   it('is each panel as a chunk of its own with a hash in its name, which takes the kit from its address', async () => {

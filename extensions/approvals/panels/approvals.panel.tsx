@@ -1,4 +1,5 @@
 /** Requests that wait, those that were decided, what is remembered, and the caller's authenticator. */
+import './approvals/approvals.css';
 import { ago, Button, CheckField, type Column, daemon, dateTime, definePanel, Empty, may, type OutputOf, PanelBody, PanelHead, Section, Shown, Table, useLoaded, useState } from '@svc/kit';
 import { ApprovalCard, StateOf } from './approvals/approval-card.js';
 import { Authenticator } from './approvals/authenticator.js';

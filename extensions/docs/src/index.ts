@@ -1,4 +1,4 @@
-/** The page at `/docs`: Swagger UI over this daemon's own document, from this daemon alone. */
+/** The page at `/docs`: this daemon's own document, to read and to try, from this daemon alone. */
 import { defineExtension } from '@svc/api';
 import { docsRoutes } from './routes.js';
 

@@ -1,13 +1,5 @@
-/** Files that the bundler takes in as text: `import page from './page.html' with { type: 'text' }`, and scripts of pages. */
+/** Files that the bundler takes in as text: `import page from './page.html' with { type: 'text' }`. */
 declare module '*.html' {
-  const text: string;
-  export default text;
-}
-declare module '*.css' {
-  const text: string;
-  export default text;
-}
-declare module 'page:*' {
   const text: string;
   export default text;
 }

@@ -1,23 +1,40 @@
 /** Every protection of the daemon, with what it did when it was just tried. */
 import './security/security.css';
-import { ago, Badge, Button, count, daemon, dateTime, definePanel, type OutputOf, PanelBody, PanelHead, Section, Shown, useAgain, useLoaded } from '@svc/kit';
+import { ago, Badge, Button, count, daemon, dateTime, definePanel, Fold, type OutputOf, PanelBody, PanelHead, Section, Shown, useAgain, useLoaded } from '@svc/kit';
 import { nameOf, t } from './security/words.js';
 
 type Report = OutputOf<'getSecurityReport'>;
 type State = Report['security_systems'][string];
 
 /** What needs somebody comes first. */
-const GROUPS = ['failed', 'degraded', 'inactive', 'active'] as const satisfies readonly State[];
+const IN_NEED = ['failed', 'degraded', 'inactive'] as const satisfies readonly State[];
 const TONES = { failed: 'bad', degraded: 'warn', inactive: 'quiet', active: 'good' } as const satisfies Readonly<Record<State, string>>;
 
 const rowsOf = ({ evidence }: Report) => Object.entries(evidence).map(([name, one]) => ({ name, ...one }));
 
+const Systems = ({ state, rows }: { state: State; rows: ReturnType<typeof rowsOf> }) => (
+  <ul class="systems" aria-label={t(`group_${state}`)}>
+    {rows.map(({ name, detail, owner }) => (
+      <li key={name} class="system">
+        <h3>{nameOf(name)}</h3>
+        <Badge tone={TONES[state]}>{t(state)}</Badge>
+        <p>{detail}</p>
+        <p class="muted small-text">
+          <code>{name}</code>
+          {owner !== null && ` · ${t('owner', { owner })}`}
+        </p>
+      </li>
+    ))}
+  </ul>
+);
+
 const Found = ({ report }: { report: Report }) => {
-  const rows = rowsOf(report);
+  const of = (state: State) => rowsOf(report).filter((row) => row.state === state);
+  const active = of('active');
   return (
     <div class="stack">
-      {GROUPS.map((state) => {
-        const found = rows.filter((row) => row.state === state);
+      {IN_NEED.map((state) => {
+        const found = of(state);
         if (found.length === 0) return null;
         return (
           <Section
@@ -28,22 +45,15 @@ const Found = ({ report }: { report: Report }) => {
               </>
             }
           >
-            <ul class="systems" aria-label={t(`group_${state}`)}>
-              {found.map(({ name, detail, owner }) => (
-                <li key={name} class="system">
-                  <h3>{nameOf(name)}</h3>
-                  <Badge tone={TONES[state]}>{t(state)}</Badge>
-                  <p>{detail}</p>
-                  <p class="muted small-text">
-                    <code>{name}</code>
-                    {owner !== null && ` · ${t('owner', { owner })}`}
-                  </p>
-                </li>
-              ))}
-            </ul>
+            <Systems state={state} rows={found} />
           </Section>
         );
       })}
+      {active.length > 0 && (
+        <Fold summary={t('all_active', { count: active.length })}>
+          <Systems state="active" rows={active} />
+        </Fold>
+      )}
     </div>
   );
 };

@@ -12,9 +12,13 @@ describe('the security panel', function () {
     const kernel = await bootTestKernel();
     const { page, mistakes } = await chromium.open(`${kernel.url}/#/security`);
     await page.setViewportSize({ width: 360, height: 740 });
-    await page.getByText('addresses of this machine').waitFor();
+    const active = page.getByRole('list', { name: 'Active', exact: true });
+    await page.getByText(/^\d+ protections are active$/).waitFor();
+    expect(await active.isVisible()).to.equal(false);
     expect(await page.getByRole('list', { name: 'Degraded' }).getByRole('heading').allInnerTexts()).to.deep.equal(['Health without details']);
     expect(await page.getByRole('list', { name: 'Inactive' }).getByText('Not part of this version.').count()).to.be.at.least(2);
+    await page.getByText(/^\d+ protections are active$/).click();
+    await active.getByText('addresses of this machine').waitFor();
     await expectWellMade(page, 'security');
     await kernel.daemon.kernel.disable('loop-guard');
     await page.getByText('The extension loop-guard is switched off.').waitFor();

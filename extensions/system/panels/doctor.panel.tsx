@@ -1,12 +1,13 @@
 /** Everything that the daemon looks at in itself, what it found, and what fixes it. */
 import './findings/findings.css';
-import { ago, Button, CopyButton, count, daemon, definePanel, Icon, type OutputOf, PanelBody, PanelHead, Section, Shown, useAgain, useLoaded, useOffered } from '@svc/kit';
+import { ago, Button, CopyButton, count, daemon, definePanel, Fold, Icon, type OutputOf, PanelBody, PanelHead, Section, Shown, useAgain, useLoaded, useOffered } from '@svc/kit';
 import { Findings } from './findings/findings.js';
 import type { Finding } from './findings/fixes.js';
 import { t } from './doctor/words.js';
 
 type Detail = OutputOf<'getHealthDetail'>;
-const GROUPS = ['fail', 'warn', 'pass'] as const satisfies ReadonlyArray<Finding['result']>;
+const PROBLEMS = ['fail', 'warn'] as const satisfies ReadonlyArray<Finding['result']>;
+const GROUPS = [...PROBLEMS, 'pass'] as const;
 
 interface Looked {
   readonly detail: Detail;
@@ -47,11 +48,13 @@ const Verdict = ({ doctor }: { doctor: readonly Finding[] }) => {
 
 const Found = ({ looked: { detail, extensions }, onFixed }: { looked: Looked; onFixed: () => void }) => {
   const isOffered = useOffered();
+  const of = (group: Finding['result']) => detail.doctor.filter(({ result }) => result === group);
+  const passed = of('pass');
   return (
     <>
       <Verdict doctor={detail.doctor} />
-      {GROUPS.map((group) => {
-        const findings = detail.doctor.filter(({ result }) => result === group);
+      {PROBLEMS.map((group) => {
+        const findings = of(group);
         if (findings.length === 0) return null;
         return (
           <Section
@@ -66,6 +69,11 @@ const Found = ({ looked: { detail, extensions }, onFixed }: { looked: Looked; on
           </Section>
         );
       })}
+      {passed.length > 0 && (
+        <Fold summary={t('passed', { count: passed.length })}>
+          <Findings label={t('group_pass_list')} findings={passed} extensions={extensions} isOffered={isOffered} onFixed={onFixed} />
+        </Fold>
+      )}
       {detail.config_notices.length > 0 && (
         <Section title={t('notices')} note={t('notices_note')}>
           <div class="card">

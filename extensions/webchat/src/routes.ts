@@ -33,6 +33,7 @@ const POLICY = [
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "font-src 'self'",
+  "manifest-src 'self'",
   // Documents of third parties' panels and of what models write, which are sandboxed by themselves.
   "frame-src 'self'",
   "base-uri 'none'",
@@ -52,7 +53,7 @@ const ICON = 'icon.svg';
 const FOR_AN_HOUR = { ...CHECKED, 'cache-control': 'public, max-age=3600' };
 const DEFAULT_ORDER = 500;
 
-const FileName = Type.String({ maxLength: 100, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:js|css|svg)|sandbox\\.html)$', description: 'Its name', examples: ['shell.js'] });
+const FileName = Type.String({ maxLength: 100, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:js|css|svg|png|webmanifest)|sandbox\\.html)$', description: 'Its name', examples: ['shell.js'] });
 
 const PanelShown = Type.Object({
   id: Type.String({ description: 'Its address is `#/<id>`' }),
@@ -75,7 +76,9 @@ const PanelShown = Type.Object({
   ),
 });
 
-const typeOf = (file: string): string => (file.endsWith('.css') ? STYLE : SCRIPT);
+/** By the ending of a name. */
+const TYPES: Readonly<Record<string, string>> = { css: STYLE, png: 'image/png', webmanifest: 'application/manifest+json' };
+const typeOf = (file: string): string => TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? SCRIPT;
 
 const byPlace = (one: PanelView, other: PanelView): number =>
   PANEL_PLACES.indexOf(one.place) - PANEL_PLACES.indexOf(other.place) || (one.order ?? DEFAULT_ORDER) - (other.order ?? DEFAULT_ORDER) || (one.id < other.id ? -1 : 1);

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { startRoughLine } from '../../../kernel/client/test/rough-line.js';
 import { modelConfig } from '@svc/test/clients/model-kernel';
-import { useBrowser } from '@svc/test/page/browser';
+import { picture, useBrowser } from '@svc/test/page/browser';
 
 /** Between two words of the slow model. */
 const WORD_MS = 1_500;
@@ -144,6 +144,56 @@ describe('conversations in bad weather', function () {
       line.leadTo((await boot()).url);
       await page.getByText(WORDS.join(''), { exact: true }).waitFor();
       expect(await page.locator('.bubble').allInnerTexts()).to.deep.equal(['say it steadily']);
+    } finally {
+      await line.close();
+    }
+  });
+
+  it('has what was said while a phone slept as soon as it wakes, though its line was cut without a word', async () => {
+    const { http, url } = await boot();
+    const line = await startRoughLine(url);
+    try {
+      const { page } = await chromium.open(line.url);
+      await say(page, 'before');
+      await page.getByText('Here I am.').waitFor();
+      await page.getByText('Connected', { exact: true }).waitFor();
+      const [, , agent, session] = new URL(page.url()).hash.split('/');
+      // A frozen page hears nothing, and a line that was cut during that is not told.
+      const debug = await page.context().newCDPSession(page);
+      await debug.send('Page.setWebLifecycleState', { state: 'frozen' });
+      line.mute(true);
+      await http.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'said meanwhile', session_id: session });
+      line.cut();
+      line.mute(false);
+      await debug.send('Page.setWebLifecycleState', { state: 'active' });
+      await page.locator('.bubble').getByText('said meanwhile').waitFor();
+      await page.getByText('Here I am.').nth(1).waitFor();
+    } finally {
+      await line.close();
+    }
+  });
+
+  it('keeps what was read and what was typed without a network: what cannot be sent comes back into the field', async () => {
+    const { url } = await boot();
+    const line = await startRoughLine(url);
+    try {
+      const { page } = await chromium.open(line.url);
+      await say(page, 'before');
+      await page.getByText('Here I am.').waitFor();
+      line.leadTo(undefined);
+      line.cut();
+      await page.getByText('No connection to the daemon').waitFor();
+      await say(page, 'typed offline');
+      await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.composer textarea')?.value === 'typed offline');
+      await picture(page, 'offline');
+      expect(await page.locator('.bubble').allInnerTexts()).to.deep.equal(['before']);
+      await page.getByText('Here I am.').waitFor();
+      line.leadTo(url);
+      await page.evaluate(() => dispatchEvent(new Event('online')));
+      await page.getByText('No connection to the daemon').waitFor({ state: 'detached' });
+      await composer(page).press('Enter');
+      await page.getByText('Here I am.').nth(1).waitFor();
+      expect(await page.locator('.bubble').allInnerTexts()).to.deep.equal(['before', 'typed offline']);
     } finally {
       await line.close();
     }

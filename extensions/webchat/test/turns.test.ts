@@ -1,7 +1,7 @@
 /** What a conversation shows of what is stored and of what goes on. */
 import { expect } from 'chai';
 import type { History, LiveRun, SessionRun } from '../panels/chat/live-run.js';
-import { keptTurns, withLive } from '../panels/chat/turns.js';
+import { keptTurns, newestDrawn, type Turn, withLive } from '../panels/chat/turns.js';
 
 // Of both answers of the daemon, what turns are made of.
 const history = { messages: [{ seq: 1, role: 'User', content: 'hello', run_id: 'r1' }] } as unknown as History;
@@ -13,6 +13,26 @@ describe('the turns of a conversation', () => {
 
   it('show a message once while its answer is written', () => {
     expect(shown([run])).to.deep.equal([['hello', live.parts]]);
+  });
+
+  it('keep their key when what was heard is stored, so that an answer is not drawn anew', () => {
+    const answer = { seq: 2, role: 'Assistant', content: 'Hi', run_id: 'r1' };
+    const stored = { messages: [...history.messages, answer] } as unknown as History;
+    const keys = [withLive([], [live]), withLive(keptTurns(history, [run]), [live]), keptTurns(stored, [run])].map((turns) => turns.map(({ key }) => key));
+    expect(keys).to.deep.equal([keys[0], keys[0], keys[0]]);
+  });
+
+  it('have keys of their own where one run answers two messages', () => {
+    const twice = { messages: [...history.messages, { ...history.messages[0], seq: 2 }] } as unknown as History;
+    expect(new Set(keptTurns(twice, [run]).map(({ key }) => key)).size).to.equal(2);
+  });
+
+  it('are drawn from the end: no more text than a browser lays out with ease, and at least the last', () => {
+    const turn = (key: string, chars: number): Turn => ({ key, parts: [{ kind: 'text', text: 'x'.repeat(chars) }] });
+    expect(newestDrawn([])).to.equal(0);
+    expect(newestDrawn([turn('a', 10), turn('b', 100_000)])).to.equal(1);
+    expect(newestDrawn([turn('a', 50_000), turn('b', 50_000), turn('c', 5_000)])).to.equal(2);
+    expect(newestDrawn(Array.from({ length: 100 }, (_, index) => turn(`${index}`, 10)))).to.equal(30);
   });
 
   it('show it once as well where the runs were read before it had one', () => {

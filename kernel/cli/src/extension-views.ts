@@ -28,6 +28,13 @@ const storedText = ({ stored }: ExtensionStatus): string => (stored === null || 
 
 const ofLimit = (used: number | null, limit: number): string => `${used === null ? 'not measured yet' : bytesText(used)} of ${bytesText(limit)}`;
 
+/** What it is; of one in trouble, what is wrong. */
+const whatOf = ({ description, reason, state }: ExtensionStatus): string => {
+  const about = oneLine(description, 400);
+  if (reason === null) return about;
+  return state === 'inactive' ? `${about} (${reason})` : reason;
+};
+
 export const listLines = (extensions: readonly ExtensionStatus[], out: Terminal): string[] => {
   const sorted = [...extensions].sort((a, b) => a.id.localeCompare(b.id));
   const isMixed = sorted.some(({ origin }) => origin !== null);
@@ -37,7 +44,7 @@ export const listLines = (extensions: readonly ExtensionStatus[], out: Terminal)
     `${each.intent.enabled ? 'on' : 'off'} (${each.intent.decidedBy})`,
     ...(isMixed ? [whose(each), storedText(each)] : []),
     each.version,
-    each.reason ?? oneLine(each.description, 400),
+    whatOf(each),
   ]);
   const columns = [
     { title: 'EXTENSION' },

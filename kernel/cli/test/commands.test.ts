@@ -294,6 +294,14 @@ describe('svc', function () {
       expect(ran.stderr).to.contain('its table is gone').and.contain('svc ext why memory');
     });
 
+    it('list says what each is, also of one that is off for a reason, and what is wrong with one that failed', async () => {
+      const off = extension('memory', { state: 'inactive', reason: 'its condition windows is not set' });
+      daemon.answers.set('GET /api/extensions', [200, { extensions: [off, extension('hands', { state: 'failed', reason: 'its table is gone' })], total: 2 }]);
+      const { stdout } = await bench.run(['ext', 'list']);
+      expect(stdout).to.match(/memory .*What memory does, in a sentence .*\(its condition windows is not set\)/);
+      expect(stdout).to.match(/hands .*its table is gone/);
+    });
+
     it('list, info and graph have stable JSON', async () => {
       expect((await json(['ext', 'list'])).value).to.have.keys('extensions', 'total');
       expect((await json(['ext', 'info', 'memory'])).value).to.include.keys('id', 'state', 'intent', 'graph');

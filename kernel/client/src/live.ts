@@ -3,7 +3,7 @@
  *
  * L1  After the first `live` nothing is missed unsaid: each change comes, or a later one of the same thing, or `onGap` is called.
  * L2  A connection that broke, went silent or slept is replaced, ever more slowly while nobody answers; at once when the
- *     browser is online or looked at again.
+ *     browser is online, wakes or is looked at again.
  * L3  Whoever is not let in is told `refused`, and is not tried again before `retry`.
  * L4  The key stands in no address: it goes as a subprotocol, and without one the browser sends its cookie.
  */
@@ -63,6 +63,8 @@ const STEADY_MS = 10_000;
 const POLL_MS = 5_000;
 /** The daemon says something every 15 seconds. */
 const SILENT_MS = 40_000;
+/** Longer than it is ever silent: a page that wakes does not ask first whether it is there. */
+const SLEPT_MS = 20_000;
 /** Who has not greeted by then is not there. */
 const GREETING_MS = 15_000;
 const ANSWER_MS = 5_000;
@@ -220,8 +222,9 @@ class Line {
   /** The network is another one, or somebody looks at the page again. */
   #wake(): void {
     // What was asked over the network of before is not waited for.
-    const isLate = this.state === 'connecting' && this.#socket !== undefined && this.#clock.now() - this.#receivedAt >= ANSWER_MS;
-    if (this.state === 'offline' || isLate) this.retry();
+    const silentMs = this.#clock.now() - this.#receivedAt;
+    const isLate = this.#socket !== undefined && silentMs >= (this.state === 'connecting' ? ANSWER_MS : SLEPT_MS);
+    if (this.state === 'offline' || (isLate && this.state !== 'refused')) this.retry();
     else if (this.state === 'live' && this.#socket) this.#askWhetherThere(this.#socket);
   }
 

@@ -16,6 +16,7 @@ import type { EventOf, InputOf, StreamingId } from './operation-types.js';
 import { newKey } from './request.js';
 import { bytesOf } from './transport.js';
 import { pause } from './waiting.js';
+import { onWake } from './waking.js';
 
 export interface FollowOptions {
   readonly signal?: AbortSignal;
@@ -23,7 +24,7 @@ export interface FollowOptions {
   readonly idempotencyKey?: string;
   /** The `id` of the last event that an earlier life of your program saw. */
   readonly after?: string;
-  /** For how long it is tried to take a stream up again while nothing comes; default two minutes. */
+  /** For how long it is tried to take a lost stream up again; default two minutes. */
   readonly reconnectMs?: number;
   /** A connection on which nothing comes for so long is given up for another; default one minute. The daemon sends a sign of life every few seconds. */
   readonly idleMs?: number;
@@ -58,12 +59,13 @@ interface Received {
   hasBegun: boolean;
   /** Of attempts since something was heard. */
   attempts: number;
-  silentSince: number;
+  /** Since when it is tried to take it up again; not counted while the page slept. */
+  lostSince: number | undefined;
   isLost: boolean;
 }
 
 export async function* followEvents<Id extends StreamingId>(client: Client, id: Id, input: InputOf<Id>, options: FollowOptions = {}): AsyncGenerator<EventOf<Id>, void, undefined> {
-  const received: Received = { lastId: options.after, hasBegun: options.after !== undefined, attempts: 0, silentSince: performance.now(), isLost: false };
+  const received: Received = { lastId: options.after, hasBegun: options.after !== undefined, attempts: 0, lostSince: undefined, isLost: false };
   for (;;) {
     try {
       for await (const event of eventsOnce(client, id, input, received, options)) {
@@ -93,20 +95,39 @@ export async function* eventsOfCall<Id extends StreamingId>(
   input: InputOf<Id>,
   options: Pick<FollowOptions, 'signal' | 'idleMs'> = {},
 ): AsyncGenerator<EventOf<Id>, void, undefined> {
-  const received: Received = { lastId: undefined, hasBegun: false, attempts: 0, silentSince: performance.now(), isLost: false };
+  const received: Received = { lastId: undefined, hasBegun: false, attempts: 0, lostSince: undefined, isLost: false };
   // The document gives each of these names its shape.
   for await (const event of eventsOnce(client, id, input, received, options)) yield event as EventOf<Id>;
 }
 
 const isLoss = (error: unknown): boolean => error instanceof TimeoutError || mayPass(error);
 
-const isOver = (received: Received, { reconnectMs = RECONNECT_MS }: FollowOptions): boolean =>
-  received.hasBegun ? performance.now() - received.silentSince > reconnectMs : received.attempts >= FIRST_ATTEMPTS - 1;
+const isOver = (received: Received, { reconnectMs = RECONNECT_MS }: FollowOptions): boolean => {
+  received.lostSince ??= performance.now();
+  return received.hasBegun ? performance.now() - received.lostSince > reconnectMs : received.attempts >= FIRST_ATTEMPTS - 1;
+};
 
 const betweenAttempts = async (error: unknown, received: Received, { signal, onConnection }: FollowOptions): Promise<void> => {
   if (!received.isLost) onConnection?.('lost');
   received.isLost = true;
-  await pause(waitFor(error, received.attempts++), signal);
+  await pauseUnlessWoken(waitFor(error, received.attempts++), signal, () => {
+    received.lostSince = performance.now();
+  });
+};
+
+/** Ends at once when a page that slept, or had no network, wakes. */
+const pauseUnlessWoken = async (ms: number, signal: AbortSignal | undefined, onWoken: () => void): Promise<void> => {
+  const early = new AbortController();
+  const end = (): void => early.abort();
+  const leave = onWake(() => {
+    onWoken();
+    end();
+  });
+  signal?.addEventListener('abort', end, { once: true });
+  if (signal?.aborted) end();
+  await pause(ms, early.signal);
+  leave();
+  signal?.removeEventListener('abort', end);
 };
 
 interface Parsed {
@@ -126,7 +147,7 @@ async function* eventsOnce<Id extends StreamingId>(client: Client, id: Id, input
     options.onOpen?.();
     for await (const event of parsedEvents(client.baseUrl, answer)) {
       if (received.isLost) options.onConnection?.('back');
-      Object.assign(received, { lastId: event.id ?? received.lastId, attempts: 0, silentSince: performance.now(), isLost: false });
+      Object.assign(received, { lastId: event.id ?? received.lastId, attempts: 0, lostSince: undefined, isLost: false });
       yield event;
     }
   } catch (error) {

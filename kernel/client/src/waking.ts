@@ -17,6 +17,9 @@ export const onWake = (fn: () => void): (() => void) => {
     [page, 'online', fn],
     [page, 'offline', fn],
     [document, 'visibilitychange', seen],
+    // Of a page that a phone froze, and of one that a step back brought again.
+    [document, 'resume', fn],
+    [page, 'pageshow', fn],
   ];
   for (const [where, type, receive] of received) where?.addEventListener?.(type, receive);
   return () => {

@@ -16,6 +16,7 @@ const Socket = WebSocket as unknown as SocketClass;
 const KEY = 'svc_key-of-the-test';
 const SILENT_MS = 40_000;
 const ANSWER_MS = 5_000;
+const SLEPT_MS = 20_000;
 /** Longer than any first wait before the next attempt. */
 const NEXT_MS = 500;
 
@@ -197,6 +198,12 @@ describe('followChanges', () => {
       await until(() => agents(follower).includes(id));
       await clock.advance(ANSWER_MS);
       expect(follower.live.state).to.equal('live');
+      // One that was silent for longer than it ever is was cut while the page slept: nobody is asked first.
+      line.mute(true);
+      await clock.advance(SLEPT_MS);
+      line.mute(false);
+      document.dispatchEvent(new Event('resume'));
+      await follower.was('live', 3);
       const calls = line.calls();
       follower.live.close();
       page.dispatchEvent(new Event('online'));

@@ -7,7 +7,7 @@ export { Component, type ComponentChildren, type ComponentType, createContext, t
 export { useCallback, useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 export { batch, computed, effect, type ReadonlySignal, type Signal, signal, untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 export { AbortedError, ClientError, ConnectionError, type EventOf, type InputOf, type OperationId, type OutputOf, SvcError, TimeoutError } from '@svc/client';
-export { followEvents, type FollowOptions } from '@svc/client/stream';
+export { followEvents, type FollowOptions, followSession, streamMessage } from '@svc/client/stream';
 export { address, addressOf, go, type Place, setQuery } from './address.js';
 export { useAgain } from './again.js';
 export { caller, type Caller, loadCaller, may, mustLogIn, needs, onRefused, whyNot } from './caller.js';

@@ -30,4 +30,9 @@ export const setTheme = (chosen: Theme): void => {
 
 effect(() => {
   document.documentElement.dataset['theme'] = isDark.value ? 'dark' : 'light';
+  // What is around the page on a phone takes the colour of the chosen theme, where that is not the system's.
+  for (const colour of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
+    const own = colour.dataset['theme'];
+    colour.media = theme.value === 'system' ? `(prefers-color-scheme: ${own})` : own === theme.value ? 'all' : 'not all';
+  }
 });

@@ -1,5 +1,4 @@
 /** One request with what it would do, and what a person decides. Also shown in the conversation whose run waits. */
-import './approvals.css';
 import { ago, Badge, Button, daemon, dateTime, Icon, may, Select, Shown, TextField, type Tone, useLoaded, useState } from '@svc/kit';
 import { type Approval, Preview } from './preview.js';
 import { t } from './words.js';

@@ -1,6 +1,6 @@
 /** All extensions; those in trouble stand first. */
 import { address, addressOf, Button, type Column, Empty, SearchField, Select, setQuery, Table } from '@svc/kit';
-import { Badges, type Extension, isIll, isOff, whyOf } from './state.js';
+import { Badges, type Extension, isIll, isOff, isToExplain, whyOf } from './state.js';
 import { type Known, RowSwitches } from './switches.js';
 import { t } from './words.js';
 
@@ -21,7 +21,12 @@ const columns = (known: Known): ReadonlyArray<Column<Extension>> => [
   {
     id: 'about',
     title: t('about'),
-    cell: (extension) => <span class="extension-what">{extension.state === 'active' && !extension.degraded ? extension.description : whyOf(extension)}</span>,
+    cell: (extension) => (
+      <span class="extension-what">
+        {extension.description}
+        {isToExplain(extension) && <span class="muted">{whyOf(extension)}</span>}
+      </span>
+    ),
   },
   { id: 'brings', title: t('brings'), isMinor: true, cell: bringsOf },
   { id: 'switch', title: t('switch'), align: 'end', cell: (extension) => <RowSwitches extension={extension} known={known} /> },

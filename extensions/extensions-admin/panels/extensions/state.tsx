@@ -40,5 +40,7 @@ export const Badges = ({ extension: { state, degraded, bundled } }: { extension:
 export const isIll = ({ state, degraded }: Extension): boolean => state === 'failed' || state === 'quarantined' || state === 'pending' || degraded;
 export const isOff = ({ state }: Extension): boolean => state === 'inactive';
 
+/** Its badge does not tell all: on and off without a reason are as somebody wanted them. */
+export const isToExplain = ({ state, degraded, reason }: Extension): boolean => degraded || (state === 'inactive' ? reason !== null : state !== 'active');
 export const whyOf = ({ state, reason }: Extension): string => reason ?? t(`why_${state}`);
 export const decidedBy = ({ intent: { enabled, decidedBy } }: Extension): string => t(`by_${decidedBy}_${enabled ? 'on' : 'off'}`);

@@ -55,6 +55,8 @@ describe('the extensions panel', function () {
     await page.getByText('templates is off.').waitFor();
     expect(await stateOf(kernel, 'templates')).to.equal('inactive');
     await rowOf(page, 'templates').getByText('Off', { exact: true }).waitFor();
+    const { description } = (await kernel.http.expect(200, 'GET', '/api/extensions/templates')).body;
+    await rowOf(page, 'templates').getByText(description).waitFor();
     await rowOf(page, 'templates').getByRole('button', { name: 'Switch on templates' }).click();
     const sure = page.getByRole('dialog').getByRole('button', { name: 'Switch on' });
     await Promise.race([sure.click().catch(() => undefined), page.getByText('templates is on.').waitFor()]);

@@ -1,6 +1,5 @@
 /** Slash commands, where no conversation has begun: most of them need none, and none is made for those. */
-import { daemon } from '@svc/kit';
-import { streamMessage } from '@svc/client/stream';
+import { daemon, streamMessage } from '@svc/kit';
 import { type Beside, besideOf } from './besides.js';
 import { newId } from './conversation.js';
 import { after, newLiveRun, type Question } from './live-run.js';

@@ -9,8 +9,7 @@
  * C5  What is answered beside the conversation (a slash command, a question by /btw) is kept by nobody: it stays here until the page goes.
  * C6  One run is not hidden by another: what is followed stays while the next message is sent.
  */
-import { AbortedError, batch, daemon, failed, may, signal, SvcError, onRefused } from '@svc/kit';
-import { streamMessage } from '@svc/client/stream';
+import { AbortedError, batch, ConnectionError, daemon, failed, may, signal, SvcError, onRefused, streamMessage } from '@svc/kit';
 import { type Beside, besideOf, carryTo, carriedTo } from './besides.js';
 import { createFollower } from './following.js';
 import { createLiveRuns } from './live-runs.js';
@@ -66,6 +65,8 @@ export interface Conversation {
   close(): void;
 }
 
+/** Before the daemon is asked again that could not be reached. */
+const AGAIN_MS = 1_000;
 /** So many of the newest say how they went; before that, what was said is shown alone. */
 const SHOWN_RUNS = 100;
 
@@ -139,6 +140,15 @@ const isKept = (history: History | undefined, runId: string | undefined): boolea
 /** Of a message that the conversation does not keep: it was stopped before anything began, and whoever typed it shall have it back. */
 const refusalOf = ({ failure }: LiveRun): Error => (failure && failure.code !== 'run_stopped' ? new Error(failure.error) : new AbortedError('The message', failure?.error));
 
+/** Without a network, what is stored is read as soon as there is one again. */
+const untilReached = async (refresh: () => Promise<void>, isAway: () => boolean): Promise<void> => {
+  await refresh();
+  while (isAway()) {
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await refresh();
+  }
+};
+
 /** `onMoved`: a command ended this conversation or began another one, which is gone on with. */
 export const openConversation = (agentId: string, sessionId: string, onMoved: (sessionId: string) => void): Conversation => {
   const history = signal<History | undefined>(undefined);
@@ -207,7 +217,7 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
       onMoved(moved);
       return;
     }
-    await refresh();
+    await untilReached(refresh, () => error.peek() instanceof ConnectionError && !own.signal.aborted);
     const isAnswered = over?.result !== undefined && over.result.finish !== 'cancelled';
 
     const isLost = history.peek() !== undefined && !isKept(history.peek(), over?.runId);

@@ -1,6 +1,5 @@
 /** A run that nobody in this tab began, followed from its beginning until what the daemon keeps tells all of it. */
-import { daemon, mustLogIn } from '@svc/kit';
-import { followSession } from '@svc/client/stream';
+import { daemon, followSession, mustLogIn } from '@svc/kit';
 import { after, caughtUp, GOING_ON, type LiveRun, newLiveRun, type SessionRun } from './live-run.js';
 import type { LiveRuns } from './live-runs.js';
 

@@ -1,13 +1,12 @@
 /**
- * The turns of a conversation. However many there are, only the last ones are in the document, and earlier ones when somebody
- * looks for them. It stays at its end while an answer grows, unless somebody scrolled away from there.
+ * The turns of a conversation. However many there are and however long, only the last ones are in the document, and earlier
+ * ones when somebody looks for them. It stays at its end while an answer grows, unless somebody scrolled away from there.
  */
 import { Button, type ComponentChildren, Icon, useEffect, useLayoutEffect, useRef, useState } from '@svc/kit';
 import { TurnView, type TurnActions } from './turn-view.js';
-import type { Turn } from './turns.js';
+import { newestDrawn, type Turn } from './turns.js';
 import { t } from './words.js';
 
-const FIRST_SHOWN = 30;
 const MORE = 20;
 /** So near to the end counts as being there. */
 const NEAR_PX = 80;
@@ -17,8 +16,13 @@ export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[];
   const isAtEnd = useRef(true);
   const heightBefore = useRef<number>(undefined);
   const [isAway, setAway] = useState(false);
-  const [shown, setShown] = useState(FIRST_SHOWN);
-  const hidden = Math.max(0, turns.length - shown);
+  /** Of earlier ones, how many somebody looked for. */
+  const [earlier, setEarlier] = useState(0);
+  const hiddenBefore = useRef(turns.length);
+  const longEnough = Math.max(0, turns.length - newestDrawn(turns) - earlier);
+  // Nothing is taken away from above what somebody reads.
+  const hidden = isAtEnd.current ? longEnough : Math.min(hiddenBefore.current, longEnough);
+  hiddenBefore.current = hidden;
 
   // Before anything was said there is a beginning to read, and no newest message.
   const hasTurns = useRef(false);
@@ -36,7 +40,7 @@ export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[];
   };
   const more = (): void => {
     heightBefore.current ??= frame.current?.scrollHeight;
-    setShown((now) => now + MORE);
+    setEarlier(turns.length - newestDrawn(turns) - hidden + MORE);
   };
 
   // What is added above must not move what is looked at.
@@ -46,7 +50,7 @@ export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[];
     const grown = element.scrollHeight - heightBefore.current;
     heightBefore.current = undefined;
     element.scrollTop += grown;
-  }, [shown]);
+  }, [earlier]);
   useLayoutEffect(() => {
     if (isAtEnd.current) toEnd();
   }, [turns]);
@@ -64,6 +68,7 @@ export const TurnList = ({ turns, actions, children }: { turns: readonly Turn[];
   useLayoutEffect(() => {
     if (lastKey === undefined) return;
     isAtEnd.current = true;
+    setEarlier(0);
     toEnd();
   }, [lastKey]);
 

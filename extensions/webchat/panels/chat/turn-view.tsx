@@ -1,6 +1,5 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
 import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, may, memo, money, TextArea, useRef, useState } from '@svc/kit';
-import { WaitingFor } from '@svc/ext-approvals/page';
 import { AnswerText } from './answer-text.js';
 import { Attachments } from './attachment.js';
 import { GOING_ON } from './live-run.js';
@@ -9,6 +8,7 @@ import { Thoughts } from './thoughts.js';
 import { ToolCallLine } from './tool-call.js';
 import { textOf, type Turn } from './turns.js';
 import { VersionSwitch } from './version-switch.js';
+import { WaitingRequest } from './waiting-request.js';
 import { t } from './words.js';
 
 export interface TurnActions {
@@ -116,7 +116,7 @@ const Going = ({ live }: { live: LiveRun }) => {
 /** What a person decides before the run goes on: heard as it happens, or found when the conversation is opened. */
 const Waits = ({ turn: { live, run } }: { turn: Turn }) => {
   const id = live ? live.approvalId : run?.status === 'waiting' ? run.waiting?.approval_id : undefined;
-  return id && may('approvals.read') ? <WaitingFor key={id} id={id} /> : null;
+  return id && may('approvals.read') ? <WaitingRequest key={id} id={id} /> : null;
 };
 
 const Failed = ({ error, hint, onRetry }: { error: string; hint?: string | undefined; onRetry: (() => unknown) | undefined }) => (

@@ -42,10 +42,19 @@ const questionOf = (message: Message): NonNullable<Turn['question']> => ({
   at: message.timestamp,
 });
 
+/** The same while a run goes on and when it is stored: what was drawn of its answer stays. */
+const keyOfRun = (runId: string): string => `run ${runId}`;
+
 /** Messages of one run stand together; each of a person begins a turn. */
 export const keptTurns = (history: History | undefined, sessionRuns: readonly SessionRun[]): readonly Turn[] => {
   const runs = new Map(sessionRuns.map((run) => [run.run_id, run]));
   const turns: Turn[] = [];
+  const begun = new Set<string>();
+  const keyOf = ({ seq }: Message, runId: string | undefined): string => {
+    if (runId === undefined || begun.has(runId)) return `m${seq}`;
+    begun.add(runId);
+    return keyOfRun(runId);
+  };
   if (history?.compacted_summary) turns.push({ key: 'summary', summary: history.compacted_summary, parts: [] });
   for (const message of history?.messages ?? []) {
     const role = message.role.toLowerCase();
@@ -53,20 +62,20 @@ export const keptTurns = (history: History | undefined, sessionRuns: readonly Se
     const run = runId === undefined ? undefined : runs.get(runId);
     const ofRun = { ...(runId === undefined ? {} : { runId }), ...(run ? { run } : {}) };
     const last = turns.at(-1);
-    if (role === 'user') turns.push({ key: `m${message.seq}`, question: questionOf(message), parts: [], lastSeq: message.seq, ...ofRun });
+    if (role === 'user') turns.push({ key: keyOf(message, runId), question: questionOf(message), parts: [], lastSeq: message.seq, ...ofRun });
     else if (role === 'system') {
       // How a run ended is told by its turn.
       if (!run) turns.push({ key: `m${message.seq}`, note: message.content, parts: [], lastSeq: message.seq });
       else if (last?.run?.run_id === run.run_id) turns[turns.length - 1] = { ...last, lastSeq: message.seq };
     } else if (last && last.note === undefined && last.summary === undefined && (last.run?.run_id === run?.run_id || !run))
       turns[turns.length - 1] = { ...last, parts: [...last.parts, ...partsOf(message)], lastSeq: message.seq };
-    else turns.push({ key: `m${message.seq}`, parts: partsOf(message), lastSeq: message.seq, ...ofRun });
+    else turns.push({ key: keyOf(message, runId), parts: partsOf(message), lastSeq: message.seq, ...ofRun });
   }
   return turns;
 };
 
 const liveTurn = (live: LiveRun): Turn => ({
-  key: live.id,
+  key: live.runId === undefined ? live.id : keyOfRun(live.runId),
   parts: live.parts,
   live,
   ...(live.command === undefined ? {} : { beside: { command: live.command } }),
@@ -126,3 +135,21 @@ export const textOf = (parts: readonly Part[]): string =>
     .flatMap((part) => (part.kind === 'text' ? part.text : []))
     .join('\n\n')
     .trim();
+
+const MAX_DRAWN = 30;
+/** So much text a browser lays out with ease. What is longer than that is drawn nevertheless when it is the last. */
+const MAX_DRAWN_CHARS = 60_000;
+
+const charsOf = ({ question, parts, summary = '' }: Turn): number =>
+  (question?.text.length ?? 0) + summary.length + parts.reduce((sum, part) => sum + (part.kind === 'tool' ? (part.call.result?.length ?? 0) : part.text.length), 0);
+
+/** How many of the newest turns are drawn before somebody looks for earlier ones: at least one. */
+export const newestDrawn = (turns: readonly Turn[]): number => {
+  let chars = 0;
+  for (let count = 0; count < Math.min(turns.length, MAX_DRAWN); count += 1) {
+    const turn = turns[turns.length - 1 - count];
+    chars += turn ? charsOf(turn) : 0;
+    if (count > 0 && chars > MAX_DRAWN_CHARS) return count;
+  }
+  return Math.min(turns.length, MAX_DRAWN);
+};

@@ -3591,7 +3591,7 @@ export interface paths {
         };
         /**
          * Get the API documentation page
-         * @description All available operations with their parameters, bodies and responses, to read and to try. The page itself contains no data and needs no key; if the daemon has a key, the page asks for it and never stores it.
+         * @description All available operations with their parameters, bodies, answers and code examples, to read and to try. The page itself contains no data and needs no key; if the daemon has a key, the page asks for it and never stores it.
          */
         get: operations["getDocs"];
         put?: never;
@@ -3611,7 +3611,7 @@ export interface paths {
         };
         /**
          * Get an asset of the documentation page
-         * @description Files of the page at `/docs`: its own script and style, and Swagger UI with its licences. Compressed if the caller accepts it, with an `ETag`.
+         * @description The script and the style of the page at `/docs`. Compressed if the caller accepts it, with an `ETag`.
          */
         get: operations["getDocsFile"];
         put?: never;

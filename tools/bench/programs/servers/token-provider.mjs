@@ -4,6 +4,7 @@
  *   node token-provider.mjs <tokens a second> <tokens of an answer>     prints its port
  */
 import { ending, event, serveCalls } from './chat-completions.mjs';
+import { writePaced } from './paced.mjs';
 
 const [rate, count] = process.argv.slice(2).map(Number);
 const token = event({ content: ' tok~en' });
@@ -11,16 +12,5 @@ const last = ending('stop', { prompt_tokens: 400, completion_tokens: count, tota
 
 serveCalls((_body, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const begun = performance.now();
-  let sent = 0;
-  const timer = setInterval(() => {
-    // What is due by now: a late timer makes no slower model.
-    const due = Math.min(count, Math.ceil(((performance.now() - begun) / 1_000) * rate));
-    if (due > sent) response.write(token.repeat(due - sent));
-    sent = due;
-    if (sent < count) return;
-    clearInterval(timer);
-    response.end(last);
-  }, 1_000 / rate);
-  response.once('close', () => clearInterval(timer));
+  writePaced(response, { rate, count, write: (from, until) => response.write(token.repeat(until - from)), end: () => response.end(last) });
 });
