@@ -25,13 +25,16 @@ import type { SessionRouteDeps } from './routes/route-deps.js';
 import { versionRoutes } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { modelRoute } from './routes/model.js';
+import { shareRoutes } from './routes/shares.js';
 import { titleRoute } from './routes/title.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
+import { createShareStore } from './sharing/share-store.js';
+import { createSharing } from './sharing/sharing.js';
 import { slashCommands } from './slash-commands.js';
 import { createSessionStore, type SessionStore } from './store.js';
 import { createTitler, type Titler, type TitlingDeps } from './titling/titling.js';
-import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
+import { ClosedRows, EntryRows, SaidRows, SessionRows, ShareRows, ShelfRows, SpanRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
 const MAX_COMPACTED_ENTRIES = 5_000;
@@ -44,7 +47,7 @@ const FIRST_POLL_MS = 2_000;
 
 export default defineExtension({
   contract,
-  tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
+  tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows, ShareRows],
   migrations,
   config: [SessionSection],
   commandWords: [
@@ -95,6 +98,7 @@ export default defineExtension({
       },
     });
     const listing = createListing({ db: ctx.db, goingOn });
+    const settings = () => ctx.config.get(SessionSection);
     const closingStore = createClosingStore(ctx.db);
     const closing = createClosing({
       store: closingStore,
@@ -110,7 +114,7 @@ export default defineExtension({
       clock: ctx.clock,
       log: ctx.log,
     });
-    const cleaning = { store: closingStore, actors: ctx.actors, closing, agents, listing, clock: ctx.clock, config: () => ctx.config.get(SessionSection) };
+    const cleaning = { store: closingStore, actors: ctx.actors, closing, agents, listing, clock: ctx.clock, config: settings };
     const service: SessionsService = {
       ...sessions,
       counts: async (actor, agentIds, since) => sessions.counts(actor, agentIds, since),
@@ -150,6 +154,7 @@ export default defineExtension({
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
     lookAgain(ctx, catalogue, closing);
     cleanRegularly(ctx, cleaning);
+    const shares = createShareStore(ctx.db);
     const deps: SessionRouteDeps = {
       sessions: service,
       agents,
@@ -163,11 +168,15 @@ export default defineExtension({
       titler: openTitler(ctx, { store, agents, llm, changeEvents }),
       resolveModel: async (model) => void (await llm.value?.resolve(model)),
       versions: createVersionStore(ctx.db),
+      shares,
+      sharing: createSharing({ store, shares, clock: ctx.clock, ids: ctx.ids, settings }),
+      clock: ctx.clock,
+      settings,
       cleanUp: () => cleanUp(cleaning),
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), titleRoute(deps), modelRoute(deps));
+    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), ...shareRoutes(deps), titleRoute(deps), modelRoute(deps));
     ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });
