@@ -34,6 +34,12 @@ export type ToolSchema = Plain<typeof ToolSchema>;
 
 const Choice = Type.Object({ provider: Type.String(), model: Type.String() });
 
+/** A model as settings name it: `PROVIDER/MODEL`, or a name or alias that the default provider is asked for. */
+export const choiceNamed = (name: string): Plain<typeof Choice> => {
+  const at = name.indexOf('/');
+  return { provider: at < 0 ? 'default' : name.slice(0, at), model: name.slice(at + 1) };
+};
+
 /** In which form the whole answer comes. */
 export const AnswerFormat = Type.Union([
   Type.Object({ type: Type.Literal('json_object') }),

@@ -17,6 +17,7 @@ import {
   setQuery,
   useEffect,
   useId,
+  saveFile,
   useLoaded,
   useMemo,
   useOffered,
@@ -28,14 +29,7 @@ import { asText, type Filter, filtered, type Kept, type Level, LEVELS, levelOf, 
 import { LineList } from './logs/line-list.js';
 import { t } from './logs/words.js';
 
-const download = (lines: readonly Kept[]): void => {
-  const href = URL.createObjectURL(new Blob([asText(lines), '\n'], { type: 'text/plain' }));
-  const link = document.createElement('a');
-  link.href = href;
-  link.download = `svc-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.log`;
-  link.click();
-  URL.revokeObjectURL(href);
-};
+const download = (lines: readonly Kept[]): void => saveFile(`svc-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.log`, 'text/plain', `${asText(lines)}\n`);
 
 const filterOf = ({ q = '', level, area = '' }: Readonly<Record<string, string>>): Filter => ({ words: q, level: levelOf(level), area });
 

@@ -13,6 +13,7 @@ import {
   keep,
   kept,
   Loading,
+  matchesMedia,
   Menu,
   may,
   type PanelProps,
@@ -67,7 +68,7 @@ const Opened = ({ agent, sessionId }: { agent: Agent; sessionId: string | undefi
 /** Remembers that the list beside the conversation is hidden. */
 const LIST_HIDDEN = 'svc.chat.list-hidden';
 /** From this width on, the list stands beside the conversation (chat.css). */
-const WIDE = matchMedia('(min-width: 72rem)');
+const wide = matchesMedia('(min-width: 72rem)');
 
 const SHORTCUTS: ShortcutGroup = {
   title: () => t('conversations'),
@@ -89,16 +90,6 @@ const SHORTCUTS: ShortcutGroup = {
   ],
 };
 
-const useWide = (): boolean => {
-  const [isWide, setWide] = useState(WIDE.matches);
-  useEffect(() => {
-    const change = (): void => setWide(WIDE.matches);
-    WIDE.addEventListener('change', change);
-    return () => WIDE.removeEventListener('change', change);
-  }, []);
-  return isWide;
-};
-
 /** What is done with the open conversation. */
 const Here = ({ agentId, sessionId }: { agentId: string; sessionId: string | undefined }) => {
   const [isRenamed, setRenamed] = useState(false);
@@ -117,7 +108,7 @@ const Chat = ({ path }: PanelProps) => {
   const [named, sessionId] = path;
   const [isListOpen, setListOpen] = useState(false);
   const [isHidden, setHidden] = useState(() => kept(LIST_HIDDEN) !== null);
-  const isWide = useWide();
+  const isWide = wide.value;
   useShortcuts(SHORTCUTS);
   const { agents, agent, isWaiting, error, reload } = useAgents(named);
   const title = opened.value?.sessionId === sessionId ? opened.value?.title : undefined;

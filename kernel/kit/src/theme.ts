@@ -1,12 +1,13 @@
 /** Light, dark, or as the system has it; and whether the system asks for more contrast. */
-import { computed, effect, signal } from '@preact/signals';
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import { keep, kept } from './kept.js';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 const KEPT = 'svc.theme';
 
-const follow = (query: string) => {
+/** Whether a query about the screen holds, now and as it changes. */
+export const matchesMedia = (query: string): ReadonlySignal<boolean> => {
   const list = matchMedia(query);
   const matches = signal(list.matches);
   list.addEventListener('change', (event) => {
@@ -15,8 +16,8 @@ const follow = (query: string) => {
   return matches;
 };
 
-const systemIsDark = follow('(prefers-color-scheme: dark)');
-export const contrast = follow('(prefers-contrast: more)');
+const systemIsDark = matchesMedia('(prefers-color-scheme: dark)');
+export const contrast = matchesMedia('(prefers-contrast: more)');
 
 const chosenBefore = kept(KEPT);
 export const theme = signal<Theme>(chosenBefore === 'light' || chosenBefore === 'dark' ? chosenBefore : 'system');

@@ -1,7 +1,7 @@
 /** Asks the model of `[approval.reviewer]` about one request. Rejects with a reason for the person where it gives no decision. */
 import { type Actor, isSvcError, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { LlmService, ModelRequest } from '@svc/ext-llm/contract';
+import { choiceNamed, type LlmService, type ModelRequest } from '@svc/ext-llm/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { Reviewer } from '../config.js';
 import type { RequestRow } from '../contract.js';
@@ -69,8 +69,7 @@ const agentNamed = async ({ agents }: ReviewerDeps, actor: Actor, name: string, 
 
 const modelOf = ({ model = 'default' }: Reviewer, agent: Agent | undefined): Pick<ModelRequest, 'provider' | 'model' | 'fallbacks'> => {
   if (agent) return { provider: agent.manifest.model.provider, model: agent.manifest.model.model, fallbacks: agent.manifest.fallback_models };
-  const at = model.indexOf('/');
-  return { provider: at < 0 ? 'default' : model.slice(0, at), model: at < 0 ? model : model.slice(at + 1), fallbacks: [] };
+  return { ...choiceNamed(model), fallbacks: [] };
 };
 
 /** Empty where nobody can tell. */

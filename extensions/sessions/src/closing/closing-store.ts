@@ -42,6 +42,13 @@ const CLEANUP = 'sessions to delete';
 export const createClosingStore = (db: Db): ClosingStore => {
   const [sessions, entries, closed] = [db.table('sessions'), db.table('entries'), db.table('closed')];
   const ids = async (sql: string, args: ReadonlyArray<string | number>): Promise<string[]> => (await db.system(CLEANUP).read<{ id: string }>(sql, args)).map(({ id }) => id);
+  const changeEach = (sessionIds: readonly string[], change: Row): Write =>
+    db.update(
+      'sessions',
+      ['id'],
+      sessionIds.map((id) => ({ id, ...change })),
+      { expect: 'each' },
+    );
   return {
     close: (sessionIds, at) =>
       sessionIds.length === 0
@@ -66,20 +73,8 @@ export const createClosingStore = (db: Db): ClosingStore => {
     erased: (sessionId) => db.update('closed', ['id'], [{ id: sessionId, erased: 1 }]),
     forgetClosed: async (before) => void (await db.commit([db.remove('closed', { erased: 1, closed_at: { lt: before } })])),
     isOpen: (sessionId) => db.sql(`UPDATE ${sessions} SET id = id WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?)`, [sessionId, sessionId], { expect: 1 }),
-    setArchived: (sessionIds, archived) =>
-      db.update(
-        'sessions',
-        ['id'],
-        sessionIds.map((id) => ({ id, archived: archived ? 1 : null })),
-        { expect: 'each' },
-      ),
-    setLabel: (sessionIds, label) =>
-      db.update(
-        'sessions',
-        ['id'],
-        sessionIds.map((id) => ({ id, label })),
-        { expect: 'each' },
-      ),
+    setArchived: (sessionIds, archived) => changeEach(sessionIds, { archived: archived ? 1 : null }),
+    setLabel: (sessionIds, label) => changeEach(sessionIds, { label }),
     ofAgent: async (agentId, until, limit) =>
       (await db.system(CLEANUP).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(
         ({ id }) => id,

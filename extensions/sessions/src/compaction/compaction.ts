@@ -14,6 +14,7 @@ import type { LlmService } from '@svc/ext-llm/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { type Compacted, Compaction, type Entry, type EntryDraft, type SessionRef, type SessionsService } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
+import { orEnd } from '../ended-work.js';
 import { projectEntries } from '../projection.js';
 import { cutOf, cutThatFits, FULL_SHARE, KEPT_MESSAGES, summaryThatFits } from './cut.js';
 import { type Piece, piecesOf, requestOf } from './transcript.js';
@@ -123,19 +124,14 @@ async function begin(deps: CompactionDeps, worker: DurableWorker, ref: SessionRe
 
 const countOf = (entries: readonly Entry[]): number => projectEntries(entries, Number.MAX_SAFE_INTEGER).total;
 
-/** A compaction that fails ends: the next one begins with the next message. */
-async function compactOrEnd(deps: CompactionDeps, run: LeasedRun): Promise<void> {
-  try {
-    await compact(deps, run);
-  } catch (cause) {
-    // The next generation does it.
-    if (deps.closing.aborted) throw cause;
-    deps.log.warn('a session could not be compacted; svc tries again after the next message', { session: inputOf(run).sessionId, cause });
-    await deps.journal
-      .advance(run, { finish: { status: 'failed', error: { code: 'sessions_compaction_failed', message: isSvcError(cause) ? cause.message : 'The session could not be compacted.' } } })
-      .catch((again: unknown) => deps.log.warn('the end of a compaction could not be stored; it will be claimed again', { run: run.id, cause: again }));
-  }
-}
+/** The next one begins with the next message. */
+const compactOrEnd = (deps: CompactionDeps, run: LeasedRun): Promise<void> =>
+  orEnd(deps, run, () => compact(deps, run), {
+    code: 'sessions_compaction_failed',
+    message: 'The session could not be compacted.',
+    unstored: 'the end of a compaction could not be stored; it will be claimed again',
+    note: (cause) => deps.log.warn('a session could not be compacted; svc tries again after the next message', { session: inputOf(run).sessionId, cause }),
+  });
 
 async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
   const input = inputOf(run);

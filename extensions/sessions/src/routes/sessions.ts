@@ -94,7 +94,7 @@ const search = ({ agents, listing, catalogue, search: store }: SessionRouteDeps)
         session_id: session.id,
         agent_id: session.agent_id,
         agent_name: briefs[session.agent_id]?.name ?? null,
-        label: session.label ?? session.title ?? session.first_words,
+        label: shownLabel({ ...session, firstWords: session.first_words }),
         ...hit,
         timestamp: at,
         active: active.has(session.id),
@@ -167,9 +167,9 @@ export const visible = async (listing: SessionRouteDeps['listing'], actor: Param
   return session;
 };
 
-/** Ids of the session and, in all versions, of those of its conversation. */
-export const conversationOf = async ({ versions }: SessionRouteDeps, actor: Actor, { id, conversationId }: ListedSession, isMeant = true): Promise<string[]> => {
-  const others = conversationId === null || !isMeant ? [] : await versions.of(actor, conversationId);
+/** Ids of all versions of the session's conversation, its own first. */
+export const conversationOf = async ({ versions }: SessionRouteDeps, actor: Actor, { id, conversationId }: ListedSession): Promise<string[]> => {
+  const others = conversationId === null ? [] : await versions.of(actor, conversationId);
   return [id, ...others.flatMap((other) => (other.id === id ? [] : other.id))];
 };
 
@@ -188,7 +188,8 @@ const remove = (deps: SessionRouteDeps): RouteDecl =>
     responses: { 200: Type.Object({ status: OneOf(['deleted']), session_id: Uuid }) },
     handler: async ({ actor, params, query }) => {
       const session = await visible(deps.listing, actor, params.id);
-      for (const id of await conversationOf(deps, actor, session, query.all_versions)) await deps.closing.erase(actor, { id, agentId: session.agentId });
+      const ids = query.all_versions ? await conversationOf(deps, actor, session) : [session.id];
+      for (const id of ids) await deps.closing.erase(actor, { id, agentId: session.agentId });
       return reply(200, { status: 'deleted', session_id: session.id });
     },
   });
@@ -209,7 +210,7 @@ const label = (deps: SessionRouteDeps): RouteDecl =>
     handler: async ({ actor, params, body }) => {
       const session = await visible(deps.listing, actor, params.id);
       const given = body.label === null ? null : checkedLabel(body.label);
-      const ids = await conversationOf(deps, actor, session, body.all_versions);
+      const ids = body.all_versions ? await conversationOf(deps, actor, session) : [session.id];
       await deps.commit([deps.closingStore.isOpen(session.id), deps.closingStore.setLabel(ids, given), ...deps.changeEvents(session, 'changed')]);
       return reply(200, { status: 'updated', session_id: session.id, label: shownLabel({ ...session, label: given }) });
     },

@@ -1,6 +1,6 @@
 /** What a model is asked for a title, and what is taken of its answer. */
 import type { Agent } from '@svc/ext-agents/contract';
-import type { ModelRequest } from '@svc/ext-llm/contract';
+import { choiceNamed, type ModelRequest } from '@svc/ext-llm/contract';
 import { type Entry, textOfParts } from '../contract.js';
 
 const INSTRUCTION =
@@ -21,9 +21,8 @@ export const beginningOf = (entries: readonly Entry[]): string | undefined => {
 /** `provider/model`, or a name that the default provider knows; empty is the agent's own model. */
 export const titleRequest = (agent: Agent, named: string, beginning: string): ModelRequest => {
   const { provider, model } = agent.manifest.model;
-  const at = named.indexOf('/');
   return {
-    ...(named === '' ? { provider, model, fallbacks: agent.manifest.fallback_models } : { provider: at < 0 ? 'default' : named.slice(0, at), model: named.slice(at + 1), fallbacks: [] }),
+    ...(named === '' ? { provider, model, fallbacks: agent.manifest.fallback_models } : { ...choiceNamed(named), fallbacks: [] }),
     system: INSTRUCTION,
     messages: [{ role: 'user', parts: [{ type: 'text', text: beginning }] }],
     tools: [],

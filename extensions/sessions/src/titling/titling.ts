@@ -6,11 +6,12 @@
  * L3  A conversation is named once. Where no model answers, it has no title, and shows how it began.
  * L4  What is not stored (incognito messages, side questions) is not read: there is no title of it.
  */
-import { type Actors, isSvcError, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write } from '@svc/api';
+import type { Actors, Journal, LeasedRun, Logger, OptionalHandle, Write } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { SessionConfig } from '../config.js';
 import { type Entry, Titling } from '../contract.js';
+import { orEnd } from '../ended-work.js';
 import type { ListedSession } from '../listing.js';
 import type { ChangeEvents } from '../service.js';
 import { beginningOf, titleOf, titleRequest } from './title-text.js';
@@ -61,20 +62,13 @@ export const createTitler = (deps: TitlingDeps): Titler => {
   };
 };
 
-/** Without a title the conversation is as usable as before. */
-async function nameOrEnd(deps: TitlingDeps, run: LeasedRun): Promise<void> {
-  try {
-    await name(deps, run);
-  } catch (cause) {
-    // The next generation does it.
-    if (deps.closing.aborted) throw cause;
-    deps.log.debug('a conversation has no title: no model named it', { session: inputOf(run).sessionId, cause });
-    const message = isSvcError(cause) ? cause.message : 'The conversation could not be named.';
-    await deps.journal
-      .advance(run, { finish: { status: 'failed', error: { code: 'sessions_not_named', message } } })
-      .catch((again: unknown) => deps.log.warn('the end of a call for a title could not be stored; it will be claimed again', { run: run.id, cause: again }));
-  }
-}
+const nameOrEnd = (deps: TitlingDeps, run: LeasedRun): Promise<void> =>
+  orEnd(deps, run, () => name(deps, run), {
+    code: 'sessions_not_named',
+    message: 'The conversation could not be named.',
+    unstored: 'the end of a call for a title could not be stored; it will be claimed again',
+    note: (cause) => deps.log.debug('a conversation has no title: no model named it', { session: inputOf(run).sessionId, cause }),
+  });
 
 async function name(deps: TitlingDeps, run: LeasedRun): Promise<void> {
   const { agentId, sessionId } = inputOf(run);

@@ -1,5 +1,5 @@
 /** One conversation: its turns, and where the next message is written. */
-import { addressOf, connection, ConnectionError, daemon, Empty, Failure, failed, go, LinkButton, Loading, may, SvcError, useChanges, useEffect, useMemo, useRef, useState } from '@svc/kit';
+import { addressOf, daemon, Empty, Failure, failed, go, isOutageSaid, LinkButton, Loading, may, SvcError, useChanges, useEffect, useMemo, useRef, useState } from '@svc/kit';
 import { bringMarkdown } from './answer-text.js';
 import { type Beside, carryTo } from './besides.js';
 import { answeredAlone } from './commands.js';
@@ -112,7 +112,7 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
   const isRunning = lives.some(({ phase }) => phase !== 'over');
   return (
     <>
-      {error !== undefined && !(error instanceof ConnectionError && connection.value === 'offline') && <Failure error={error} onRetry={() => void conversation.refresh()} />}
+      {error !== undefined && !isOutageSaid(error) && <Failure error={error} onRetry={() => void conversation.refresh()} />}
       {isComing ? (
         <div class="turns-frame">
           <Loading />

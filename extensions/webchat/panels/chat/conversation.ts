@@ -40,13 +40,13 @@ export interface Named {
 
 export const opened = signal<Opened | undefined>(undefined);
 
-const MAX_TITLE_CHARS = 60;
-
-const openedOf = ({ session_id, conversation_id, title, label, is_archived, messages }: History): Opened => {
-  // The catalogue reads what was said a moment later.
-  const first = messages.find(({ role }) => role.toLowerCase() === 'user')?.content.slice(0, MAX_TITLE_CHARS);
-  return { sessionId: session_id, conversationId: conversation_id ?? undefined, title: title ?? first, label, isArchived: is_archived };
-};
+const openedOf = ({ session_id, conversation_id, title, label, is_archived }: History): Opened => ({
+  sessionId: session_id,
+  conversationId: conversation_id ?? undefined,
+  title: title ?? undefined,
+  label,
+  isArchived: is_archived,
+});
 
 export interface Conversation {
   readonly agentId: string;

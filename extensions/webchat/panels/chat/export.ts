@@ -1,5 +1,5 @@
 /** A conversation as a file: Markdown to read, JSON to go on with in another program. */
-import { daemon } from '@svc/kit';
+import { daemon, saveFile } from '@svc/kit';
 import type { History } from './live-run.js';
 import type { Named } from './conversation.js';
 import { t } from './words.js';
@@ -32,18 +32,8 @@ const fileName = (name: string): string =>
     .trim()
     .slice(0, 60) || 'conversation';
 
-const save = (name: string, type: string, text: string): void => {
-  const href = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = href;
-  link.download = name;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(href), 10_000);
-};
-
 export const exportConversation = async ({ id, agentId, name }: Named, format: 'markdown' | 'json'): Promise<void> => {
   const [history, { name: agent }] = await Promise.all([daemon.call('getSession', { id: agentId, session_id: id }), daemon.call('getAgent', { id: agentId })]);
-  if (format === 'json') save(`${fileName(name)}.json`, 'application/json', `${JSON.stringify(history, null, 2)}\n`);
-  else save(`${fileName(name)}.md`, 'text/markdown', markdownOf(history, name, agent));
+  if (format === 'json') saveFile(`${fileName(name)}.json`, 'application/json', `${JSON.stringify(history, null, 2)}\n`);
+  else saveFile(`${fileName(name)}.md`, 'text/markdown', markdownOf(history, name, agent));
 };

@@ -20,11 +20,11 @@ import { systemIds } from '@svc/platform/clock/ids';
 import { databaseFileOf, type Home, resolveHome } from '@svc/platform/config/home';
 import { assertServerTakes } from '@svc/platform/backup/server-database';
 import { databaseUrlOf } from '@svc/platform/config/start-settings';
-import { lockHome } from '@svc/platform/process/home-lock';
 import { archiveOf, backUpHome, type BackupHome, dropStaged, stageRestore } from '../backup/home-backup.js';
 import { goBack, replaceStopped } from '../backup/restore-daemon.js';
 import { ownersInHome } from '../backup/table-owners.js';
 import type { TrialReport } from '../backup/trial.js';
+import { whileLocked } from './local-home.js';
 import { sectionsOf } from '../boot/start-rules.js';
 import { readRelease } from '../release.js';
 import { settingsOf } from './local-storage.js';
@@ -50,8 +50,7 @@ export interface Verified {
 export const createLocally = async (backup: Omit<LocalBackup, 'file'>): Promise<CreatedBackup | undefined> => {
   const place = await homeOf(backup);
   if (place.server === undefined && !existsSync(databaseFileOf(place.home.dataDir))) return undefined;
-  const lock = await lockHome(place.home.home);
-  return backUpHome(place, { cause: 'manual' }).finally(() => lock.release());
+  return whileLocked(place.home.home, () => backUpHome(place, { cause: 'manual' }));
 };
 
 /** Rejects with the errors of backups where the archive cannot be used. */
@@ -80,16 +79,11 @@ export interface RestoredLocally {
 /** Rejects with `daemon_already_running`, and with the errors of backups; then the data of before is there. */
 export const restoreLocally = async (backup: LocalBackup): Promise<RestoredLocally> => {
   const place = await homeOf(backup);
-  const lock = await lockHome(place.home.home);
-  const { manifest, staged, file } = await (async () => {
-    try {
-      if (place.server) await assertServerTakes(place.server.url);
-      const archive = await pathOf(place, backup.file);
-      return { ...(await stageRestore(place, archive)), file: archive };
-    } finally {
-      await lock.release();
-    }
-  })();
+  const { manifest, staged, file } = await whileLocked(place.home.home, async () => {
+    if (place.server) await assertServerTakes(place.server.url);
+    const archive = await pathOf(place, backup.file);
+    return { ...(await stageRestore(place, archive)), file: archive };
+  });
   const { files, ...rest } = manifest;
   const { safety } = await replaceStopped(place, { filename: file.slice(dirname(file).length + 1), staged, actor: null, safety: null });
   try {

@@ -2,11 +2,7 @@
 import { lockHome } from '@svc/platform/process/home-lock';
 
 /** Rejects with `daemon_already_running`. */
-export const whileLocked = async (home: string, work: () => Promise<void>): Promise<void> => {
+export const whileLocked = async <T>(home: string, work: () => Promise<T>): Promise<T> => {
   const lock = await lockHome(home);
-  try {
-    await work();
-  } finally {
-    await lock.release();
-  }
+  return work().finally(() => lock.release());
 };

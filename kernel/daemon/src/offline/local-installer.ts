@@ -11,8 +11,8 @@ import { isolationFaults, wallFault } from '@svc/isolation';
 import { systemClock } from '@svc/platform/clock/clock';
 import { type Home, resolveHome } from '@svc/platform/config/home';
 import { auditedInstall, type LocalAct } from './local-audit.js';
+import { whileLocked } from './local-home.js';
 import { type LocalSettings, settingsOf } from './local-storage.js';
-import { lockHome } from '@svc/platform/process/home-lock';
 import { type Release, readRelease } from '../release.js';
 import { installPolicy } from '@svc/third-party/settings';
 
@@ -32,14 +32,11 @@ export async function withLocalInstaller<T>(
 ): Promise<T> {
   const home = resolveHome(env);
   const release = await readRelease(releaseFile, {}); // no code is loaded
-  const lock = await lockHome(home.home);
-  try {
+  return whileLocked(home.home, async () => {
     const config = await settingsOf(home, env, release);
     const { installer } = await openLocalInstaller(home, release, config);
-    return await (act ? auditedInstall({ home, release, settings: config }, act, () => work(installer), detailsOf) : work(installer));
-  } finally {
-    await lock.release();
-  }
+    return act ? auditedInstall({ home, release, settings: config }, act, () => work(installer), detailsOf) : work(installer);
+  });
 }
 
 /** With what the home holds that may be used. The home's lock is the caller's. */

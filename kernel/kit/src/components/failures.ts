@@ -1,6 +1,7 @@
 /** What is said in passing, whoever says it. A failure stays until it is dismissed, or what it was about succeeds or is left. */
 import { signal } from '@preact/signals';
 import { kitWords } from '../kit-words.js';
+import { connection } from '../live.js';
 import { AbortedError, ClientError, ConnectionError, SvcError } from '@svc/client';
 
 type NoticeKind = 'done' | 'failure';
@@ -19,6 +20,9 @@ const DONE_MS = 5_000;
 const MAX_SHOWN = 4;
 const SEEN_MS = 1_000;
 export const CONNECTION = 'connection';
+
+/** While the page itself says that the daemon is away, nothing else has to say so too. */
+export const isOutageSaid = (error: unknown): boolean => error instanceof ConnectionError && connection.value === 'offline';
 
 export const saidNow = signal<readonly Notice[]>([]);
 let last = 0;

@@ -4,7 +4,7 @@ export type { ChartProps, ChartSeries, ChartTone } from '../charts/chart-props.j
 export { Chart } from './chart.js';
 export { confirmed, Dialog, Questions } from './dialog.js';
 export { DiffView } from './diff-view.js';
-export { failed, notify, sayingOf, settled } from './failures.js';
+export { failed, isOutageSaid, notify, sayingOf, settled } from './failures.js';
 export { CheckField, type Option, SearchField, Select, TextArea, TextField } from './fields.js';
 export { FormDialog } from './form-dialog.js';
 export { Icon, iconNamed, type IconName } from './icon.js';

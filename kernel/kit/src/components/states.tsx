@@ -4,9 +4,7 @@ import type { Loaded } from '../loading.js';
 import { kitWords } from '../kit-words.js';
 import { Button } from './button.js';
 import { Icon, type IconName } from './icon.js';
-import { ConnectionError } from '@svc/client';
-import { connection } from '../live.js';
-import { sayingOf } from './failures.js';
+import { isOutageSaid, sayingOf } from './failures.js';
 
 /** Grey lines where text will be; `label` is what a screen reader hears. */
 export const Loading = ({ lines = 4, label }: { lines?: number; label?: string }) => (
@@ -57,7 +55,7 @@ export const Shown = <T,>({ of, children, lines }: { of: Loaded<T>; children: (d
   if (of.data === undefined) return of.error === undefined ? <Loading lines={lines ?? 4} /> : <Failure error={of.error} onRetry={of.reload} />;
   return (
     <>
-      {of.error !== undefined && !(of.error instanceof ConnectionError && connection.value === 'offline') && <Failure title={kitWords('stale')} error={of.error} onRetry={of.reload} />}
+      {of.error !== undefined && !isOutageSaid(of.error) && <Failure title={kitWords('stale')} error={of.error} onRetry={of.reload} />}
       {children(of.data)}
     </>
   );
