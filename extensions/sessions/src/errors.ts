@@ -30,6 +30,12 @@ export const sessionsErrors = defineErrors('sessions', {
     hint: 'Labels must match exactly. Titles taken from the first message are not labels.',
   },
   invalid_label: { status: 400, retry: false, message: () => 'A label has 1 to 128 letters, digits, spaces, hyphens and underscores, and not spaces alone.', hint: 'Send null to remove a label.' },
+  invalid_tag: {
+    status: 400,
+    retry: false,
+    message: (count: number, chars: number) => `A conversation has up to ${count} tags, each one word of up to ${chars} letters, digits, hyphens and underscores.`,
+    hint: 'Send an empty list to remove the tags.',
+  },
   nothing_to_search: {
     status: 400,
     retry: false,

@@ -26,6 +26,7 @@ import { versionRoutes } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { modelRoute } from './routes/model.js';
 import { shareRoutes } from './routes/shares.js';
+import { tagRoutes } from './routes/tags.js';
 import { titleRoute } from './routes/title.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
@@ -176,7 +177,7 @@ export default defineExtension({
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), ...shareRoutes(deps), titleRoute(deps), modelRoute(deps));
+    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), ...shareRoutes(deps), ...tagRoutes(deps), titleRoute(deps), modelRoute(deps));
     ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });

@@ -2,7 +2,7 @@
 import { defineTable, type RowOf } from '@svc/api';
 
 /** The columns behind `thinking` are written by the catalogue (catalogue/catalogue.ts) from what was said. */
-export const SessionRows = defineTable('sessions', '1.3.0', {
+export const SessionRows = defineTable('sessions', '1.4.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     agent_id: { kind: 'text', notNull: true },
@@ -18,6 +18,8 @@ export const SessionRows = defineTable('sessions', '1.3.0', {
     model_name: { kind: 'text' },
     /** 1: put away; lists leave it out unless they are asked for it. */
     archived: { kind: 'integer' },
+    /** Between commas: see tagging/tags.ts. */
+    tags: { kind: 'text' },
     /** 1: of a message beside a conversation. It is in no list and no search, and goes when its run ends. */
     aside: { kind: 'integer' },
     /** The session that it goes on from, and the last entry that both have. */

@@ -20,6 +20,7 @@ const SESSION: ListedSession = {
   conversationId: null,
   isChosen: true,
   isArchived: false,
+  tags: [],
   messages: 1,
   contextChars: 2,
   inputTokens: 0,

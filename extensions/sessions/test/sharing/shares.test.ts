@@ -116,7 +116,7 @@ describe('a link to a conversation', function () {
     expect(refusalOf(await svc.bob.http.post(`/api/sessions/${session}/shares`, {}))).to.deep.equal([404, 'sessions_no_such_session']);
     expect((await svc.bob.http.expect(200, 'GET', `/api/shares?session_id=${session}`)).body.total).to.equal(0);
     for (const method of ['PUT', 'DELETE'] as const) expect(refusalOf(await svc.bob.http.send(method, `/api/shares/${made.id}`, method === 'PUT' ? {} : undefined))).to.deep.equal([404, 'sessions_no_such_share']);
-    expect(refusalOf(await svc.alice.http.send('DELETE', `/api/shares/${UNKNOWN}`))).to.deep.equal([404, 'sessions_no_such_share']);
+    expect(refusalOf(await svc.alice.http.delete(`/api/shares/${UNKNOWN}`))).to.deep.equal([404, 'sessions_no_such_share']);
     expect(refusalOf(await svc.owner.post(`/api/sessions/${session}/shares`, {}))).to.deep.equal([403, 'sessions_share_not_own']);
     expect((await read(path)).status).to.equal(200);
     await svc.owner.expect(200, 'DELETE', `/api/shares/${made.id}`);
