@@ -99,7 +99,8 @@ describe('authentication', () => {
 
     it('public routes answer with, without and with a wrong key', async () => {
       // Nobody from elsewhere is installed here, who could have a panel in a frame, and nothing is shared.
-      for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)]) await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(/ \/(ui\/frames|shared)\//.test(what) ? 404 : 200));
+      for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)])
+        await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(/ \/(ui\/frames|shared)\//.test(what) ? 404 : 200));
     });
 
     it('the root key opens every route', () =>

@@ -75,7 +75,7 @@ const Usage = () => {
         )}
         {(ratings.data?.ratings.length ?? 0) > 0 && (
           <Section title={t('ratings')}>
-            <Table label={t('ratings')} columns={ratingColumns()} rows={ratings.data?.ratings ?? []} keyOf={({ agent_id: id, model }) => `${id} ${model}`} />
+            <Table label={t('ratings_table')} columns={ratingColumns()} rows={ratings.data?.ratings ?? []} keyOf={({ agent_id: id, model }) => `${id} ${model}`} />
           </Section>
         )}
         <Section title={t('agents')}>

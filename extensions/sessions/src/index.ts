@@ -11,7 +11,7 @@ import { cleanUp } from './closing/cleanup.js';
 import { cleanRegularly } from './closing/cleanup-work.js';
 import { createClosing } from './closing/closing.js';
 import { createClosingStore } from './closing/closing-store.js';
-import { createCompactor } from './compaction/compaction.js';
+import { type CompactionDeps, type Compactor, createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
 import { contextOf } from './context.js';
 import { EntriesRead, SessionActive, SessionChanged, SessionClosing, Sessions, type SessionsService } from './contract.js';
@@ -82,22 +82,7 @@ export default defineExtension({
       compactNow: (ref) => compactor.now(ref),
       changeEvents,
     });
-    const compactor = createCompactor({
-      journal: ctx.journal,
-      actors: ctx.actors,
-      sessions,
-      agents,
-      llm,
-      log: ctx.log,
-      hold: (label) => ctx.hold(label),
-      closing: ctx.signal,
-      forget,
-      load: async (sessionId) => {
-        const summary = await store.lastSummary(sessionId);
-        const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
-        return summary ? [summary, ...entries] : entries;
-      },
-    });
+    const compactor = openCompactor(ctx, { store, sessions, agents, llm, forget });
     const listing = createListing({ db: ctx.db, goingOn });
     const settings = () => ctx.config.get(SessionSection);
     const closingStore = createClosingStore(ctx.db);
@@ -177,7 +162,16 @@ export default defineExtension({
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), ...shareRoutes(deps), ...tagRoutes(deps), titleRoute(deps), modelRoute(deps));
+    ctx.routes.add(
+      ...agentSessionRoutes(deps),
+      ...agentHistoryRoutes(deps),
+      ...sessionRoutes(deps),
+      ...versionRoutes(deps),
+      ...shareRoutes(deps),
+      ...tagRoutes(deps),
+      titleRoute(deps),
+      modelRoute(deps),
+    );
     ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });
@@ -211,6 +205,21 @@ const openCatalogue = (ctx: ExtensionContext, { entries }: Pick<SessionStore, 'e
   ctx.events.on(EntriesRead, ({ by }) => catalogue.receivedFrom(by));
   return catalogue;
 };
+
+const openCompactor = (ctx: ExtensionContext, { store, ...deps }: Pick<CompactionDeps, 'sessions' | 'agents' | 'llm' | 'forget'> & { readonly store: SessionStore }): Compactor =>
+  createCompactor({
+    ...deps,
+    journal: ctx.journal,
+    actors: ctx.actors,
+    log: ctx.log,
+    hold: (label) => ctx.hold(label),
+    closing: ctx.signal,
+    load: async (sessionId) => {
+      const summary = await store.lastSummary(sessionId);
+      const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
+      return summary ? [summary, ...entries] : entries;
+    },
+  });
 
 const openTitler = (ctx: ExtensionContext, { store, ...deps }: Pick<TitlingDeps, 'agents' | 'llm' | 'changeEvents'> & { readonly store: SessionStore }): Titler =>
   createTitler({

@@ -60,12 +60,17 @@ export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
   return {
     page: async (actor, list, query, agentId) => {
       const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
-      const found = await readList(reader, list, { ...query, ...(query.tag === undefined ? {} : { q: wantedTag(query.tag) }) }, {
-        from: 'sessions',
-        search: ['tags'],
-        columns: { last_message_at: { column: 'last_at' } },
-        where: { aside: null, ...narrowed(query), ...(agentId === undefined ? {} : { agent_id: agentId }) },
-      });
+      const found = await readList(
+        reader,
+        list,
+        { ...query, ...(query.tag === undefined ? {} : { q: wantedTag(query.tag) }) },
+        {
+          from: 'sessions',
+          search: ['tags'],
+          columns: { last_message_at: { column: 'last_at' } },
+          where: { aside: null, ...narrowed(query), ...(agentId === undefined ? {} : { agent_id: agentId }) },
+        },
+      );
       return { ...found, rows: found.rows.map(toListed) };
     },
     one: async (actor, sessionId) => {
@@ -87,7 +92,9 @@ export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
       (
         await db
           .as(actor)
-          .read<{ tags: string }>(`SELECT s.tags FROM ${db.table('sessions')} s WHERE s.tags IS NOT NULL AND s.aside IS NULL AND s.unchosen IS NULL ORDER BY s.created_at DESC, s.id LIMIT ${MAX_TAGGED}`)
+          .read<{ tags: string }>(
+            `SELECT s.tags FROM ${db.table('sessions')} s WHERE s.tags IS NOT NULL AND s.aside IS NULL AND s.unchosen IS NULL ORDER BY s.created_at DESC, s.id LIMIT ${MAX_TAGGED}`,
+          )
       ).map(({ tags }) => tags),
     active: async (actor, agentId) => new Set((await runsGoingOn(goingOn, actor, agentId)).map(({ sessionId }) => sessionId)),
   };

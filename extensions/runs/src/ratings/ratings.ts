@@ -35,7 +35,16 @@ const MAX_COUNTED = 500;
 
 export const createRatings = ({ db, events, clock }: { readonly db: Db; readonly events: Events; readonly clock: Pick<Clock, 'iso'> }): Ratings => ({
   set: async ({ ownerId }, { agentId, model, runId, sessionId }, rating) => {
-    const row = rating && { run_id: runId, owner_id: ownerId, agent_id: agentId, session_id: sessionId, model: model ?? '', value: rating.value === 'up' ? 1 : -1, comment: rating.comment, rated_at: clock.iso() };
+    const row = rating && {
+      run_id: runId,
+      owner_id: ownerId,
+      agent_id: agentId,
+      session_id: sessionId,
+      model: model ?? '',
+      value: rating.value === 'up' ? 1 : -1,
+      comment: rating.comment,
+      rated_at: clock.iso(),
+    };
     const write = row ? db.upsert('ratings', ['run_id', 'owner_id'], [row]) : db.remove('ratings', { run_id: runId, owner_id: ownerId });
     await db.commit([write, events.event(RunRated, { runId, agentId, sessionId, ownerId })]);
   },

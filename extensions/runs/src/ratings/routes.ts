@@ -28,7 +28,8 @@ const rate = ({ journal, ratings, sessions }: RatingDeps): RouteDecl =>
     method: 'PUT',
     path: '/api/runs/{id}/rating',
     summary: 'Rate an answer',
-    description: 'One rating for each person and run, which replaces an earlier one; null takes it back. It is stored with the agent and the model that answered, and is deleted with the conversation.',
+    description:
+      'One rating for each person and run, which replaces an earlier one; null takes it back. It is stored with the agent and the model that answered, and is deleted with the conversation.',
     audit: 'run_rated',
     params: RunPath,
     body: Type.Object({ value: Nullable(OneOf(['up', 'down'])), comment: Type.Optional(Nullable(Type.String({ maxLength: MAX_COMMENT_CHARS, description: 'Why, in a few words' }))) }),

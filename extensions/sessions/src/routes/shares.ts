@@ -11,7 +11,9 @@ const MAX_DAYS = 36_500;
 const READ_COST = 5;
 
 const ExpiresInDays = (usual: string) =>
-  Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: MAX_DAYS }), { description: `How many days it is valid. ${usual} null means without an expiry, unless \`[session] share_max_days\` sets a limit` }));
+  Type.Optional(
+    Nullable(Type.Integer({ minimum: 1, maximum: MAX_DAYS }), { description: `How many days it is valid. ${usual} null means without an expiry, unless \`[session] share_max_days\` sets a limit` }),
+  );
 
 const Share = Type.Object(
   {

@@ -20,7 +20,12 @@ markdown.validateLink = (href) => LINKED.test(href) && URL.canParse(href);
 markdown.core.ruler.push('plain_page', ({ tokens }) => {
   for (const token of tokens) {
     if (token.type.startsWith('heading_')) token.tag = `h${Math.min(DEEPEST_HEADING, Number(token.tag.slice(1)) + HEADING_BELOW)}`;
-    for (const inner of token.children ?? []) if (inner.type === 'link_open') inner.attrs = [['href', inner.attrGet('href') ?? ''], ['rel', 'noopener noreferrer nofollow']];
+    for (const inner of token.children ?? [])
+      if (inner.type === 'link_open')
+        inner.attrs = [
+          ['href', inner.attrGet('href') ?? ''],
+          ['rel', 'noopener noreferrer nofollow'],
+        ];
   }
 });
 markdown.renderer.rules.image = (tokens, at) => {

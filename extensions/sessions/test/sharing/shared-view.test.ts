@@ -49,7 +49,9 @@ describe('what a shared page shows', () => {
 
   it('runs nothing, asks nobody, and is kept out of searches and caches', () => {
     const policy = PAGE_HEADERS['content-security-policy'];
-    expect(policy).to.match(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; /).and.to.include('sandbox');
+    expect(policy)
+      .to.match(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; /)
+      .and.to.include('sandbox');
     expect(policy).to.not.match(/script-src|unsafe|allow-scripts|allow-same-origin/);
     expect(PAGE_HEADERS).to.include({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
     for (const page of [endedPage('zh-CN,zh;q=0.9'), endedPage(undefined), sharePage(undefined, { title: '<b>', asOf: '', messages: [], isWhole: false })]) {
@@ -62,7 +64,8 @@ describe('what a shared page shows', () => {
 
 /** Every tag of a text, with what stands in it. */
 const tagsOf = (html: string): string[] => [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
-const ALLOWED = /^<\/?(?:p|h[3-6]|ul|ol(?: start="\d+")?|li|em|strong|s|code|pre|blockquote|hr|br|table|thead|tbody|tr|t[hd](?: style="text-align:(?:left|right|center)")?|a(?: href="(?:https?:|mailto:)[^"<>]*" rel="noopener noreferrer nofollow")?)>$/;
+const ALLOWED =
+  /^<\/?(?:p|h[3-6]|ul|ol(?: start="\d+")?|li|em|strong|s|code|pre|blockquote|hr|br|table|thead|tbody|tr|t[hd](?: style="text-align:(?:left|right|center)")?|a(?: href="(?:https?:|mailto:)[^"<>]*" rel="noopener noreferrer nofollow")?)>$/;
 
 const HOSTILE = [
   '<script>alert(1)</script>',
@@ -90,9 +93,7 @@ describe('Markdown of a shared page', () => {
     });
 
   it('is drawn: headings below those of the page, lists, tables, code, links, and pictures as links', () => {
-    const html = markdownHtml(
-      '# One\n\n1. *a*\n\n| a |\n|---|\n| b |\n\n`c < d`\n\n```js\nlet e = "<f>";\n```\n\n[g](https://g.example/?h=1&i=2) ![j](https://k.example/l.png)\n\nm &amp; n',
-    );
+    const html = markdownHtml('# One\n\n1. *a*\n\n| a |\n|---|\n| b |\n\n`c < d`\n\n```js\nlet e = "<f>";\n```\n\n[g](https://g.example/?h=1&i=2) ![j](https://k.example/l.png)\n\nm &amp; n');
     for (const part of [
       '<h3>One</h3>',
       '<em>a</em>',

@@ -48,7 +48,9 @@ describe('a link to a conversation', function () {
     await svc.alice.http.expect(200, 'POST', `/api/agents/${svc.alice.agent.id}/message`, { message: 'asked beside it', session_id: session, incognito: true });
     const page = await read(path, { cookie: 'a=b' });
     expect(page.status).to.equal(200);
-    expect(page.text).to.include('the first question').and.match(/answer <strong>\d+<\/strong>/);
+    expect(page.text)
+      .to.include('the first question')
+      .and.match(/answer <strong>\d+<\/strong>/);
     expect(page.text).to.not.match(/second question|PRIVATE|asked beside|alice|of-alice/);
     expect(page.text, 'ids').to.not.include(session).and.not.include(svc.alice.agent.id).and.not.include(made.id);
     expect(page.headers.get('set-cookie')).to.equal(null);
@@ -56,7 +58,9 @@ describe('a link to a conversation', function () {
     expect(page.headers.get('referrer-policy')).to.equal('no-referrer');
     expect(page.headers.get('content-security-policy')).to.include("default-src 'none'");
     await svc.alice.http.expect(200, 'PUT', `/api/shares/${made.id}`, {});
-    expect((await read(path)).text).to.include('the second question').and.not.include('asked beside');
+    expect((await read(path)).text)
+      .to.include('the second question')
+      .and.not.include('asked beside');
   });
 
   it('is stored as a hash alone, and made anew it is another one', async () => {
@@ -68,7 +72,10 @@ describe('a link to a conversation', function () {
     const { shares } = (await svc.alice.http.expect(200, 'GET', `/api/shares?session_id=${session}`)).body;
     expect(shares.map(({ id }: Body) => id)).to.include(made.id);
     expect(JSON.stringify(shares)).to.not.include(token);
-    const rows = await svc.kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: ['shares'] }).system('a test').select({ from: 'shares' });
+    const rows = await svc.kernel.daemon.parts.storage
+      .dbFor({ id: 'sessions', tables: ['shares'] })
+      .system('a test')
+      .select({ from: 'shares' });
     expect(rows.length).to.be.greaterThan(0);
     expect(JSON.stringify(rows)).to.not.include(token);
   });
@@ -115,7 +122,8 @@ describe('a link to a conversation', function () {
     const { path, share: made } = await share(session);
     expect(refusalOf(await svc.bob.http.post(`/api/sessions/${session}/shares`, {}))).to.deep.equal([404, 'sessions_no_such_session']);
     expect((await svc.bob.http.expect(200, 'GET', `/api/shares?session_id=${session}`)).body.total).to.equal(0);
-    for (const method of ['PUT', 'DELETE'] as const) expect(refusalOf(await svc.bob.http.send(method, `/api/shares/${made.id}`, method === 'PUT' ? {} : undefined))).to.deep.equal([404, 'sessions_no_such_share']);
+    for (const method of ['PUT', 'DELETE'] as const)
+      expect(refusalOf(await svc.bob.http.send(method, `/api/shares/${made.id}`, method === 'PUT' ? {} : undefined))).to.deep.equal([404, 'sessions_no_such_share']);
     expect(refusalOf(await svc.alice.http.delete(`/api/shares/${UNKNOWN}`))).to.deep.equal([404, 'sessions_no_such_share']);
     expect(refusalOf(await svc.owner.post(`/api/sessions/${session}/shares`, {}))).to.deep.equal([403, 'sessions_share_not_own']);
     expect((await read(path)).status).to.equal(200);
@@ -134,8 +142,8 @@ describe('a link to a conversation', function () {
     await svc.alice.http.expect(200, 'PUT', `/api/shares/${made.id}`, {});
     await svc.alice.http.expect(200, 'DELETE', `/api/shares/${made.id}`);
     const entries: Body[] = (await svc.owner.expect(200, 'GET', '/api/audit/recent?n=100')).body.entries;
-    const told = entries.filter(({ event_type }) => String(event_type).startsWith('session_share'));
-    expect(new Set(told.map(({ event_type }) => event_type))).to.deep.equal(new Set(['session_shared', 'session_share_updated', 'session_share_revoked']));
+    const entered = entries.filter(({ event_type }) => String(event_type).startsWith('session_share'));
+    expect(new Set(entered.map(({ event_type }) => event_type))).to.deep.equal(new Set(['session_shared', 'session_share_updated', 'session_share_revoked']));
     expect(JSON.stringify(entries)).to.not.include(path.split('/').at(-1));
   });
 

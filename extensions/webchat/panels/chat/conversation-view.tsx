@@ -173,7 +173,18 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
   };
   const turns = useMemo(() => withBesides([], besides), [besides]);
   const actions = useMemo<TurnActions>(
-    () => ({ agentId: agent.id, agentName: agent.name, maySend, mayGrant: false, onRetry: NOTHING, onEdit: NOTHING, onBranch: NOTHING, onVersion: NOTHING, onRated: async () => undefined, edits: NO_EDITS }),
+    () => ({
+      agentId: agent.id,
+      agentName: agent.name,
+      maySend,
+      mayGrant: false,
+      onRetry: NOTHING,
+      onEdit: NOTHING,
+      onBranch: NOTHING,
+      onVersion: NOTHING,
+      onRated: async () => undefined,
+      edits: NO_EDITS,
+    }),
     [agent.id, agent.name, maySend],
   );
   return (

@@ -237,14 +237,19 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     besides,
     error,
     refresh,
-    rated: (id) => (id === sessionId ? refresh() : copied.load(linesBefore(history.peek()?.versions, sessionId).filter((one) => one === id), id)),
+    rated: (id) =>
+      id === sessionId
+        ? refresh()
+        : copied.load(
+            linesBefore(history.peek()?.versions, sessionId).filter((one) => one === id),
+            id,
+          ),
     send: async (question) => {
       const live = newLiveRun(newId(), question);
       lives.add(live);
       const onConnection = (state: string): void => lives.change(live.id, (now) => ({ ...now, phase: state === 'lost' ? 'lost' : 'thinking' }));
-      const events = sent({ agentId, sessionId, id: live.id, question }, { signal: own.signal, onConnection });
       try {
-        await follow(live.id, events);
+        await follow(live.id, sent({ agentId, sessionId, id: live.id, question }, { signal: own.signal, onConnection }));
       } catch (cause) {
         if (own.signal.aborted) return;
         const wasTaken = lives.now(live.id)?.runId !== undefined;

@@ -22,7 +22,7 @@ export const Rating = ({ run, onRated }: { run: Run; onRated: (run: Run) => Prom
         const isChosen = rating?.value === value;
         return <IconButton key={value} small icon={`thumbs-${value}`} label={t(`rate_${value}`)} pressed={isChosen} onPress={() => rate(isChosen ? null : value, rating?.comment ?? null)} />;
       })}
-      {rating && <IconButton small icon="pencil-line" label={t(rating.comment === null ? 'rating_comment' : 'rating_comment_edit')} onPress={() => setCommenting(true)} />}
+      {rating && <IconButton small icon="message-square" label={t(rating.comment === null ? 'rating_comment' : 'rating_comment_edit')} onPress={() => setCommenting(true)} />}
       {rating && isCommenting && <Commenting before={rating.comment ?? ''} onSave={(text) => rate(rating.value, text)} onClose={() => setCommenting(false)} />}
     </span>
   );

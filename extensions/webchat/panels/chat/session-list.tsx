@@ -231,11 +231,11 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
       return next;
     });
   const asked = { limit, versions: 'chosen', sort: 'last_message_at', archived: isArchive ? 'only' : 'no', ...(tag === undefined ? {} : { tag }) } as const;
-  const sessions = useLoaded(`sessions ${filter} ${limit} ${isArchive} ${tag}`, (signal) => daemon.call('listSessions', { ...asked, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), [
-    'session',
-    'run',
-    'agent',
-  ]);
+  const sessions = useLoaded(
+    `sessions ${filter} ${limit} ${isArchive} ${tag}`,
+    (signal) => daemon.call('listSessions', { ...asked, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }),
+    ['session', 'run', 'agent'],
+  );
   const choose = (value: string): void => {
     setOnlyAgent(value !== '');
     if (value !== '') onAgent(value);
