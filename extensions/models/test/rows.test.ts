@@ -195,6 +195,14 @@ describeOnEngines('names that people give to models', function () {
     expect([shipped.status, shipped.body.code]).to.deep.equal([404, 'models_custom_not_found']);
   });
 
+  it('leads to a custom model in any script by its location', async () => {
+    const made = await custom({ id: 'Org/モデル-7' });
+    const place = String(made.headers.get('location'));
+    expect([made.status, place]).to.deep.equal([201, '/api/models/Org/%E3%83%A2%E3%83%87%E3%83%AB-7']);
+    expect((await http.expect(200, 'GET', place)).body.id).to.equal('Org/モデル-7');
+    await http.expect(200, 'DELETE', place.replace('/models/', '/models/custom/'));
+  });
+
   it('asks whose model is meant where two providers have it', async () => {
     await custom({});
     await custom({ provider: 'groq' });

@@ -1,8 +1,17 @@
 import { defineErrors } from '@svc/api';
 
+export const CHOICE_HINT = 'Send "auto", "none", "required", or {"type": "function", "function": {"name": "…"}}.';
+
 export const compatErrors = defineErrors('', {
   missing_message: { status: 400, retry: false, message: () => 'messages contains no user message.', hint: 'The agent answers the last user message.' },
   no_question: { status: 400, retry: false, message: (why: string) => `A stateless request ends with a user message: ${why}.`, hint: 'End with the message that should be answered.' },
+  no_beginning: {
+    status: 400,
+    retry: false,
+    message: () => 'The first message of a stateless request that is not a system message must be a user message.',
+    hint: 'Models take no conversation that the assistant begins.',
+  },
+  bad_arguments: { status: 400, retry: false, message: (index: number) => `messages.${index} has a tool call whose arguments are not JSON.` },
   unsupported_part: { status: 400, retry: false, message: (type: string) => `Content parts of type "${type}" are not taken.`, hint: 'Send text and image_url parts.' },
   invalid_image: { status: 400, retry: false, message: (why: string) => `An image cannot be taken: ${why}.`, hint: 'Send data:image/png;base64,… (png, jpeg, gif or webp).' },
   unsupported_value: { status: 400, retry: false, message: (what: string) => what },
@@ -12,6 +21,7 @@ export const compatErrors = defineErrors('', {
     message: (tool: string, why: string) => `The tool ${tool} cannot be used: ${why}.`,
     hint: 'Send {"type": "function", "function": {"name": "…", "description": "…", "parameters": {"type": "object", …}}}.',
   },
+  bad_tool_choice: { status: 400, retry: false, message: (why: string) => `tool_choice cannot be met: ${why}.`, hint: CHOICE_HINT },
   results_missing: { status: 400, retry: false, message: (ids: string) => `Results are missing for these tool calls: ${ids}.`, hint: 'Send one tool message for each call of the answer.' },
   response_not_found: {
     status: 404,

@@ -1,5 +1,5 @@
 /** HTTP in, service call, HTTP out. */
-import { bytes, type JsonReply, type MediaReply, type Plain, type Req, type RouteDecl, Type, follow, reply, routeGroup, waitFor, IdempotencyKey } from '@svc/api';
+import { bytes, documented, type JsonReply, type MediaReply, type Plain, type Req, type RouteDecl, TextOf, Type, follow, reply, routeGroup, waitFor, IdempotencyKey } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import { type AnswerHead, callsCompletionOf, callsStreamOf } from './answer/completion.js';
 import { openAiErrors } from './answer/error-object.js';
@@ -14,7 +14,7 @@ import { clientToolsOf } from './request/client-tools.js';
 import { CHAT_EXAMPLES } from './request/examples.js';
 import { checkServed, notHandedOn, parametersOf } from './request/parameters.js';
 import { agentNamed, idOf, lookUp, type Named, statelessIdOf } from './conversation/model-ids.js';
-import { isStateless, sessionNamed, sessionOf } from './conversation/which-conversation.js';
+import { isStateless, sessionNamed, sessionOf, STATELESS } from './conversation/which-conversation.js';
 import { COMPLETION_TEXT, MODEL_TEXT, MODELS_TEXT } from './texts.js';
 
 const route = routeGroup({ area: 'agents' });
@@ -37,8 +37,8 @@ const createCompletion = (deps: CompatDeps): RouteDecl =>
     cost: COMPLETION_COST,
     headers: Type.Object({
       ...IdempotencyKey,
-      'x-svc-session': Type.Optional(Type.String({ description: 'A session of the agent, by id or label, instead of the one of this client' })),
-      'x-svc-stateless': Type.Optional(Type.String({ description: '`1`: the messages of the request are the whole conversation, and nothing is stored' })),
+      'x-svc-session': Type.Optional(Type.String({ ...documented({ minLength: 1 }), description: 'A session of the agent, by id or label, instead of the one of this client' })),
+      'x-svc-stateless': Type.Optional(TextOf(STATELESS, { description: '`1`: the messages of the request are the whole conversation, and nothing is stored' })),
     }),
     body: ChatRequest,
     maxBodyBytes: MAX_BODY_BYTES,

@@ -8,6 +8,7 @@ export const providerErrors = defineErrors('providers', {
     hint: 'GET /api/providers lists them. To add your own, send PUT /api/providers/{name}/url with {"url": "…", "create": true}, or add a line under [provider_urls] in config.toml.',
   },
   empty_key: { status: 400, retry: false, message: () => "The key is empty: send `api_key` with the provider's key.", hint: 'Body: {"api_key": "…"}' },
+  two_values: { status: 400, retry: false, message: (one: string, other: string) => `${one} and ${other} are two names of one field, and have two values.`, hint: 'Send one of them.' },
   bad_key: { status: 400, retry: false, message: () => 'The key contains spaces or characters that provider keys never have.', hint: 'Copy it again, as one line without quotes or line breaks.' },
   bad_name: {
     status: 400,
@@ -28,7 +29,7 @@ export const providerErrors = defineErrors('providers', {
     message: (name: string, label: string) => `${name} has no key labelled "${label}".`,
     hint: 'List the labels of its keys under [[credential_pools]] in config.toml, then set their values.',
   },
-  no_url: { status: 409, retry: false, message: (name: string) => `No base URL is set for ${name} is reached.`, hint: 'PUT /api/providers/{name}/url sets its base URL.' },
+  no_url: { status: 409, retry: false, message: (name: string) => `No base URL is set for ${name}.`, hint: 'PUT /api/providers/{name}/url sets its base URL.' },
   no_address: { status: 409, retry: false, message: (name: string) => `${name} is part of the daemon and has no address.` },
   no_saved_url: {
     status: 409,

@@ -13,6 +13,7 @@ import {
   Uuid,
   UuidText,
   defineRoute,
+  documented,
   follow,
   reply,
   waitFor,
@@ -68,7 +69,8 @@ const MessageBody = Type.Object(
       Type.Boolean({ description: "Whether to stream and store the model's reasoning, if the model exposes it. The default is the agent's setting, which is true by default" }),
     ),
   },
-  { 'x-name': 'MessageRequest' },
+  // Not all three are empty.
+  { ...documented({ not: { properties: { message: { maxLength: 0 }, images: { maxItems: 0 }, attachments: { maxItems: 0 } } } }), 'x-name': 'MessageRequest' },
 );
 type MessageBody = Static<typeof MessageBody>;
 const Answer = Type.Object(

@@ -18,6 +18,7 @@ export { Type, OneOf, Nullable, Uuid, UuidText, IdempotencyKey, ErrorBody, type 
 export {
   ABSOLUTE_PATH,
   anyOfFields,
+  anySet,
   BACKUP_NAME,
   COMMIT_ID,
   DAY_OR_TIME,

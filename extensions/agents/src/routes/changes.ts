@@ -1,5 +1,5 @@
 /** What changes the manifest of an agent: each operation makes a patch of agent.toml, and edit-agent.ts does the rest. */
-import { type Actor, documented, isTable, nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid } from '@svc/api';
+import { anySet, type Actor, documented, isTable, nearest, OneOf, reply, type RouteDecl, routeGroup, type Static, Type, Uuid } from '@svc/api';
 import { type Change, patchOf } from '../changing/change.js';
 import type { AgentEdited } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -150,7 +150,7 @@ const patchAgentIdentity = (deps: ChangeRouteDeps): RouteDecl =>
     description: 'Shown to people, never sent to a model. Fields that are left out or null stay; an empty text removes a field. Stored under `[metadata.identity]` of the manifest.',
     params: AgentParams,
     audit: 'agent_changed',
-    body: Type.Object({ ...IdentityFields, revision: Type.Optional(Revision) }, { ...closed, ...documented(SOME_CHANGE), 'x-name': 'AgentIdentityPatch' }),
+    body: Type.Object({ ...IdentityFields, revision: Type.Optional(Revision) }, { ...closed, ...anySet(...Object.keys(IdentityFields)), 'x-name': 'AgentIdentityPatch' }),
     examples: {
       'a face': { emoji: '🦉', color: '#3b6ea5' },
       'a picture': { avatar_url: 'https://example.org/owl.png' },

@@ -30,7 +30,7 @@ const UploadList = defineList({
   item: Upload,
   as: ['rows'],
   sort: ['created_at', 'filename', 'size'],
-  filters: { agent_id: UuidText('Only those that were sent to this agent') },
+  filters: { agent_id: { ...Uuid, description: 'Only those that were sent to this agent' } },
   searches: 'file names',
 });
 

@@ -91,7 +91,7 @@ const createCustom = (deps: CustomRouteDeps): RouteDecl =>
           model: shown(model, 0),
           ...(model.pricing_known === false ? { warning: 'Without input_cost_per_1m and output_cost_per_1m its price is unknown; budgets count a middling one where the provider takes money.' } : {}),
         },
-        { location: `/api/models/${model.id}` },
+        { location: `/api/models/${model.id.split('/').map(encodeURIComponent).join('/')}` },
       );
       await deps.changes.addCustom(model, () => req.receipt(answer));
       return answer;

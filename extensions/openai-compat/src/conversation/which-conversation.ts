@@ -7,7 +7,7 @@
  *     well: of the person whose key it is. The agent's current session, which the page goes on with, is never written to unasked.
  * W4  Messages of one conversation take turns. A stateless request has none, and waits for nobody.
  */
-import { isUuid, type Actor } from '@svc/api';
+import { type Actor, isUuid, textForm } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { compatErrors } from '../errors.js';
@@ -36,10 +36,12 @@ export async function sessionOf(deps: { sessions: SessionsService; people: Peopl
   return byModel ?? byHeader ?? (user ? deps.people.sessionOf(actor, named.agent, user) : deps.people.ownSession(actor, named.agent));
 }
 
-const saysStateless = (value: string | undefined): boolean => {
-  if (value === undefined || value === '0' || value === 'false') return false;
-  if (value === '1' || value === 'true') return true;
-  throw compatErrors.bad_header('X-Svc-Stateless', '1 or 0');
+/** Of the header X-Svc-Stateless. */
+export const STATELESS = textForm('^(?:0|1|false|true)$');
+
+const saysStateless = (value = '0'): boolean => {
+  if (!STATELESS.fits(value)) throw compatErrors.bad_header('X-Svc-Stateless', '1 or 0');
+  return value === '1' || value === 'true';
 };
 
 /** W2. Throws `sessions_session_not_found`, `session_not_found`, `session_ambiguous`. */

@@ -1,5 +1,5 @@
 /** /v1/embeddings: vectors of texts by a provider's embedding model, charged to an agent. */
-import { Nullable, reply, type RouteDecl, routeGroup, type Static, Type, type Db } from '@svc/api';
+import { documented, Nullable, reply, type RouteDecl, routeGroup, type Static, Type, type Db } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
 import { openAiErrors } from '../answer/error-object.js';
 import { warningOf } from '../answer/warning.js';
@@ -18,7 +18,7 @@ const EmbeddingRequest = Type.Object(
       maxLength: 512,
       description: "`svc:<agent>`: the usual embedding model of that agent's provider. Any other name is an embedding model, such as `openai/text-embedding-3-small`, charged to the first agent",
     }),
-    input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_TEXTS })], { description: 'A text, or up to 1,024 texts. Lists of tokens are refused' }),
+    input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Unknown(documented({ type: 'string', minLength: 1 })), { minItems: 1, maxItems: MAX_TEXTS })], { description: 'A text, or up to 1,024 texts. Lists of tokens are refused' }),
     dimensions: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 16_384 }))),
     encoding_format: Type.Optional(Nullable(Type.Union([Type.Literal('float'), Type.Literal('base64')]), { description: '`base64`: 32-bit floats, little-endian' })),
   },

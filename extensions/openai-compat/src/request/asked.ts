@@ -53,7 +53,7 @@ export function askedAlone(messages: Messages, tools: ClientTools | undefined): 
   if (isAnswer) checkAnswered(said);
   const [first] = said;
   if (first?.role === 'assistant' || first?.results)
-    throw compatErrors.unsupported_value('The first message of a stateless request that is not a system message must be a user message: models take no conversation that the assistant begins.');
+    throw compatErrors.no_beginning();
   return { ...(isAnswer ? { parts: [], history: said } : { parts: last.parts, history: said.slice(0, -1), ...(last.origin ? { origin: last.origin } : {}) }), ...systemOf(messages) };
 }
 
@@ -113,7 +113,7 @@ function argsOf(text: string, index: number): unknown {
   try {
     return text.trim() === '' ? {} : JSON.parse(text);
   } catch (cause) {
-    throw compatErrors.unsupported_value(`messages.${index} has a tool call whose arguments are not JSON.`).with({ cause });
+    throw compatErrors.bad_arguments(index).with({ cause });
   }
 }
 

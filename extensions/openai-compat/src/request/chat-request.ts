@@ -24,6 +24,9 @@ export type ChatMessage = Static<typeof ChatMessage>;
 /** Absent and null are the same. */
 const Maybe = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema));
 
+/** Of a tool, and of the schema of an answer. */
+export const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
 const StopText = Type.String({ minLength: 1, maxLength: MAX_STOP_CHARS });
 
 const ResponseFormat = Type.Union(
@@ -34,7 +37,7 @@ const ResponseFormat = Type.Union(
         type: Type.Literal('json_schema'),
         json_schema: Type.Object(
           {
-            name: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+            name: Type.String({ pattern: NAME.source }),
             description: Type.Optional(Type.String({ maxLength: 4_000 })),
             schema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of the answer, at most 64 KiB as JSON' }),
             strict: Maybe(Type.Boolean()),
@@ -48,17 +51,27 @@ const ResponseFormat = Type.Union(
   { 'x-name': 'ChatResponseFormat', description: 'The form of the whole answer. Enforced by the model, not the daemon' },
 );
 
+const CHOICES = ['auto', 'none', 'required'];
+
+const Named = { properties: { name: { type: 'string', pattern: NAME.source } }, required: ['name'] };
+
+/** The function is in a field of its own, or flat as /v1/responses has it. */
+const ToolField = Type.Object(
+  { type: Type.String(documented({ enum: ['function'] })) },
+  { additionalProperties: true, ...documented({ if: { required: ['function'] }, then: { properties: { function: { type: 'object', ...Named } } }, else: Named }) },
+);
+
 /** The same in every request that brings tools. */
 export const ToolFields = {
   tools: Maybe(
-    Type.Array(Type.Object({ type: Type.String() }, { additionalProperties: true }), {
+    Type.Array(ToolField, {
       maxItems: 128,
       description:
         'Tools that the client runs: `{type: "function", function: {name, description, parameters, strict}}`. `parameters` is a JSON Schema of at most 64 KiB; all tools together have at most 512 KiB',
     }),
   ),
   tool_choice: Maybe(
-    Type.Union([Type.String(), Type.Object({ type: Type.String() }, { additionalProperties: true })], {
+    Type.Union([Type.String(documented({ enum: [...CHOICES] })), Type.Object({ type: Type.String(documented({ enum: [...CHOICES, 'function'] })) }, { additionalProperties: true })], {
       description: '`auto`, `none`, `required`, or `{type: "function", function: {name}}`. About the tools of the request: an agent uses its own at any time. A demand holds for the first model call',
     }),
   ),

@@ -1,14 +1,14 @@
 /** The tools that a client brings, and what it asks of their use. What cannot be held is refused by name. */
 import { isTable } from '@svc/api';
 import type { ClientTools } from '@svc/ext-runs/contract';
-import { compatErrors } from '../errors.js';
+import { CHOICE_HINT, compatErrors } from '../errors.js';
+import { NAME } from './chat-request.js';
 
 const MAX_TOOLS = 128;
 const MAX_SCHEMA_CHARS = 65_536;
 const MAX_ALL_CHARS = 524_288;
 const MAX_DESCRIPTION_CHARS = 10_000;
 const MAX_SCHEMA_DEPTH = 32;
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
 const NO_PARAMETERS = { type: 'object', properties: {} };
 
@@ -20,7 +20,7 @@ export interface BroughtTools {
 
 type Tool = ClientTools['tools'][number];
 
-/** Undefined where there are none. Throws `bad_tool` and `unsupported_value`. Both forms are read: with the function in a field of its own, and flat as /v1/responses has it. */
+/** Undefined where there are none. Throws `bad_tool`, `bad_tool_choice` and `unsupported_value`. Both forms are read: with the function in a field of its own, and flat as /v1/responses has it. */
 export function clientToolsOf({ tools: brought, tool_choice: choice, parallel_tool_calls: parallel }: BroughtTools): ClientTools | undefined {
   if (brought && brought.length > MAX_TOOLS) throw compatErrors.unsupported_value(`There are ${brought.length} tools; at most ${MAX_TOOLS} are accepted.`);
   const tools = (brought ?? []).map(toolOf);
@@ -79,12 +79,12 @@ function choiceOf(choice: unknown, tools: readonly Tool[]): ClientTools['choice'
   if (word === undefined || word === null || word === 'auto') return undefined;
   if (word === 'none') return 'none';
   if (word === 'required') {
-    if (tools.length === 0) throw compatErrors.unsupported_value('tool_choice "required" needs tools.');
+    if (tools.length === 0) throw compatErrors.bad_tool_choice('"required" needs tools');
     return 'required';
   }
-  const named = isTable(word) && word.type === 'function' ? (isTable(word.function) ? word.function.name : word.name) : undefined;
-  if (typeof named !== 'string')
-    throw compatErrors.unsupported_value(`tool_choice ${JSON.stringify(choice)?.slice(0, 80)} is not supported. Send "auto", "none", "required", or {"type": "function", "function": {"name": "…"}}.`);
-  if (!tools.some(({ name }) => name === named)) throw compatErrors.unsupported_value(`tool_choice names "${named.slice(0, 64)}", which is not among the tools.`);
+  if (!isTable(word) || word.type !== 'function') throw compatErrors.unsupported_value(`tool_choice ${JSON.stringify(choice)?.slice(0, 80)} is not supported. ${CHOICE_HINT}`);
+  const named = isTable(word.function) ? word.function.name : word.name;
+  if (typeof named !== 'string') throw compatErrors.bad_tool_choice('it names no function');
+  if (!tools.some(({ name }) => name === named)) throw compatErrors.bad_tool_choice(`"${named.slice(0, 64)}" is not among the tools`);
   return { name: named };
 }

@@ -1,15 +1,47 @@
 /** The body of a request at /v1/responses, and its input as messages. */
 import { documented, isTable, Nullable, type Static, Type } from '@svc/api';
 import { compatErrors } from '../errors.js';
-import { type ChatMessage, type ChatRequest, ToolFields } from '../request/chat-request.js';
+import { type ChatMessage, type ChatRequest, NAME, ToolFields } from '../request/chat-request.js';
 
 const Maybe = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema));
 const MAX_ITEMS = 10_000;
 
+const FORMATS = ['text', 'json_object', 'json_schema'];
+const ROLES = ['system', 'developer', 'user', 'assistant'] as const;
+
+const Texts = (...names: readonly string[]) => ({ properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])), required: names });
+const Content = { if: { type: 'array' }, then: { items: { type: 'object', properties: { type: { enum: ['input_text', 'output_text', 'text', 'refusal', 'input_image'] } }, required: ['type'] } }, else: { type: 'string' } };
+const ofType = (type: string, rules: object, others: object = {}) => ({ if: { properties: { type: { const: type } }, required: ['type'] }, then: rules, else: others });
+const CALL = Texts('call_id', 'name', 'arguments');
+const RESULT = { properties: { call_id: { type: 'string' }, output: Content }, required: ['call_id', 'output'] };
+const MESSAGE = { properties: { role: { enum: ROLES }, content: Content }, required: ['role', 'content'] };
+
+/** Items without a type are messages. */
+const Item = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    ...documented({
+      properties: { type: { type: 'string', enum: ['message', 'reasoning', 'function_call', 'function_call_output'] } },
+      ...ofType('reasoning', {}, ofType('function_call', CALL, ofType('function_call_output', RESULT, MESSAGE))),
+    }),
+  },
+);
+
+/** A schema needs a name. */
+const Format = Type.Object(
+  { type: Type.String(documented({ enum: FORMATS })) },
+  {
+    additionalProperties: true,
+    description: '`text`, `json_object` or `json_schema`',
+    ...documented(ofType('json_schema', { properties: { name: { type: 'string', pattern: NAME.source }, schema: { type: 'object' } }, required: ['name', 'schema'] })),
+  },
+);
+
 export const ResponseRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, maxLength: 512, description: 'As at /v1/chat/completions' }),
-    input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.Object({}, { additionalProperties: true }), { minItems: 1, maxItems: MAX_ITEMS })], {
+    input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Item, { minItems: 1, maxItems: MAX_ITEMS })], {
       description: 'A text, or items: messages with `input_text` and `input_image` parts, `function_call` and `function_call_output`. `reasoning` items are ignored',
     }),
     instructions: Maybe(Type.String({ maxLength: 1_000_000, description: "Follows the agent's own prompt, for this response only" })),
@@ -18,7 +50,7 @@ export const ResponseRequest = Type.Object(
     stream: Maybe(Type.Boolean({ description: 'Answer with server-sent events' })),
     ...ToolFields,
     text: Maybe(
-      Type.Object({ format: Maybe(Type.Object({ type: Type.String() }, { additionalProperties: true, description: '`text`, `json_object` or `json_schema`' })) }, { additionalProperties: true }),
+      Type.Object({ format: Maybe(Format) }, { additionalProperties: true }),
     ),
     max_output_tokens: Maybe(Type.Integer({ minimum: 1 })),
     temperature: Maybe(Type.Number({ minimum: 0, maximum: 2 })),
@@ -30,16 +62,14 @@ export const ResponseRequest = Type.Object(
 );
 export type ResponseRequest = Static<typeof ResponseRequest>;
 
-const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_object', 'json_schema']);
-
 /** The format that `text` asks for, as chat completions have it: there, a schema has a field of its own. */
 export function formatOf({ text }: ResponseRequest): Pick<ChatRequest, 'response_format'> {
   const format = text?.format;
   if (!format) return {};
-  if (!FORMATS.has(format.type)) throw compatErrors.unsupported_value('text.format.type must be text, json_object or json_schema.');
+  if (!FORMATS.includes(format.type)) throw compatErrors.unsupported_value('text.format.type must be text, json_object or json_schema.');
   if (format.type !== 'json_schema') return { response_format: { type: format.type === 'text' ? 'text' : 'json_object' } };
   const { name, description, schema, strict }: Readonly<Record<string, unknown>> = format;
-  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw compatErrors.unsupported_value('text.format.name must have 1 to 64 letters, digits, _ or -.');
+  if (typeof name !== 'string' || !NAME.test(name)) throw compatErrors.unsupported_value('text.format.name must have 1 to 64 letters, digits, _ or -.');
   if (!isTable(schema)) throw compatErrors.unsupported_value('text.format.schema must be a JSON Schema.');
   return {
     response_format: {
@@ -70,10 +100,8 @@ function addItem(messages: ChatMessage[], item: Readonly<Record<string, unknown>
   } else throw compatErrors.unsupported_value(`input.${index} is of type ${JSON.stringify(type)?.slice(0, 60)}, which is not supported.`);
 }
 
-const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map(['system', 'developer', 'user', 'assistant'].map((role) => [role, role as ChatMessage['role']])); // the four are among them
-
 function messageOf(item: Readonly<Record<string, unknown>>, index: number): ChatMessage {
-  const role = ROLES.get(item.role);
+  const role = ROLES.find((one) => one === item.role);
   if (!role) throw compatErrors.unsupported_value(`input.${index}.role must be system, developer, user or assistant.`);
   return { role, content: contentOf(item.content, index) };
 }

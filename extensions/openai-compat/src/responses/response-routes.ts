@@ -1,10 +1,10 @@
 /** /v1/responses: HTTP in, service call, HTTP out. */
-import { bytes, follow, reply, type Req, type RouteDecl, routeGroup, Type, waitFor, type MediaReply, type JsonReply, type Plain } from '@svc/api';
+import { bytes, follow, reply, type Req, type RouteDecl, routeGroup, TextOf, Type, waitFor, type MediaReply, type JsonReply, type Plain } from '@svc/api';
 import { openAiErrors } from '../answer/error-object.js';
 import { warningOf } from '../answer/warning.js';
 import { ask, type CompatDeps, MAX_SILENCE_MS } from '../asking.js';
 import { agentNamed, idOf, type Named } from '../conversation/model-ids.js';
-import { isStateless } from '../conversation/which-conversation.js';
+import { isStateless, STATELESS } from '../conversation/which-conversation.js';
 import { compatErrors } from '../errors.js';
 import { type Asked, type AskedToGoOn, askedAlone, askedInConversation } from '../request/asked.js';
 import type { ChatMessage } from '../request/chat-request.js';
@@ -38,7 +38,7 @@ const create = (deps: CompatDeps): RouteDecl =>
     examples: RESPONSE_EXAMPLES,
     permission: 'runs.send',
     cost: RESPONSE_COST,
-    headers: Type.Object({ 'x-svc-stateless': Type.Optional(Type.String({ description: '`1`: the same as `store: false`' })) }),
+    headers: Type.Object({ 'x-svc-stateless': Type.Optional(TextOf(STATELESS, { description: '`1`: the same as `store: false`' })) }),
     body: ResponseRequest,
     maxBodyBytes: MAX_BODY_BYTES,
     errors: [404, 409, 412, 413, 429, 500, 503],

@@ -2,7 +2,7 @@
 import { anyOfFields, OneOf, reply, type RouteDecl, TextOf, Type } from '@svc/api';
 import { BASE_URL } from '../addresses/base-url.js';
 import { PROVIDER_KEY, wellFormedKey } from '../changes/keys.js';
-import { byAdmins, Name, type RoutesDeps, route, shownRecord } from './provider-shown.js';
+import { byAdmins, Name, type RoutesDeps, route, shownRecord, valueOf } from './provider-shown.js';
 import { runTest, TestResult } from './test-routes.js';
 
 export const keyRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderKey(deps), removeProviderKey(deps), enableProvider(deps)];
@@ -51,8 +51,8 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
       }),
     },
     handler: async ({ params: { name }, query, body, signal }) => {
-      const key = wellFormedKey(body.api_key ?? body.key ?? '');
-      const url = body.url ?? body.base_url;
+      const key = wellFormedKey(valueOf(body, 'api_key', 'key') ?? '');
+      const url = valueOf(body, 'url', 'base_url');
       // First where, then with what: a key whose provider is refused was never kept.
       if (url !== undefined) await deps.providers.setUrl(name, url, { create: true });
       const { switchedDefault } = await deps.providers.setKey(name, key, body.label);

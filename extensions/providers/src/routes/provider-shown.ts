@@ -27,6 +27,13 @@ export const route = routeGroup({ area: 'providers' });
 /** Of everything that changes a provider. */
 export const byAdmins = { permission: 'providers.admin' } as const;
 
+/** Of a field with two names. Throws `providers_two_values` where they differ. */
+export const valueOf = <K extends string>(body: { readonly [name in K]?: string }, name: K, other: K): string | undefined => {
+  const [one, second] = [body[name], body[other]];
+  if (one !== undefined && second !== undefined && one !== second) throw providerErrors.two_values(name, other);
+  return one ?? second;
+};
+
 export const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, description: 'A name of GET /api/providers', examples: ['anthropic'] }) });
 
 export const Default = Type.Object(

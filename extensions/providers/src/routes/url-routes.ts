@@ -2,7 +2,7 @@
 import { anyOfFields, Nullable, OneOf, Refused, reply, type RouteDecl, TextOf, Type } from '@svc/api';
 import { BASE_URL } from '../addresses/base-url.js';
 import { providerErrors } from '../errors.js';
-import { byAdmins, Name, type RoutesDeps, route, shownRecord } from './provider-shown.js';
+import { byAdmins, Name, type RoutesDeps, route, shownRecord, valueOf } from './provider-shown.js';
 
 export const urlRoutes = (deps: RoutesDeps): RouteDecl[] => [setProviderUrl(deps), removeProviderUrl(deps)];
 
@@ -47,7 +47,7 @@ const setProviderUrl = ({ providers, reach }: RoutesDeps): RouteDecl =>
     },
     handler: async ({ params: { name }, body, signal }) => {
       if (body.proxy_url !== undefined) throw providerErrors.no_proxy();
-      const baseUrl = await providers.setUrl(name, body.url ?? body.base_url ?? '', { create: body.create === true });
+      const baseUrl = await providers.setUrl(name, valueOf(body, 'url', 'base_url') ?? '', { create: body.create === true });
       const listing = await reach.ask(await shownRecord(providers, name), signal);
       return reply(200, {
         status: 'saved',

@@ -1,5 +1,5 @@
 /** The socket that a page lives by: GET /api/live. */
-import { defineSocket, type SocketDecl, SvcError, Type } from '@svc/api';
+import { defineSocket, documented, type SocketDecl, SvcError, Type } from '@svc/api';
 import { webchatErrors } from '../errors.js';
 import type { Feed, Place } from './feed.js';
 import type { RingBuffer } from './ring-buffer.js';
@@ -13,7 +13,7 @@ export const liveSocket = (ringBuffer: RingBuffer, feed: Feed): SocketDecl =>
     id: SOCKET_ID,
     path: '/api/live',
     query: Type.Object({
-      after: Type.Optional(Type.String({ description: 'Your position: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame', examples: ['5f0c2a9e71b3d846.112'] })),
+      after: Type.Optional(Type.String({ ...documented({ pattern: PLACE.source }), description: 'Your position: the `epoch` of the last `hello`, a dot, and the `seq` of the last frame', examples: ['5f0c2a9e71b3d846.112'] })),
     }),
     summary: 'Listen for changes',
     description:

@@ -97,7 +97,7 @@ const aboutOf = ({ agent, session }: TableDecl, item: Readonly<Record<string, un
 
 const createRoute = <F extends TObject>({ spec, draft, item, table }: Collection<F>, rows: CollectionRows<F>): RouteDecl[] => {
   const status = spec.createdStatus ?? 201;
-  const answer = (made: Item<F>): Reply => reply(status, made, { location: `${spec.path}/${made.id}`, ...etag(made) });
+  const answer = (made: Item<F>): Reply => reply(status, made, { location: `${spec.path}/${encodeURIComponent(made.id)}`, ...etag(made) });
   return served(spec, 'create', `Create a ${spec.one}`, (head) =>
     routeGroup({ area: spec.area })({
       ...head,

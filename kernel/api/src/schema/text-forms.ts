@@ -48,6 +48,9 @@ export const Refused = <T extends TSchema>(schema: T): T => ({ ...schema, ...doc
 /** At least one of these fields: for the options of an object. Said by `not`, which generators of clients pass over; of an `anyOf` they make types. */
 export const anyOfFields = (...names: readonly string[]): Rule => documented({ not: { allOf: names.map((name) => ({ not: { required: [name] } })) } });
 
+/** At least one of these fields with another value than null: for the options of an object. */
+export const anySet = (...names: readonly string[]): Rule => documented({ not: { properties: Object.fromEntries(names.map((name) => [name, { type: 'null' }])) } });
+
 /** Not more than one of two fields: for the options of an object. */
 export const notBothFields = (one: string, other: string): Rule => documented({ not: { required: [one, other] } });
 

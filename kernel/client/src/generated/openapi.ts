@@ -7083,12 +7083,14 @@ export interface components {
             logprobs?: false | null;
             user?: string | null;
             tools?: ({
-                type: string;
+                /** @enum {string} */
+                type: "function";
             } & {
                 [key: string]: unknown;
             })[] | null;
-            tool_choice?: (string | ({
-                type: string;
+            tool_choice?: (("auto" | "none" | "required") | ({
+                /** @enum {string} */
+                type: "auto" | "none" | "required" | "function";
             } & {
                 [key: string]: unknown;
             })) | null;
@@ -7229,7 +7231,7 @@ export interface components {
             /** @description `svc:<agent>`: the usual embedding model of that agent's provider. Any other name is an embedding model, such as `openai/text-embedding-3-small`, charged to the first agent */
             model: string;
             /** @description A text, or up to 1,024 texts. Lists of tokens are refused */
-            input: string | unknown[];
+            input: string | string[];
             dimensions?: number | null;
             /** @description `base64`: 32-bit floats, little-endian */
             encoding_format?: ("float" | "base64") | null;
@@ -7265,27 +7267,33 @@ export interface components {
             /** @description As at /v1/chat/completions */
             model: string;
             /** @description A text, or items: messages with `input_text` and `input_image` parts, `function_call` and `function_call_output`. `reasoning` items are ignored */
-            input: string | {
+            input: string | ({
+                /** @enum {string} */
+                type?: "message" | "reasoning" | "function_call" | "function_call_output";
+            } & {
                 [key: string]: unknown;
-            }[];
+            })[];
             instructions?: string | null;
             previous_response_id?: string | null;
             store?: boolean | null;
             stream?: boolean | null;
             tools?: ({
-                type: string;
+                /** @enum {string} */
+                type: "function";
             } & {
                 [key: string]: unknown;
             })[] | null;
-            tool_choice?: (string | ({
-                type: string;
+            tool_choice?: (("auto" | "none" | "required") | ({
+                /** @enum {string} */
+                type: "auto" | "none" | "required" | "function";
             } & {
                 [key: string]: unknown;
             })) | null;
             parallel_tool_calls?: boolean | null;
             text?: ({
                 format?: ({
-                    type: string;
+                    /** @enum {string} */
+                    type: "text" | "json_object" | "json_schema";
                 } & {
                     [key: string]: unknown;
                 }) | null;
