@@ -15,6 +15,7 @@ const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${O
 
 /**
  * GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. Nor are the pages at / and /docs with their files, which hold no data and must be there to ask a person for the key.
+ * What a person shared by a link is read by whoever has the link.
  * Whoever logs in or out has no key to show yet, or no more: these validate by themselves what they are given.
  */
 const PUBLIC = new Set([
@@ -27,6 +28,7 @@ const PUBLIC = new Set([
   'GET /ui/panels/{extension}/{chunk}',
   'GET /ui/frames/{extension}/{panel}',
   'GET /auth/session',
+  'GET /shared/{token}',
   'POST /auth/session',
   'POST /auth/logout',
 ]);
@@ -62,7 +64,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages and where people log in and out are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, what was shared by a link and where people log in and out are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);
@@ -96,8 +98,9 @@ describe('authentication', () => {
     });
 
     it('public routes answer with, without and with a wrong key', async () => {
-      // Nobody from elsewhere is installed here, who could have a panel in a frame.
-      for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)]) await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(what.includes('/ui/frames/') ? 404 : 200));
+      // Nobody from elsewhere is installed here, who could have a panel in a frame, and nothing is shared.
+      for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)])
+        await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(/ \/(ui\/frames|shared)\//.test(what) ? 404 : 200));
     });
 
     it('the root key opens every route', () =>

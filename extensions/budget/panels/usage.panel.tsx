@@ -31,6 +31,7 @@ import { t } from './usage/words.js';
 
 type Budget = OutputOf<'getBudget'>;
 type ModelUsage = OutputOf<'listUsageByModel'>['models'][number];
+type RatingCount = OutputOf<'listRatings'>['ratings'][number];
 type AgentSpending = OutputOf<'listAgentBudgets'>[number];
 
 const DAYS = 30;
@@ -42,9 +43,10 @@ const Usage = () => {
   const days = useLoaded('usage by day', (signal) => daemon.call('listUsageByDay', { days: DAYS }, { signal }));
   const models = useLoaded('usage by model', (signal) => daemon.call('listUsageByModel', { period: 'month' }, { signal }));
   const agents = useLoaded('spending of agents', (signal) => daemon.call('listAgentBudgets', {}, { signal }));
+  const ratings = useLoaded('ratings', (signal) => daemon.call('listRatings', { days: DAYS }, { signal }));
   const [isEditing, setEditing] = useState(false);
   const reload = (): void => {
-    for (const one of [budget, today, days, models, agents]) one.reload();
+    for (const one of [budget, today, days, models, agents, ratings]) one.reload();
   };
   useFresh(reload, ['run', 'agent', 'config']);
   return (
@@ -69,6 +71,11 @@ const Usage = () => {
         {(models.data?.models.length ?? 0) > 0 && (
           <Section title={t('models')}>
             <Table label={t('models_table')} columns={modelColumns()} rows={models.data?.models ?? []} keyOf={({ provider, model }) => `${provider}/${model}`} />
+          </Section>
+        )}
+        {(ratings.data?.ratings.length ?? 0) > 0 && (
+          <Section title={t('ratings')}>
+            <Table label={t('ratings_table')} columns={ratingColumns()} rows={ratings.data?.ratings ?? []} keyOf={({ agent_id: id, model }) => `${id} ${model}`} />
           </Section>
         )}
         <Section title={t('agents')}>
@@ -110,6 +117,13 @@ const modelColumns = (): ReadonlyArray<Column<ModelUsage>> => [
   { id: 'input', title: t('input'), align: 'end', isMinor: true, cell: ({ input_tokens: tokens }) => count(tokens) },
   { id: 'output', title: t('output'), align: 'end', isMinor: true, cell: ({ output_tokens: tokens }) => count(tokens) },
   { id: 'calls', title: t('calls_column'), align: 'end', cell: ({ request_count: calls }) => count(calls) },
+];
+
+const ratingColumns = (): ReadonlyArray<Column<RatingCount>> => [
+  { id: 'agent', title: t('agent'), cell: ({ agent_name: name }) => <bdi>{name ?? t('deleted')}</bdi> },
+  { id: 'model', title: t('model'), cell: ({ model }) => <bdi>{model}</bdi> },
+  { id: 'up', title: t('rated_up'), align: 'end', cell: ({ up }) => count(up) },
+  { id: 'down', title: t('rated_down'), align: 'end', cell: ({ down }) => count(down) },
 ];
 
 const Agents = ({ rows, onSaved }: { rows: readonly AgentSpending[]; onSaved: () => void }) => {

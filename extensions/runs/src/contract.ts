@@ -284,4 +284,6 @@ const LIVE = { what: 'run', permission: 'runs.read', owner: 'ownerId', id: 'runI
 export const RunStarted = defineEvent('run.started', '1.1.0', Type.Object(RunFact), { ...LIVE, is: 'running' });
 /** It waits its turn, goes on, waits for somebody, or has another step. */
 export const RunChanged = defineEvent('run.changed', '1.0.0', Type.Object({ ...RunFact, status: OneOf(['queued', 'running', 'waiting']) }), { ...LIVE, state: 'status' });
+/** A person rated its answer, or took that back. */
+export const RunRated = defineEvent('run.rated', '1.0.0', Type.Object(RunFact), { ...LIVE, is: 'rated' });
 export const RunEnded = defineEvent('run.ended', '1.1.0', Type.Object({ ...RunFact, status: RunStatus }), { ...LIVE, state: 'status' });

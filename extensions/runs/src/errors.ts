@@ -29,6 +29,11 @@ export const runErrors = defineErrors('run', {
     hint: 'Send the message again, or raise [queue] task_ttl_secs.',
   },
   not_ended: { status: 409, retry: false, message: (id: string) => `Run ${id} has not ended.`, hint: 'Wait for it, or cancel it first. Only ended runs can be retried.' },
+  not_rated: {
+    status: 409,
+    retry: false,
+    message: () => 'Answers beside a conversation (side questions, incognito and stateless requests) are not stored, and cannot be rated.',
+  },
   input_gone: {
     status: 409,
     retry: false,

@@ -25,6 +25,10 @@ import { runListRoutes } from './observed/run-lists.js';
 import { runTimelineRoute } from './observed/run-timeline.js';
 import { messageRoutes } from './routes.js';
 import { inputOf } from './run-input.js';
+import { ratings as ratingTables } from '../migrations/0001_ratings.js';
+import { createRatings } from './ratings/ratings.js';
+import { RatingRows } from './ratings/rating-rows.js';
+import { ratingRoutes } from './ratings/routes.js';
 import { createRunsService } from './service.js';
 import { clientWaitOf } from './client-tools/client-wait.js';
 import { serveAreasBelow } from './serving.js';
@@ -39,6 +43,8 @@ const LOOK_FOR_WAITED_MS = 5_000;
 
 export default defineExtension({
   contract,
+  tables: [RatingRows],
+  migrations: [ratingTables],
   config: [RunsSection, ThinkingSection, QueueSection, LanguageSetting],
   commandWords: [
     {
@@ -139,10 +145,12 @@ export default defineExtension({
     ctx.services.provide(Runs, runs);
     serveAreasBelow(ctx, { runs, agents: atOnce(agents) });
     showFrames(ctx.streams);
+    const ratings = createRatings(ctx);
     ctx.routes.add(
       ...messageRoutes({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams }),
       ...observedRoutes({ agents, sessions, llm, journal: ctx.journal, clock: ctx.clock }),
-      ...runListRoutes({ agents, sessions, journal: ctx.journal }),
+      ...runListRoutes({ agents, sessions, journal: ctx.journal, ratings }),
+      ...ratingRoutes({ agents, sessions, journal: ctx.journal, ratings, clock: ctx.clock }),
       runTimelineRoute({ agents, journal: ctx.journal, clock: ctx.clock }),
       ...oneRunRoutes({ agents, journal: ctx.journal, runs }),
     );

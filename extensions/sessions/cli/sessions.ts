@@ -2,6 +2,7 @@
 import { type Action, type Cli, type Command, EXIT, type Outcome, agoText, agreesAtTerminal, oneLine, printable, table, usageFailure } from '@svc/cli/area';
 import { findAgent } from '@svc/ext-agents/cli';
 import type { OutputOf } from '@svc/client';
+import { defineSharing } from './sessions/sharing.js';
 import { eachSession, findSessions, type SessionRow } from './sessions/session-lookup.js';
 
 type Message = OutputOf<'getSessionById'>['messages'][number];
@@ -17,8 +18,9 @@ export const define = (program: Command, action: Action): void => {
     .description('List sessions, newest first')
     .argument('[agent]', 'only of this agent: name or id')
     .option('--active', 'only sessions with an active run')
+    .option('--tag <tag>', 'only sessions with this tag')
     .option('--limit <n>', 'maximum number', USUAL_LIMIT)
-    .action(action((cli, agent: string | undefined, flags: { active?: boolean; limit: string }) => list(cli, agent, flags)));
+    .action(action((cli, agent: string | undefined, flags: ListFlags) => list(cli, agent, flags)));
   sessions
     .command('show')
     .description('Show a session')
@@ -36,6 +38,13 @@ export const define = (program: Command, action: Action): void => {
     .argument('<sessions...>', SESSION)
     .action(action((cli, wanted: string[]) => remove(cli, wanted)));
   sessions
+    .command('tag')
+    .description("Set a conversation's tags; none removes them")
+    .argument('<session>', SESSION)
+    .argument('[tags...]')
+    .action(action((cli, wanted: string, tags: string[]) => tag(cli, wanted, tags)));
+  defineSharing(sessions, action);
+  sessions
     .command('search')
     .description('Search messages that contain all these words')
     .argument('<words...>')
@@ -43,6 +52,12 @@ export const define = (program: Command, action: Action): void => {
     .option('--limit <n>', 'maximum number', USUAL_LIMIT)
     .action(action((cli, words: string[], flags: { agent?: string; limit: string }) => search(cli, words, flags)));
 };
+
+interface ListFlags {
+  readonly active?: boolean;
+  readonly limit: string;
+  readonly tag?: string;
+}
 
 const MAX_LIMIT = 500;
 
@@ -52,10 +67,10 @@ const limitOf = (text: string): number => {
   return limit;
 };
 
-const list = async (cli: Cli, agent: string | undefined, flags: { active?: boolean; limit: string }): Outcome => {
+const list = async (cli: Cli, agent: string | undefined, flags: ListFlags): Outcome => {
   const limit = limitOf(flags.limit);
   const daemon = await cli.daemon();
-  const of = agent === undefined ? {} : { agent_id: (await findAgent(daemon, agent)).id };
+  const of = { ...(agent === undefined ? {} : { agent_id: (await findAgent(daemon, agent)).id }), ...(flags.tag === undefined ? {} : { tag: flags.tag }) };
   const found: SessionRow[] = [];
   // One that is active may stand far behind.
   for await (const row of eachSession(daemon, of, flags.active ? undefined : limit)) {
@@ -63,7 +78,7 @@ const list = async (cli: Cli, agent: string | undefined, flags: { active?: boole
     if (found.length >= limit) break;
   }
   if (cli.json) cli.out.json({ sessions: found, total: found.length });
-  else if (found.length === 0) cli.out.line(flags.active ? 'No session has an active run.' : 'No messages yet.');
+  else if (found.length === 0) cli.out.line(flags.active ? 'No session has an active run.' : flags.tag === undefined ? 'No messages yet.' : 'No session has this tag.');
   else printList(cli, found);
   return EXIT.ok;
 };
@@ -132,6 +147,15 @@ const rename = async (cli: Cli, wanted: string, label: string): Outcome => {
   const answer = await daemon.call('updateSessionLabel', { id, body: { label: label.trim() === '' ? null : label } });
   if (cli.json) cli.out.json(answer);
   else cli.out.line(`${cli.out.green('✓')} ${label.trim() === '' ? 'The label was removed.' : `It is called ${cli.out.bold(answer.label ?? '')} from now on.`}`);
+  return EXIT.ok;
+};
+
+const tag = async (cli: Cli, wanted: string, tags: string[]): Outcome => {
+  const daemon = await cli.daemon();
+  const [id = ''] = await findSessions(daemon, [wanted]);
+  const answer = await daemon.call('setSessionTags', { id, body: { tags } });
+  if (cli.json) cli.out.json(answer);
+  else cli.out.line(`${cli.out.green('✓')} ${answer.tags.length === 0 ? 'The conversation has no tags.' : `Tags: ${answer.tags.join(', ')}`}`);
   return EXIT.ok;
 };
 

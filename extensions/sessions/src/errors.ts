@@ -30,6 +30,12 @@ export const sessionsErrors = defineErrors('sessions', {
     hint: 'Labels must match exactly. Titles taken from the first message are not labels.',
   },
   invalid_label: { status: 400, retry: false, message: () => 'A label has 1 to 128 letters, digits, spaces, hyphens and underscores, and not spaces alone.', hint: 'Send null to remove a label.' },
+  invalid_tag: {
+    status: 400,
+    retry: false,
+    message: (count: number, chars: number) => `A conversation has up to ${count} tags, each one word of up to ${chars} letters, digits, hyphens and underscores.`,
+    hint: 'Send an empty list to remove the tags.',
+  },
   nothing_to_search: {
     status: 400,
     retry: false,
@@ -53,6 +59,28 @@ export const sessionsErrors = defineErrors('sessions', {
   },
   no_summary: { status: 503, retry: true, message: (why: string) => `No model is available for the summary. ${why}`, hint: 'Give a provider a key: `svc providers list` shows them.' },
   context_unknown: { status: 503, retry: true, message: () => 'Context windows of models are not available.', hint: 'The extension llm is off: `svc ext enable llm`.' },
+  share_links_off: {
+    status: 403,
+    retry: false,
+    message: () => 'Links to conversations are switched off: [session] share_links is false.',
+    hint: 'An owner can set share_links = true under [session], in the settings or in config.toml.',
+  },
+  no_such_share: { status: 404, retry: false, message: () => 'There is no such link, or it has ended.', hint: 'GET /api/shares lists your links.' },
+  share_unreadable: { status: 503, retry: true, message: () => 'The shared conversation cannot be read right now.', hint: 'Try again in a moment.' },
+  share_not_own: {
+    status: 403,
+    retry: false,
+    message: () => 'The conversation belongs to another person, who alone can make a link to it.',
+    hint: 'You can read it, list its links and revoke them.',
+  },
+  share_too_long: {
+    status: 400,
+    retry: false,
+    message: (max: number) => `A link can be valid for ${max} days at most.`,
+    hint: 'Send fewer days as expires_in_days. The limit is [session] share_max_days.',
+  },
+  too_many_shares: { status: 409, retry: false, message: (max: number) => `You have ${max} links, which is the limit.`, hint: 'Revoke those that nobody needs: GET /api/shares lists them.' },
+  nothing_to_share: { status: 409, retry: false, message: () => 'The conversation has no message that a link could show.', hint: 'Write a message first.' },
   row_unreadable: {
     status: 500,
     retry: false,

@@ -11,7 +11,7 @@ import { cleanUp } from './closing/cleanup.js';
 import { cleanRegularly } from './closing/cleanup-work.js';
 import { createClosing } from './closing/closing.js';
 import { createClosingStore } from './closing/closing-store.js';
-import { createCompactor } from './compaction/compaction.js';
+import { type CompactionDeps, type Compactor, createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
 import { contextOf } from './context.js';
 import { EntriesRead, SessionActive, SessionChanged, SessionClosing, Sessions, type SessionsService } from './contract.js';
@@ -25,13 +25,17 @@ import type { SessionRouteDeps } from './routes/route-deps.js';
 import { versionRoutes } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { modelRoute } from './routes/model.js';
+import { shareRoutes } from './routes/shares.js';
+import { tagRoutes } from './routes/tags.js';
 import { titleRoute } from './routes/title.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
+import { createShareStore } from './sharing/share-store.js';
+import { createSharing } from './sharing/sharing.js';
 import { slashCommands } from './slash-commands.js';
 import { createSessionStore, type SessionStore } from './store.js';
 import { createTitler, type Titler, type TitlingDeps } from './titling/titling.js';
-import { ClosedRows, EntryRows, SaidRows, SessionRows, ShelfRows, SpanRows } from './tables.js';
+import { ClosedRows, EntryRows, SaidRows, SessionRows, ShareRows, ShelfRows, SpanRows } from './tables.js';
 
 /** Entries that one compaction reads at most. */
 const MAX_COMPACTED_ENTRIES = 5_000;
@@ -44,7 +48,7 @@ const FIRST_POLL_MS = 2_000;
 
 export default defineExtension({
   contract,
-  tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows],
+  tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows, ShareRows],
   migrations,
   config: [SessionSection],
   commandWords: [
@@ -78,23 +82,9 @@ export default defineExtension({
       compactNow: (ref) => compactor.now(ref),
       changeEvents,
     });
-    const compactor = createCompactor({
-      journal: ctx.journal,
-      actors: ctx.actors,
-      sessions,
-      agents,
-      llm,
-      log: ctx.log,
-      hold: (label) => ctx.hold(label),
-      closing: ctx.signal,
-      forget,
-      load: async (sessionId) => {
-        const summary = await store.lastSummary(sessionId);
-        const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
-        return summary ? [summary, ...entries] : entries;
-      },
-    });
+    const compactor = openCompactor(ctx, { store, sessions, agents, llm, forget });
     const listing = createListing({ db: ctx.db, goingOn });
+    const settings = () => ctx.config.get(SessionSection);
     const closingStore = createClosingStore(ctx.db);
     const closing = createClosing({
       store: closingStore,
@@ -110,7 +100,7 @@ export default defineExtension({
       clock: ctx.clock,
       log: ctx.log,
     });
-    const cleaning = { store: closingStore, actors: ctx.actors, closing, agents, listing, clock: ctx.clock, config: () => ctx.config.get(SessionSection) };
+    const cleaning = { store: closingStore, actors: ctx.actors, closing, agents, listing, clock: ctx.clock, config: settings };
     const service: SessionsService = {
       ...sessions,
       counts: async (actor, agentIds, since) => sessions.counts(actor, agentIds, since),
@@ -150,6 +140,7 @@ export default defineExtension({
     ctx.timers.every('give-back-logs', GIVE_BACK_MS, rest);
     lookAgain(ctx, catalogue, closing);
     cleanRegularly(ctx, cleaning);
+    const shares = createShareStore(ctx.db);
     const deps: SessionRouteDeps = {
       sessions: service,
       agents,
@@ -163,11 +154,24 @@ export default defineExtension({
       titler: openTitler(ctx, { store, agents, llm, changeEvents }),
       resolveModel: async (model) => void (await llm.value?.resolve(model)),
       versions: createVersionStore(ctx.db),
+      shares,
+      sharing: createSharing({ store, shares, clock: ctx.clock, ids: ctx.ids, settings }),
+      clock: ctx.clock,
+      settings,
       cleanUp: () => cleanUp(cleaning),
       changeEvents,
       commit: (writes) => ctx.db.commit(writes),
     };
-    ctx.routes.add(...agentSessionRoutes(deps), ...agentHistoryRoutes(deps), ...sessionRoutes(deps), ...versionRoutes(deps), titleRoute(deps), modelRoute(deps));
+    ctx.routes.add(
+      ...agentSessionRoutes(deps),
+      ...agentHistoryRoutes(deps),
+      ...sessionRoutes(deps),
+      ...versionRoutes(deps),
+      ...shareRoutes(deps),
+      ...tagRoutes(deps),
+      titleRoute(deps),
+      modelRoute(deps),
+    );
     ctx.hooks.tap(SecurityReport, securityProbe('session_repair', lookAtRepair));
   },
 });
@@ -201,6 +205,21 @@ const openCatalogue = (ctx: ExtensionContext, { entries }: Pick<SessionStore, 'e
   ctx.events.on(EntriesRead, ({ by }) => catalogue.receivedFrom(by));
   return catalogue;
 };
+
+const openCompactor = (ctx: ExtensionContext, { store, ...deps }: Pick<CompactionDeps, 'sessions' | 'agents' | 'llm' | 'forget'> & { readonly store: SessionStore }): Compactor =>
+  createCompactor({
+    ...deps,
+    journal: ctx.journal,
+    actors: ctx.actors,
+    log: ctx.log,
+    hold: (label) => ctx.hold(label),
+    closing: ctx.signal,
+    load: async (sessionId) => {
+      const summary = await store.lastSummary(sessionId);
+      const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
+      return summary ? [summary, ...entries] : entries;
+    },
+  });
 
 const openTitler = (ctx: ExtensionContext, { store, ...deps }: Pick<TitlingDeps, 'agents' | 'llm' | 'changeEvents'> & { readonly store: SessionStore }): Titler =>
   createTitler({

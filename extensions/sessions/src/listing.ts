@@ -3,6 +3,7 @@ import { type Actor, type Db, type Found, type ListDecl, type ListQuery, type Ho
 import type { GoingOn, SessionActive, SessionInfo } from './contract.js';
 import type { Facts } from './catalogue/facts.js';
 import { toFacts } from './catalogue/catalogue-store.js';
+import { tagsIn, wantedTag } from './tagging/tags.js';
 
 export interface ListedSession extends Facts {
   readonly id: string;
@@ -20,12 +21,14 @@ export interface ListedSession extends Facts {
   /** Of the versions of its conversation. */
   readonly isChosen: boolean;
   readonly isArchived: boolean;
+  readonly tags: readonly string[];
 }
 
 /** What narrows a list of sessions. */
 export interface SessionsQuery extends ListQuery {
   readonly versions?: 'all' | 'chosen';
   readonly archived?: 'all' | 'no' | 'only';
+  readonly tag?: string;
 }
 
 const narrowed = ({ versions, archived = 'all' }: SessionsQuery): Where => ({
@@ -40,9 +43,13 @@ export interface Listing {
   one(actor: Actor, sessionId: string): Promise<ListedSession | undefined>;
   /** The newest that was given this label. */
   byLabel(agentId: string, label: string): Promise<ListedSession | undefined>;
+  /** The tags of conversations that have some, as they are stored, one row for each conversation. */
+  tagged(actor: Actor): Promise<readonly string[]>;
   /** In which sessions a run is going on, waits or is queued, as far as the actor sees. */
   active(actor: Actor, agentId?: string): Promise<ReadonlySet<string>>;
 }
+
+const MAX_TAGGED = 5_000;
 
 export interface ListingDeps {
   readonly db: Db;
@@ -53,11 +60,17 @@ export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
   return {
     page: async (actor, list, query, agentId) => {
       const reader = agentId === undefined ? db.as(actor) : db.system('sessions of an agent that the actor may see');
-      const found = await readList(reader, list, query, {
-        from: 'sessions',
-        columns: { last_message_at: { column: 'last_at' } },
-        where: { aside: null, ...narrowed(query), ...(agentId === undefined ? {} : { agent_id: agentId }) },
-      });
+      const found = await readList(
+        reader,
+        list,
+        { ...query, ...(query.tag === undefined ? {} : { q: wantedTag(query.tag) }) },
+        {
+          from: 'sessions',
+          search: ['tags'],
+          columns: { last_message_at: { column: 'last_at' } },
+          where: { aside: null, ...narrowed(query), ...(agentId === undefined ? {} : { agent_id: agentId }) },
+        },
+      );
       return { ...found, rows: found.rows.map(toListed) };
     },
     one: async (actor, sessionId) => {
@@ -75,6 +88,14 @@ export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
       });
       return row && toListed(row);
     },
+    tagged: async (actor) =>
+      (
+        await db
+          .as(actor)
+          .read<{ tags: string }>(
+            `SELECT s.tags FROM ${db.table('sessions')} s WHERE s.tags IS NOT NULL AND s.aside IS NULL AND s.unchosen IS NULL ORDER BY s.created_at DESC, s.id LIMIT ${MAX_TAGGED}`,
+          )
+      ).map(({ tags }) => tags),
     active: async (actor, agentId) => new Set((await runsGoingOn(goingOn, actor, agentId)).map(({ sessionId }) => sessionId)),
   };
 };
@@ -95,6 +116,7 @@ const toListed = (row: Row): ListedSession => ({
   conversationId: row.conversation_id === null ? null : String(row.conversation_id),
   isChosen: row.unchosen === null,
   isArchived: row.archived === 1,
+  tags: tagsIn(row.tags === null ? null : String(row.tags)),
 });
 
 /** The same for other areas. */

@@ -6,5 +6,7 @@ import { branches } from '../migrations/0004_branches.js';
 import { versions } from '../migrations/0005_versions.js';
 import { titles } from '../migrations/0006_titles.js';
 import { models } from '../migrations/0007_models.js';
+import { shares } from '../migrations/0008_shares.js';
+import { tags } from '../migrations/0009_tags.js';
 
-export const migrations = [init, thinking, catalogue, branches, versions, titles, models];
+export const migrations = [init, thinking, catalogue, branches, versions, titles, models, shares, tags];

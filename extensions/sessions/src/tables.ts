@@ -1,8 +1,8 @@
 /** The tables of sessions, and whose their rows are. */
-import { defineTable } from '@svc/api';
+import { defineTable, type RowOf } from '@svc/api';
 
 /** The columns behind `thinking` are written by the catalogue (catalogue/catalogue.ts) from what was said. */
-export const SessionRows = defineTable('sessions', '1.3.0', {
+export const SessionRows = defineTable('sessions', '1.4.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     agent_id: { kind: 'text', notNull: true },
@@ -18,6 +18,8 @@ export const SessionRows = defineTable('sessions', '1.3.0', {
     model_name: { kind: 'text' },
     /** 1: put away; lists leave it out unless they are asked for it. */
     archived: { kind: 'integer' },
+    /** Between commas: see tagging/tags.ts. */
+    tags: { kind: 'text' },
     /** 1: of a message beside a conversation. It is in no list and no search, and goes when its run ends. */
     aside: { kind: 'integer' },
     /** The session that it goes on from, and the last entry that both have. */
@@ -116,3 +118,29 @@ export const SaidRows = defineTable('said', '1.0.0', {
   through: { table: SessionRows, column: 'session_id' },
   indexes: [['session_id']],
 });
+
+/** Links to conversations. A token is stored as its hash alone. */
+export const ShareRows = defineTable('shares', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: { kind: 'text', notNull: true },
+    agent_id: { kind: 'text', notNull: true },
+    session_id: { kind: 'text', notNull: true },
+    token_hash: { kind: 'text', notNull: true, unique: true },
+    /** Of the page: what the conversation was called by a model, or how it began. Never the label. */
+    title: { kind: 'text', notNull: true },
+    /** The last entry that is shown. */
+    through_seq: { kind: 'integer', notNull: true },
+    created_at: { kind: 'text', notNull: true },
+    /** When what is shown was the newest. */
+    as_of: { kind: 'text', notNull: true },
+    /** When the expiry was set. */
+    valid_from: { kind: 'text', notNull: true },
+    expires_at: { kind: 'text' },
+  },
+  owner: 'owner_id',
+  agent: 'agent_id',
+  session: 'session_id',
+  indexes: [['owner_id', 'created_at'], ['agent_id'], ['session_id']],
+});
+export type ShareRow = RowOf<typeof ShareRows>;

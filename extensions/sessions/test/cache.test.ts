@@ -28,7 +28,7 @@ describe('what sessions keep in memory', () => {
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
-    const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
+    const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said', 'shares'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
     await storage.migrate(tables, migrations);
     db = storage.dbFor(tables);

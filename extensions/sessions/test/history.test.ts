@@ -23,7 +23,7 @@ describe('the history of a session', () => {
 
   it('names its session, its agent and its label', () => {
     expect(history([])).to.deep.equal({
-      ...{ session_id: 's', agent_id: 'a', message_count: 0, context_window_tokens: 0, label: null, title: null, is_titled: false, is_archived: false },
+      ...{ session_id: 's', agent_id: 'a', message_count: 0, context_window_tokens: 0, label: null, title: null, is_titled: false, is_archived: false, tags: [] },
       ...{ model: null, compacted_summary: null, conversation_id: null, messages: [] },
     });
     expect(historyOf({ id: 's', agentId: 'a', label: 'work' }, []).label).to.equal('work');

@@ -40,7 +40,7 @@ describe('the log of a session', () => {
 
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-log-'));
-    const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
+    const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said', 'shares'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
     await storage.migrate(tables, migrations);
     db = storage.dbFor(tables);

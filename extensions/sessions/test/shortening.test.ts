@@ -25,7 +25,7 @@ describe('a session that is shortened', () => {
 
   /** The agent's session holds these entries, as if they had been said. */
   const seed = async (kernel: TestKernel, agent: { id: string; session_id: string }, drafts: readonly EntryDraft[], seq = 0): Promise<void> => {
-    const db = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] });
+    const db = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said', 'shares'] });
     const store = createSessionStore(db);
     const at = '2026-01-01T00:00:00.000Z';
     const row = { id: agent.session_id, agentId: agent.id, ownerId: 'owner' };

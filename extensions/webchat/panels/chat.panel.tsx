@@ -28,7 +28,7 @@ import { type Agent, LAST_AGENT, prepareAgent, useAgents } from './chat/agents.j
 import { wanted } from './chat/beside.js';
 import { opened } from './chat/conversation.js';
 import { ConversationView, NewConversation } from './chat/conversation-view.js';
-import { actionsOn, Renaming } from './chat/session-actions.js';
+import { ActionDialog, actionsOn, type DialogKind } from './chat/session-actions.js';
 import { SessionList } from './chat/session-list.js';
 import { NoAgents } from './chat/welcome.js';
 import { isWide } from './chat/wide.js';
@@ -90,14 +90,14 @@ const SHORTCUTS: ShortcutGroup = {
 
 /** What is done with the open conversation. */
 const Here = ({ agentId, sessionId }: { agentId: string; sessionId: string | undefined }) => {
-  const [isRenamed, setRenamed] = useState(false);
+  const [dialog, setDialog] = useState<DialogKind>();
   const known = opened.value;
   if (known?.title === undefined || known.sessionId !== sessionId) return null;
-  const named = { id: known.sessionId, agentId, name: known.title, label: known.label, isArchived: known.isArchived };
+  const named = { id: known.sessionId, agentId, name: known.title, label: known.label, isArchived: known.isArchived, tags: known.tags };
   return (
     <>
-      <Menu label={t('actions_here')} items={actionsOn(named, may('sessions.write'), () => setRenamed(true))} />
-      {isRenamed && <Renaming of={named} onClose={() => setRenamed(false)} />}
+      <Menu label={t('actions_here')} items={actionsOn(named, may('sessions.write'), setDialog)} />
+      {dialog && <ActionDialog kind={dialog} of={named} onClose={() => setDialog(undefined)} />}
     </>
   );
 };

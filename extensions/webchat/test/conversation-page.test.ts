@@ -1,9 +1,10 @@
 /** A conversation on the page, by keyboard alone: its versions, its title, the list it stands in, the model that answers. */
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type HeldServer, startHeldServer } from '@svc/fixtures/providers/held-server';
-import { expectWellMade, useBrowser } from '@svc/test/page/browser';
+import { axeFindings, expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
 
 describe('a conversation on the page', function () {
   this.timeout(90_000);
@@ -14,7 +15,7 @@ describe('a conversation on the page', function () {
 
   before(async () => {
     model = await startHeldServer({ title: 'Counting together' });
-    kernel = await bootTestKernel({ config: `${OPEN_RATE}${model.config}`, env: model.env });
+    kernel = await bootTestKernel({ config: `${OPEN_RATE}${model.config}[session]\nshare_links = true\n`, env: model.env });
   });
   after(async () => {
     await stopTestKernels();
@@ -77,6 +78,21 @@ describe('a conversation on the page', function () {
     await page.getByRole('button', { name: 'Use the model of the agent' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Model: gpt-4o', exact: true }).waitFor();
+
+    // For the agent: all its conversations, until the default model is chosen again.
+    const agentModel = async (): Promise<string> => (await kernel.http.expect(200, 'GET', `/api/agents/${agentId}`)).body.model_name;
+    await page.getByRole('button', { name: /^Model:/ }).press('Enter');
+    await page.getByRole('option', { name: /present model/ }).waitFor();
+    await page.getByRole('radio', { name: 'Agent counter' }).press(' ');
+    await search.fill('5 nano');
+    await search.press('Enter');
+    await page.getByRole('button', { name: 'Model: gpt-5-nano' }).waitFor();
+    expect(await agentModel()).to.equal('gpt-5-nano');
+    expect((await kernel.http.expect(200, 'GET', `/api/agents/${agentId}/session?session_id=${session}`)).body.model, 'of the conversation').to.equal(null);
+    await page.getByRole('button', { name: /^Model:/ }).press('Enter');
+    await page.getByRole('button', { name: 'Use the default model' }).press('Enter');
+    await page.getByRole('button', { name: 'Model: gpt-4o', exact: true }).waitFor();
+    expect((await kernel.http.expect(200, 'GET', `/api/agents/${agentId}`)).body).to.include({ model_name: 'gpt-4o' });
   });
 
   it('stands in a list by date that is one Tab stop, goes to the archive and back, and is found by the commands', async () => {
@@ -107,6 +123,13 @@ describe('a conversation on the page', function () {
     const download = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: 'Export as Markdown' }).press('Enter');
     expect((await download).suggestedFilename()).to.equal('Lakes.md');
+    const json = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Actions for Lakes' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Export as JSON' }).press('Enter');
+    expect((await json).suggestedFilename()).to.equal('Lakes.json');
+    const exported = JSON.parse(await readFile(await (await json).path(), 'utf8'));
+    expect(exported).to.include({ label: 'Lakes', agent_id: agentId });
+    expect(exported.messages.map(({ content }: { content: string }) => content)).to.deep.equal(['about Lakes', 'What there is to say of Lakes.']);
 
     await page.getByRole('button', { name: 'More about the list' }).press('Enter');
     await page.getByRole('menuitem', { name: 'Select several' }).press('Enter');
@@ -120,6 +143,12 @@ describe('a conversation on the page', function () {
     await page.getByRole('menuitem', { name: 'Show the archive' }).press('Enter');
     await rows(/^Lakes/).waitFor();
     expect(await rows(/^Seas/).count()).to.equal(0);
+    await page.getByRole('button', { name: 'Actions for Lakes' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Take out of the archive' }).press('Enter');
+    await rows(/^Lakes/).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Back to conversations' }).press('Enter');
+    await rows(/^Lakes/).waitFor();
+    expect(await rows(/^Rivers/).count(), 'still in the archive').to.equal(0);
 
     // What is collapsed stays so; a name of what is in it is still read.
     await page.getByRole('button', { name: 'Hide conversations' }).press('Enter');
@@ -147,7 +176,178 @@ describe('a conversation on the page', function () {
       .waitFor();
     await commands.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Lakes' }).waitFor();
+    await page
+      .getByRole('button', { name: 'Show conversations', exact: true })
+      .or(page.getByRole('button', { name: 'Conversations', exact: true }))
+      .first()
+      .press('Enter');
+    await page.getByRole('button', { name: 'More about the list' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Select several' }).press('Enter');
+    for (const name of [/^Lakes/, /^Seas/]) await page.getByRole('checkbox', { name }).press(' ');
+    await page.getByRole('group', { name: '2 selected' }).getByRole('button', { name: 'Delete' }).press('Enter');
+    const question = page.getByRole('dialog', { name: 'Delete 2 conversations?' });
+    await question.getByRole('button', { name: 'Cancel' }).press('Enter');
+    expect(await page.getByRole('checkbox', { name: /^Lakes/ }).count(), 'after Cancel').to.equal(1);
+    await page.getByRole('group', { name: '2 selected' }).getByRole('button', { name: 'Delete' }).press('Enter');
+    await question.getByRole('button', { name: 'Delete' }).press('Enter');
+    await page.waitForURL(/\/new$/);
+    await rows(/^(Lakes|Seas)/)
+      .first()
+      .waitFor({ state: 'detached' });
+    const left = (await kernel.http.expect(200, 'GET', `/api/sessions?agent_id=${agentId}`)).body.sessions;
+    expect(left.map(({ label }: { label: string }) => label)).to.deep.equal(['Rivers']);
+    // The open one was asked for once more when it was deleted.
+    expect(mistakes.filter((line) => !/404 .*\/api\/(agents|sessions)\//.test(line))).to.deep.equal([]);
+  });
+
+  it('has tags, for one or several, which the list shows, filters by and is searched for', async () => {
+    const agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'tagger' } })).body.agent_id;
+    for (const label of ['Alps', 'Andes', 'Urals']) {
+      const { session_id } = (await kernel.http.expect(200, 'POST', `/api/agents/${agentId}/sessions`, { activate: false, label })).body;
+      const said = kernel.http.post(`/api/agents/${agentId}/message`, { message: `about ${label}`, session_id });
+      await answer('High.');
+      await said;
+    }
+    let mistakes: readonly string[];
+    ({ page, mistakes } = await chromium.open(`${kernel.url}/#/chat/${agentId}/new`));
+    await rows(/^Alps/).waitFor();
+    await page.getByRole('button', { name: 'Actions for Alps' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Tags' }).press('Enter');
+    const words = page.getByRole('dialog', { name: 'Tags' }).getByRole('textbox', { name: 'Tags' });
+    await words.fill('Europe, #snow');
+    await words.press('Enter');
+    await rows(/Tags: europe *snow/).waitFor();
+
+    await page.getByRole('button', { name: 'More about the list' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Select several' }).press('Enter');
+    for (const name of [/^Alps/, /^Urals/]) await page.getByRole('checkbox', { name }).press(' ');
+    await page.getByRole('group', { name: '2 selected' }).getByRole('button', { name: 'Tags' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Add tags to 2 conversations' });
+    await dialog.getByRole('button', { name: 'europe' }).press('Enter');
+    await expectWellMade(page, 'tags of several conversations');
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+    await rows(/^Urals.*Tags: europe/s).waitFor();
+    expect(await rows(/^Alps.*Tags: europe *snow/s).count(), 'those that it had stay').to.equal(1);
+    await expectWellMade(page, 'conversations with tags');
+
+    await page.getByRole('combobox', { name: 'Tag' }).selectOption('europe');
+    await rows(/^Andes/).waitFor({ state: 'detached' });
+    await rows(/^Alps/).waitFor();
+    expect(await rows().count()).to.equal(2);
+    await page.getByRole('combobox', { name: 'Tag' }).selectOption('');
+    await page.getByRole('searchbox', { name: 'Search all conversations' }).fill('#Snow');
+    await page.getByRole('list', { name: 'Tagged “snow”' }).getByRole('link', { name: /^Alps/ }).press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Alps' }).waitFor();
     expect(mistakes).to.deep.equal([]);
+  });
+
+  it('is shared by a link that shows it as it was, until it is updated or revoked', async () => {
+    const agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'sharer' } })).body.agent_id;
+    let mistakes: readonly string[];
+    ({ page, mistakes } = await chromium.open(`${kernel.url}/#/chat/${agentId}`));
+    const composer = page.getByRole('textbox', { name: /^Message to/ });
+    await composer.fill('<b>first</b> question');
+    await composer.press('Enter');
+    await answer('# One\n\nIt is **1**: [more](https://one.example/)\n\n```js\nlet one = 1;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<img src=x onerror=alert(1)>');
+    await figures(1);
+    const share = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Actions for this conversation' }).press('Enter');
+      await page.getByRole('menuitem', { name: 'Share by link' }).press('Enter');
+    };
+    await share();
+    const dialog = page.getByRole('dialog', { name: 'Share by link' });
+    await dialog.getByRole('combobox', { name: 'Valid for' }).selectOption('7');
+    await dialog.getByRole('button', { name: 'Create link' }).press('Enter');
+    const url = await dialog.getByRole('textbox', { name: /Copy the link now/ }).inputValue();
+    expect(url).to.match(new RegExp(`^${kernel.url}/shared/[\\w-]{43}$`));
+    await dialog.getByText(/^Expires /).waitFor();
+    await expectWellMade(page, 'the links of a conversation');
+    await page.keyboard.press('Escape');
+    await composer.fill('second question');
+    await composer.press('Enter');
+    await answer('Two.');
+    await figures(2);
+
+    // As somebody reads it who has the link alone.
+    const context = await chromium.browser().newContext({ locale: 'en-GB' });
+    try {
+      const reader = await context.newPage();
+      const asked: string[] = [];
+      reader.on('request', (request) => asked.push(request.url()));
+      expect((await reader.goto(url))?.status()).to.equal(200);
+      expect(await reader.getByRole('heading', { level: 1 }).innerText()).to.equal('Counting together');
+      const text = await reader.locator('main').innerText();
+      expect(text).to.include('<b>first</b> question').and.include('It is 1: more').and.include('<img src=x onerror=alert(1)>').and.not.include('second');
+      expect(asked).to.deep.equal([url]);
+      expect(await context.cookies()).to.deep.equal([]);
+      expect(await reader.locator('script, img').count()).to.equal(0);
+      // axe is a script, and the page runs none: it looks at the same text elsewhere.
+      const copy = await context.newPage();
+      await copy.setContent(await (await fetch(url)).text());
+      for (const [width, colorScheme] of [
+        [390, 'light'],
+        [390, 'dark'],
+        [1280, 'light'],
+        [1280, 'dark'],
+      ] as const) {
+        await copy.setViewportSize({ width, height: 800 });
+        await copy.emulateMedia({ colorScheme });
+        expect(await copy.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), `beyond ${width} px`).to.be.at.most(0);
+        expect(await axeFindings(copy, { isWhole: true }), `${width} px, ${colorScheme}`).to.deep.equal([]);
+        await picture(copy, `a shared conversation ${width} ${colorScheme}`);
+      }
+      await share();
+      await dialog.getByRole('button', { name: 'Update' }).press('Enter');
+      await page.getByText('The link shows the conversation as it is now.').waitFor();
+      await reader.reload();
+      expect(await reader.locator('main').innerText()).to.include('second question');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'More about the list' }).press('Enter');
+      await page.getByRole('menuitem', { name: 'Shared links' }).press('Enter');
+      const all = page.getByRole('dialog', { name: 'Shared links' });
+      await all.getByRole('listitem').filter({ hasText: 'Counting together' }).first().getByRole('button', { name: 'Revoke' }).press('Enter');
+      await page.getByText('Link revoked.').waitFor();
+      expect((await reader.reload())?.status()).to.equal(404);
+      await reader.getByRole('heading', { name: 'Link not found' }).waitFor();
+      await picture(reader, 'a link that has ended');
+    } finally {
+      await context.close();
+    }
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('has ratings of its answers, which other tabs show, also of an answer that was copied into another version', async () => {
+    const agentId = (await kernel.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'rated' } })).body.agent_id;
+    ({ page } = await chromium.open(`${kernel.url}/#/chat/${agentId}`));
+    const composer = page.getByRole('textbox', { name: /^Message to/ });
+    await composer.fill('first');
+    await composer.press('Enter');
+    await answer('One.');
+    await figures(1);
+    const first = page.url();
+    await page.getByRole('button', { name: 'Branch from here' }).press('Enter');
+    await page.waitForURL((url) => url.href !== first && !url.href.endsWith('/new'));
+    await figures(1);
+    const other = await page.context().newPage();
+    await other.goto(first);
+    const thumbs = (tab: Page, name: string) => tab.getByRole('group', { name: 'Rating of this answer' }).getByRole('button', { name });
+    await thumbs(other, 'Good answer').press('Enter');
+    await other.locator('[aria-label="Good answer"][aria-pressed="true"]').waitFor();
+    await page.locator('[aria-label="Good answer"][aria-pressed="true"]').waitFor();
+    await thumbs(page, 'Bad answer').press('Enter');
+    await other.locator('[aria-label="Bad answer"][aria-pressed="true"]').waitFor();
+    await thumbs(page, 'Add a comment').press('Enter');
+    await page.getByRole('dialog', { name: 'Add a comment' }).getByRole('textbox', { name: 'Why?' }).fill('It is zero.');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await thumbs(other, 'Edit the comment').press('Enter');
+    expect(await other.getByRole('textbox', { name: 'Why?' }).inputValue()).to.equal('It is zero.');
+    await other.close();
+    await expectWellMade(page, 'a rated answer');
+    await page.goto(`${kernel.url}/#/usage`);
+    const row = page.locator('.table-frame[aria-label="Ratings by agent and model"]').getByRole('row', { name: /^rated/ });
+    await row.waitFor();
+    expect((await row.getByRole('cell').allInnerTexts()).slice(-3)).to.deep.equal(['openai/gpt-4o', '0', '1']);
+    await expectWellMade(page, 'ratings by model');
   });
 
   it('has versions, made by an edit in place and by another try, which are counted at their turn and remembered', async () => {
@@ -174,6 +374,16 @@ describe('a conversation on the page', function () {
     await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Edit');
     await page.keyboard.press('Enter');
     await field.fill('another second');
+    // What was typed is there after a reload; what was left by Escape is not.
+    await page.reload();
+    await field.waitFor();
+    expect(await field.inputValue()).to.equal('another second');
+    await field.press('Escape');
+    await page.reload();
+    await page.getByText('Two.', { exact: true }).waitFor();
+    expect(await field.count()).to.equal(0);
+    await edit.press('Enter');
+    await field.fill('another second');
     await page.keyboard.press('Enter');
     await answer('Two otherwise.');
     await page.getByText('Two otherwise.', { exact: true }).waitFor();
@@ -187,7 +397,10 @@ describe('a conversation on the page', function () {
     await answer('Two once more.');
     await versions().getByRole('status', { name: 'Version 3 of 3' }).waitFor();
     await figures(2);
-    expect(await rows(/^Counting together/).count(), 'one row for the conversation').to.equal(1);
+    await rows(/^Counting together\s*versed/)
+      .first()
+      .waitFor();
+    expect(await rows(/^Counting together\s*versed/).count(), 'one row for the conversation').to.equal(1);
     await expectWellMade(page, 'a conversation with versions');
 
     // By keyboard from version to version: the focus stays where it was pressed.
@@ -199,7 +412,7 @@ describe('a conversation on the page', function () {
     await page.getByText('Two.', { exact: true }).waitFor();
     await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Next version');
     expect(await bubbles()).to.deep.equal(['first', 'second']);
-    expect(await rows(/^Counting together/).getAttribute('aria-current')).to.equal('page');
+    expect(await rows(/^Counting together\s*versed/).getAttribute('aria-current')).to.equal('page');
 
     // The one that was chosen is the one to come back to.
     await page.waitForFunction(() =>

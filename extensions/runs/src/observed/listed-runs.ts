@@ -2,6 +2,7 @@
 import { type JournalRun, type JournalStep, Nullable, OneOf, type Static, Type, Uuid } from '@svc/api';
 import { conversationOf } from '../beside.js';
 import { isOver } from '../loop/endings.js';
+import { type Rating, RunRating } from '../ratings/rating-shape.js';
 import { inputOf, modelOutcomeOf, toMicrosUsd, usedBy } from '../run-input.js';
 import { endOf, nameOf, RunStep, shownStep } from './traces.js';
 
@@ -35,7 +36,7 @@ const runFields = {
 };
 
 export const ListedRun = Type.Object({ ...runFields, agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }) }, { 'x-name': 'ListedRun' });
-export const SessionRun = Type.Object({ ...runFields, steps: Type.Array(RunStep) }, { 'x-name': 'SessionRun' });
+export const SessionRun = Type.Object({ ...runFields, steps: Type.Array(RunStep), rating: RunRating }, { 'x-name': 'SessionRun' });
 
 type RunFields = Omit<Static<typeof ListedRun>, 'agent_name'>;
 
@@ -63,7 +64,11 @@ export const shownRun = (run: JournalRun, steps: readonly JournalStep[]): RunFie
   };
 };
 
-export const shownSessionRun = (run: JournalRun, steps: readonly JournalStep[]): Static<typeof SessionRun> => ({ ...shownRun(run, steps), steps: steps.map((step) => shownStep(step, run)) });
+export const shownSessionRun = (run: JournalRun, steps: readonly JournalStep[], rating: Rating | undefined): Static<typeof SessionRun> => ({
+  ...shownRun(run, steps),
+  steps: steps.map((step) => shownStep(step, run)),
+  rating: rating ?? null,
+});
 
 const modelOf = (steps: readonly JournalStep[]): string | null => {
   const calls = steps.filter(({ kind }) => kind === 'model');

@@ -12,7 +12,7 @@ interface OneRunDeps extends Pick<ObservedDeps, 'agents' | 'journal'> {
 }
 
 const route = routeGroup({ area: 'runs', errors: [404] });
-const RunPath = Type.Object({ id: Type.String({ format: 'uuid', description: 'Run id, as the header x-svc-run of an answer names it' }) });
+export const RunPath = Type.Object({ id: Type.String({ format: 'uuid', description: 'Run id, as the header x-svc-run of an answer names it' }) });
 const OneRun = Type.Object({ ...ListedRun.properties, steps: Type.Array(RunStep) }, { 'x-name': 'OneRun' });
 
 export const oneRunRoutes = (deps: OneRunDeps): RouteDecl[] => [getRun(deps), stopRun(deps)];
@@ -53,7 +53,7 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
   });
 
 /** Throws `run_not_found`, for what is no run of an agent too. */
-const visibleRun = async (journal: Journal, actor: Actor, id: string): Promise<JournalRun> => {
+export const visibleRun = async (journal: Journal, actor: Actor, id: string): Promise<JournalRun> => {
   const run = await journal.get(actor, id.toLowerCase());
   if (run?.kind !== RUN_KIND) throw runErrors.not_found(id);
   return run;

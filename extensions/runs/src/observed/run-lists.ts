@@ -1,11 +1,12 @@
 /** Runs of all agents, and those of one conversation. Both are read from the newest on, a page at a time; a page names where the next one goes on. */
 import { type Actor, DAY_OR_TIME, type Journal, type JournalRun, Nullable, reply, type RouteDecl, routeGroup, type RunFilter, TextOf, timeOfText, Type, Uuid, UuidText } from '@svc/api';
 import { runErrors } from '../errors.js';
+import type { Ratings } from '../ratings/ratings.js';
 import { RUN_KIND } from '../run-input.js';
 import { ListedRun, RunStatusText, SessionRun, shownRun, shownSessionRun } from './listed-runs.js';
 import type { ObservedDeps } from './routes.js';
 
-type RunListDeps = Pick<ObservedDeps, 'agents' | 'sessions' | 'journal'>;
+type RunListDeps = Pick<ObservedDeps, 'agents' | 'sessions' | 'journal'> & { readonly ratings: Pick<Ratings, 'own'> };
 
 const route = routeGroup({ area: 'runs', errors: [404] });
 const DEFAULT_RUNS = 50;
@@ -57,7 +58,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
     },
   });
 
-const listSessionRuns = ({ sessions, journal }: RunListDeps): RouteDecl =>
+const listSessionRuns = ({ sessions, journal, ratings }: RunListDeps): RouteDecl =>
   route({
     id: 'listSessionRuns',
     method: 'GET',
@@ -76,7 +77,11 @@ const listSessionRuns = ({ sessions, journal }: RunListDeps): RouteDecl =>
       const limit = Math.min(asked ?? DEFAULT_SESSION_RUNS, MAX_SESSION_RUNS);
       const session = await sessions.get(actor, params.id.toLowerCase());
       const page = await pageOf(journal, actor, { before, limit, filter: { lane: session.id } });
-      return reply(200, { session_id: session.id, runs: page.runs.map((run) => shownSessionRun(run, page.stepsOf(run))).reverse(), next: page.next });
+      const rated = await ratings.own(
+        actor,
+        page.runs.map((run) => run.id),
+      );
+      return reply(200, { session_id: session.id, runs: page.runs.map((run) => shownSessionRun(run, page.stepsOf(run), rated.get(run.id))).reverse(), next: page.next });
     },
   });
 

@@ -12,7 +12,7 @@ const MAX_LOOKED_AT = 5_000;
 const SHOWN = 5;
 
 /** Page by page, the newest first; leaving early asks for no more. */
-export async function* eachSession(daemon: DaemonClient, of: { readonly agent_id?: string }, page = PAGE): AsyncGenerator<SessionRow> {
+export async function* eachSession(daemon: DaemonClient, of: { readonly agent_id?: string; readonly tag?: string }, page = PAGE): AsyncGenerator<SessionRow> {
   for (let offset = 0; ; ) {
     const { sessions, total } = await daemon.call('listSessions', { ...of, limit: Math.min(page, PAGE), offset });
     yield* sessions;

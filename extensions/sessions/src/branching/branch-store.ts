@@ -32,8 +32,8 @@ export const createBranchStore = (db: Db): BranchStore => {
         db.sql(`UPDATE ${sessions} SET conversation_id = COALESCE(conversation_id, id) WHERE id = ?`, [from], { expect: 1 }),
         db.sql(`UPDATE ${sessions} SET unchosen = 1 WHERE unchosen IS NULL AND conversation_id = (SELECT s.conversation_id FROM ${sessions} s WHERE s.id = ?)`, [from]),
         db.sql(
-          `UPDATE ${sessions} SET branched_from = ?, branched_through = ?, conversation_id = (SELECT s.conversation_id FROM ${sessions} s WHERE s.id = ?), title = (SELECT s.title FROM ${sessions} s WHERE s.id = ?), model_provider = (SELECT s.model_provider FROM ${sessions} s WHERE s.id = ?), model_name = (SELECT s.model_name FROM ${sessions} s WHERE s.id = ?) WHERE id = ?`,
-          [from, through, from, from, from, from, to],
+          `UPDATE ${sessions} SET branched_from = ?, branched_through = ?, conversation_id = (SELECT s.conversation_id FROM ${sessions} s WHERE s.id = ?), title = (SELECT s.title FROM ${sessions} s WHERE s.id = ?), model_provider = (SELECT s.model_provider FROM ${sessions} s WHERE s.id = ?), model_name = (SELECT s.model_name FROM ${sessions} s WHERE s.id = ?), tags = (SELECT s.tags FROM ${sessions} s WHERE s.id = ?) WHERE id = ?`,
+          [from, through, from, from, from, from, from, to],
           { expect: 1 },
         ),
       ];

@@ -1,6 +1,7 @@
 /** Rows of sessions that are taken away. */
 import type { Db, Row, Write } from '@svc/api';
 import { leaveConversation } from '../branching/version-store.js';
+import { tagsText } from '../tagging/tags.js';
 
 export interface ClosingStore {
   /** From here on nothing is begun under these ids, and no search shows what was said there. */
@@ -16,6 +17,7 @@ export interface ClosingStore {
   isOpen(sessionId: string): Write;
   setArchived(sessionIds: readonly string[], archived: boolean): Write;
   setLabel(sessionIds: readonly string[], label: string | null): Write;
+  setTags(sessionIds: readonly string[], tags: readonly string[]): Write;
   /** Begun until then, the oldest first. */
   ofAgent(agentId: string, until: string, limit: number): Promise<string[]>;
   agentIds(): Promise<string[]>;
@@ -75,6 +77,7 @@ export const createClosingStore = (db: Db): ClosingStore => {
     isOpen: (sessionId) => db.sql(`UPDATE ${sessions} SET id = id WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?)`, [sessionId, sessionId], { expect: 1 }),
     setArchived: (sessionIds, archived) => changeEach(sessionIds, { archived: archived ? 1 : null }),
     setLabel: (sessionIds, label) => changeEach(sessionIds, { label }),
+    setTags: (sessionIds, tags) => changeEach(sessionIds, { tags: tagsText(tags) }),
     ofAgent: async (agentId, until, limit) =>
       (await db.system(CLEANUP).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(
         ({ id }) => id,

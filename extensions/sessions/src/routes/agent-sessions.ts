@@ -41,6 +41,7 @@ const current = ({ agents, sessions, store, listing, versions }: SessionRouteDep
           title: session ? shownLabel({ ...session, firstWords: session.firstWords ?? firstWordsIn(entries) }) : null,
           isTitled: typeof session?.title === 'string',
           isArchived: session?.isArchived,
+          tags: session?.tags,
           model: ref.model,
           conversation,
         },

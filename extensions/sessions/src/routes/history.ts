@@ -14,6 +14,7 @@ export const History = Type.Object(
     title: Nullable(Type.String(), { description: 'What lists show: the label, else the title that a model made, else the beginning of the first message' }),
     is_titled: Type.Boolean({ description: 'Whether a model made a title' }),
     is_archived: Type.Boolean(),
+    tags: Type.Array(Type.String()),
     model: Nullable(Type.Object({ provider: Type.String(), model: Type.String() }), { description: "The model of this session, if it has one of its own; null means the agent's" }),
     compacted_summary: Nullable(Type.String(), { description: 'The summary that a model reads instead of the older messages' }),
     conversation_id: Nullable(Uuid, { description: 'As lists show it; null if the conversation has only this version' }),
@@ -103,6 +104,7 @@ interface Headed {
   readonly title?: string | null;
   readonly isTitled?: boolean;
   readonly isArchived?: boolean | undefined;
+  readonly tags?: readonly string[] | undefined;
   readonly model?: SessionRef['model'];
   /** Where it has other versions. */
   readonly conversation?: { readonly id: string; readonly versions: readonly Version[] } | undefined;
@@ -133,6 +135,7 @@ export function historyOf(session: Headed, entries: readonly Entry[]) {
     title: session.title ?? session.label,
     is_titled: session.isTitled ?? false,
     is_archived: session.isArchived ?? false,
+    tags: [...(session.tags ?? [])],
     model: session.model ?? null,
     compacted_summary: summary?.content ?? null,
     conversation_id: session.conversation?.id ?? null,

@@ -1,4 +1,4 @@
-import { type Actor, type Db, routeGroup } from '@svc/api';
+import { type Actor, type Clock, type Db, routeGroup } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { Branching } from '../branching/branching.js';
 import type { VersionStore } from '../branching/version-store.js';
@@ -9,7 +9,10 @@ import type { ClosingStore } from '../closing/closing-store.js';
 import type { Listing } from '../listing.js';
 import type { SearchStore } from '../search/search-store.js';
 import type { SessionsService } from '../contract.js';
+import type { SessionConfig } from '../config.js';
 import type { ChangeEvents } from '../service.js';
+import type { ShareStore } from '../sharing/share-store.js';
+import type { Sharing } from '../sharing/sharing.js';
 import type { Titler } from '../titling/titling.js';
 import type { SessionStore } from '../store.js';
 
@@ -27,6 +30,10 @@ export interface SessionRouteDeps {
   readonly versions: VersionStore;
   readonly closing: Closing;
   readonly closingStore: ClosingStore;
+  readonly shares: ShareStore;
+  readonly sharing: Sharing;
+  readonly clock: Pick<Clock, 'iso'>;
+  settings(): SessionConfig;
   cleanUp(actor: Actor): Promise<Cleaned>;
   readonly changeEvents: ChangeEvents;
   commit: Db['commit'];

@@ -3,6 +3,7 @@ import { defineList, isUuid, Nullable, OneOf, textForm, TextOf, Type, Uuid, Uuid
 import type { AgentBrief } from '@svc/ext-agents/contract';
 import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
+import { TagText } from '../tagging/tags.js';
 import { durationOf, type ListedSession, shownLabel } from '../listing.js';
 
 export const AgentPath = Type.Object({ id: UuidText('Agent id') });
@@ -42,6 +43,7 @@ export const SessionSummary = Type.Object(
     branched_from: Nullable(Uuid, { description: 'The session that it was branched from; it may be deleted' }),
     conversation_id: Nullable(Uuid, { description: 'The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one' }),
     is_archived: Type.Boolean(),
+    tags: Type.Array(Type.String()),
     is_chosen: Type.Boolean({ description: 'It is the chosen version of its conversation; true if there is only this one' }),
   },
   { 'x-name': 'SessionSummary' },
@@ -52,8 +54,8 @@ const VERSIONS = OneOf(['all', 'chosen'], {
 });
 const ARCHIVED = OneOf(['all', 'no', 'only'], { description: '`no`: without archived sessions, `only`: nothing else. Default all' });
 const LIST = { item: SessionSummary, as: ['sessions', 'items'], sort: ['created_at', 'last_message_at'], limit: { default: DEFAULT_PAGE, max: MAX_PAGE }, name: 'SessionList' } as const;
-export const SessionsOfAgent = defineList({ ...LIST, filters: { versions: VERSIONS, archived: ARCHIVED } });
-export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent'), versions: VERSIONS, archived: ARCHIVED } });
+export const SessionsOfAgent = defineList({ ...LIST, filters: { versions: VERSIONS, archived: ARCHIVED, tag: TagText } });
+export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent'), versions: VERSIONS, archived: ARCHIVED, tag: TagText } });
 
 /** Of requests about a session: to mean its whole conversation. */
 export const AllVersions = Type.Optional(Type.Boolean({ default: false, description: 'Also all other versions of its conversation' }));
@@ -95,5 +97,6 @@ export const summaryOf = (session: ListedSession, agent: AgentBrief | undefined,
   branched_from: session.branchedFrom,
   conversation_id: session.conversationId,
   is_archived: session.isArchived,
+  tags: [...session.tags],
   is_chosen: session.isChosen,
 });

@@ -23,7 +23,7 @@ import { searchSaid } from '../../src/search/search.js';
 import { createSearchStore } from '../../src/search/search-store.js';
 import { createSessionStore, type SessionStore } from '../../src/store.js';
 
-const OWNER = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said'] };
+const OWNER = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said', 'shares'] };
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const AGENT = '11111111-1111-4111-8111-111111111111';
 const idOf = (n: number): string => `00000000-0000-4000-8000-${n.toString().padStart(12, '0')}`;

@@ -5,7 +5,7 @@ import { type Beside, carryTo } from './besides.js';
 import { answeredAlone } from './commands.js';
 import { Composer } from './composer.js';
 import { openConversation, type Conversation } from './conversation.js';
-import { keepDraft } from './drafts.js';
+import { editsOf, keepDraft } from './drafts.js';
 import { whenQuiet } from './later.js';
 import type { Attached, Question } from './live-run.js';
 import { ModelSwitch } from './model-switch.js';
@@ -46,7 +46,8 @@ const useConversation = (agentId: string, sessionId: string): Conversation => {
     return conversation.close;
   }, [conversation]);
   useChanges(['run', 'session'], (change) => {
-    if (change === undefined || change.session_id === sessionId || change.id === sessionId) void conversation.refresh();
+    if (change?.state === 'rated' && change.session_id !== undefined) conversation.rated(change.session_id).catch(failed);
+    else if (change === undefined || change.session_id === sessionId || change.id === sessionId) void conversation.refresh();
   });
   return conversation;
 };
@@ -86,8 +87,10 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
       onEdit: (turn, text) => acts.current.sayOtherwise(turn, text),
       onBranch: (turn) => acts.current.branch(turn),
       onVersion: (id) => chooseVersion(agent.id, id),
+      onRated: ({ session_id }) => conversation.rated(session_id),
+      edits: editsOf(sessionId),
     }),
-    [agent.id, agent.name, maySend, sessionId],
+    [agent.id, agent.name, maySend, sessionId, conversation],
   );
   useEffect(() => {
     const question = toSay.get(sessionId);
@@ -152,6 +155,7 @@ export const ConversationView = ({ agent, sessionId, isSetUp }: { agent: Agent; 
 
 /** Nothing of what no conversation keeps is tried again, edited or branched from. */
 const NOTHING = (): void => undefined;
+const NO_EDITS = { of: () => undefined, keep: NOTHING };
 
 /** Before anything was said: the conversation is made when the first message is sent. */
 export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boolean }) => {
@@ -170,7 +174,18 @@ export const NewConversation = ({ agent, isSetUp }: { agent: Agent; isSetUp: boo
   };
   const turns = useMemo(() => withBesides([], besides), [besides]);
   const actions = useMemo<TurnActions>(
-    () => ({ agentId: agent.id, agentName: agent.name, maySend, mayGrant: false, onRetry: NOTHING, onEdit: NOTHING, onBranch: NOTHING, onVersion: NOTHING }),
+    () => ({
+      agentId: agent.id,
+      agentName: agent.name,
+      maySend,
+      mayGrant: false,
+      onRetry: NOTHING,
+      onEdit: NOTHING,
+      onBranch: NOTHING,
+      onVersion: NOTHING,
+      onRated: async () => undefined,
+      edits: NO_EDITS,
+    }),
     [agent.id, agent.name, maySend],
   );
   return (

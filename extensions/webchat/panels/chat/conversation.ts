@@ -25,6 +25,7 @@ export interface Opened {
   readonly title: string | undefined;
   readonly label: string | null;
   readonly isArchived: boolean;
+  readonly tags: readonly string[];
 }
 
 /** What of a conversation its actions need. */
@@ -35,16 +36,18 @@ export interface Named {
   /** As a person gave it. */
   readonly label: string | null;
   readonly isArchived: boolean;
+  readonly tags: readonly string[];
 }
 
 export const opened = signal<Opened | undefined>(undefined);
 
-const openedOf = ({ session_id, conversation_id, title, label, is_archived }: History): Opened => ({
+const openedOf = ({ session_id, conversation_id, title, label, is_archived, tags }: History): Opened => ({
   sessionId: session_id,
   conversationId: conversation_id ?? undefined,
   title: title ?? undefined,
   label,
   isArchived: is_archived,
+  tags,
 });
 
 export interface Conversation {
@@ -62,6 +65,8 @@ export interface Conversation {
   stop(): Promise<void>;
   /** Something changed in it, or might have. */
   refresh(): Promise<void>;
+  /** A person rated an answer of this session: it may have been copied from there. */
+  rated(sessionId: string): Promise<void>;
   close(): void;
 }
 
@@ -125,12 +130,15 @@ const createCopiedRuns = (stop: AbortSignal) => {
   const known = new Set<string>();
   return {
     runs,
-    load: async (sessionIds: readonly string[]): Promise<void> => {
-      const ids = sessionIds.filter((id) => !known.has(id));
+    /** `again`: those of this session have another rating. */
+    load: async (sessionIds: readonly string[], again?: string): Promise<void> => {
+      const ids = sessionIds.filter((id) => !known.has(id) || id === again);
       if (ids.length === 0) return;
       const lists = await Promise.all(ids.map((id) => daemon.call('listSessionRuns', { id, limit: SHOWN_RUNS }, { signal: stop })));
       for (const id of ids) known.add(id);
-      runs.value = [...runs.peek(), ...lists.flatMap((list) => list.runs)];
+      const read = lists.flatMap((list) => list.runs);
+      const fresh = new Set(read.map(({ run_id }) => run_id));
+      runs.value = [...runs.peek().filter(({ run_id }) => !fresh.has(run_id)), ...read];
     },
   };
 };
@@ -239,13 +247,19 @@ export const openConversation = (agentId: string, sessionId: string, onMoved: (s
     besides,
     error,
     refresh,
+    rated: (id) =>
+      id === sessionId
+        ? refresh()
+        : copied.load(
+            linesBefore(history.peek()?.versions, sessionId).filter((one) => one === id),
+            id,
+          ),
     send: async (question) => {
       const live = newLiveRun(newId(), question);
       lives.add(live);
       const onConnection = (state: string): void => lives.change(live.id, (now) => ({ ...now, phase: state === 'lost' ? 'lost' : 'thinking' }));
-      const events = sent({ agentId, sessionId, id: live.id, question }, { signal: own.signal, onConnection });
       try {
-        await follow(live.id, events);
+        await follow(live.id, sent({ agentId, sessionId, id: live.id, question }, { signal: own.signal, onConnection }));
       } catch (cause) {
         if (own.signal.aborted) return;
         const wasTaken = lives.now(live.id)?.runId !== undefined;

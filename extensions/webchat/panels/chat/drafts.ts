@@ -10,6 +10,22 @@ export const draftOf = (conversation: string): string => kept(PREFIX + conversat
 /** False where it could not be kept: too long, or the browser's storage is full. */
 export const keepDraft = (conversation: string, text: string): boolean => text.length <= MAX_KEPT_CHARS && keep(PREFIX + conversation, text === '' ? null : text);
 
+const EDIT = 'svc.edit.';
+
+/** What was typed in place of one message of a conversation, by the number of its entry. */
+export interface Edits {
+  of(seq: number): string | undefined;
+  /** Undefined: it was sent, or left as it was. */
+  keep(seq: number, text: string | undefined): void;
+}
+
+export const editsOf = (conversation: string): Edits => ({
+  of: (seq) => kept(`${EDIT}${conversation}.${seq}`) ?? undefined,
+  keep: (seq, text) => {
+    if (text === undefined || text.length <= MAX_KEPT_CHARS) keep(`${EDIT}${conversation}.${seq}`, text ?? null);
+  },
+});
+
 const PINS = 'svc.pins';
 
 /** Ids of the conversations that were pinned in this browser. */

@@ -1,9 +1,9 @@
 /** What is done with a conversation, or with several: named, put away, taken along, deleted. */
-import { Button, confirmed, daemon, Dialog, failed, go, type MenuItem, notify, TextField, useState } from '@svc/kit';
+import { Button, confirmed, daemon, Dialog, failed, go, type MenuItem, notify, TextField, useEffect, useState } from '@svc/kit';
 import { type Named, opened } from './conversation.js';
 import { t } from './words.js';
 
-export const Renaming = ({ of, onClose }: { of: Named; onClose: () => void }) => {
+const Renaming = ({ of, onClose }: { of: Named; onClose: () => void }) => {
   const [label, setLabel] = useState(of.name);
   const save = async (): Promise<void> => {
     await daemon.call('updateSessionLabel', { id: of.id, body: { label: label.trim() === '' ? null : label.trim(), all_versions: true } });
@@ -61,8 +61,43 @@ const exported = async (named: Named, format: 'markdown' | 'json'): Promise<void
   await exportConversation(named, format);
 };
 
-export const actionsOn = (named: Named, mayWrite: boolean, onRename: () => void): MenuItem[] => [
-  { id: 'rename', label: t('rename'), icon: 'pencil', disabled: !mayWrite, onChoose: onRename },
+export type DialogKind = 'rename' | 'tags' | 'share';
+export type OpenDialog = (kind: DialogKind) => void;
+
+/** What it opens is loaded when somebody wants it. */
+export const ActionDialog = ({ kind, of, onClose }: { kind: DialogKind; of: Named; onClose: () => void }) => {
+  if (kind === 'rename') return <Renaming of={of} onClose={onClose} />;
+  return kind === 'share' ? <SharingLater of={of} onClose={onClose} /> : <TaggingLater of={[of]} onClose={onClose} />;
+};
+
+export const SharingLater = ({ of, onClose }: { of: Named | undefined; onClose: () => void }) => {
+  const code = useCode(() => import('./sharing.js'), onClose);
+  return code ? <code.Sharing of={of} onClose={onClose} /> : null;
+};
+
+export const TaggingLater = ({ of, onClose }: { of: readonly Named[]; onClose: () => void }) => {
+  const code = useCode(() => import('./tagging.js'), onClose);
+  return code ? <code.Tagging of={of} onClose={onClose} /> : null;
+};
+
+const useCode = <T,>(load: () => Promise<T>, onFailed: () => void): T | undefined => {
+  const [code, setCode] = useState<T>();
+  useEffect(() => {
+    load().then(
+      (loaded) => setCode(() => loaded),
+      (error: unknown) => {
+        failed(error);
+        onFailed();
+      },
+    );
+  }, []);
+  return code;
+};
+
+export const actionsOn = (named: Named, mayWrite: boolean, onDialog: OpenDialog): MenuItem[] => [
+  { id: 'rename', label: t('rename'), icon: 'pencil', disabled: !mayWrite, onChoose: () => onDialog('rename') },
+  { id: 'tags', label: t('tags'), icon: 'tag', disabled: !mayWrite, onChoose: () => onDialog('tags') },
+  { id: 'share', label: t('share_menu'), icon: 'link', disabled: !mayWrite, onChoose: () => onDialog('share') },
   { id: 'markdown', label: t('export_markdown'), icon: 'download', onChoose: () => exported(named, 'markdown') },
   { id: 'json', label: t('export_json'), icon: 'download', onChoose: () => exported(named, 'json') },
   { id: 'archive', label: t(named.isArchived ? 'unarchive' : 'archive'), icon: 'box', disabled: !mayWrite, onChoose: () => archiveAll([named], !named.isArchived) },

@@ -25,9 +25,10 @@ import type { Agent } from './agents.js';
 import { keepPins, pinnedIds } from './drafts.js';
 import { useStatus } from './model-status.js';
 import type { Named } from './conversation.js';
-import { archiveAll, removeAll, Renaming } from './session-actions.js';
+import { ActionDialog, archiveAll, type DialogKind, removeAll, SharingLater, TaggingLater } from './session-actions.js';
 import { dayOf, grouped, WEEK_DAYS } from './session-groups.js';
-import { namedOf, type Session, SessionRow } from './session-row.js';
+import { tagOf } from './tag-words.js';
+import { namedOf, type Session, SessionRow, Tags } from './session-row.js';
 import { t } from './words.js';
 
 const PAGE = 50;
@@ -43,6 +44,28 @@ interface SessionListProps {
   readonly mayWrite: boolean;
   readonly onAgent: (id: string) => void;
 }
+
+/** Conversations that have the words as their tag. */
+const FoundByTag = ({ tag }: { tag: string }) => {
+  const { data } = useLoaded(`found tag ${tag}`, (signal) => daemon.call('listSessions', { tag, versions: 'chosen', sort: 'last_message_at', limit: PAGE }, { signal }), ['session']);
+  if (!data || data.sessions.length === 0) return null;
+  return (
+    <section aria-label={t('tag_found', { tag })}>
+      <h2 class="list-title">{t('tag_found', { tag })}</h2>
+      <ul class="sessions" aria-label={t('tag_found', { tag })}>
+        {data.sessions.map((session) => (
+          <li key={session.session_id} class="session">
+            <a data-row="yes" tabIndex={-1} href={addressOf('chat', [session.agent_id, session.session_id])}>
+              <bdi class="session-name cut">{session.label ?? t('untitled')}</bdi>
+              <span class="muted small-text">{ago(session.last_message_at ?? session.created_at)}</span>
+              <Tags tags={session.tags} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};
 
 /** What was found by words, across all conversations. */
 const Found = ({ words }: { words: string }) => {
@@ -86,7 +109,7 @@ interface SessionsProps {
 
 const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite, ticked, onTick, isArchive }: SessionsProps) => {
   const [pins, setPins] = useState(pinnedIds);
-  const [renamed, setRenamed] = useState<Named>();
+  const [dialog, setDialog] = useState<{ readonly kind: DialogKind; readonly of: Named }>();
   const togglePin = (id: string): void => {
     const now = pins.includes(id) ? pins.filter((one) => one !== id) : [id, ...pins];
     keepPins(now);
@@ -103,7 +126,7 @@ const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite, ticked, o
       isTicked={ticked?.has(session.session_id)}
       onTick={() => onTick(namedOf(session))}
       onPin={() => togglePin(session.session_id)}
-      onRename={() => setRenamed(namedOf(session))}
+      onDialog={(kind) => setDialog({ kind, of: namedOf(session) })}
     />
   );
   return (
@@ -134,7 +157,7 @@ const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite, ticked, o
                 {t('more')}
               </Button>
             )}
-            {renamed && <Renaming of={renamed} onClose={() => setRenamed(undefined)} />}
+            {dialog && <ActionDialog {...dialog} onClose={() => setDialog(undefined)} />}
           </>
         );
       }}
@@ -145,6 +168,7 @@ const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite, ticked, o
 /** Of those that are ticked. */
 const Several = ({ ticked, isArchive, onDone }: { ticked: ReadonlyMap<string, Named>; isArchive: boolean; onDone: () => void }) => {
   const all = [...ticked.values()];
+  const [isTagging, setTagging] = useState(false);
   return (
     <div class="several row wrap" role="group" aria-label={t('ticked', { count: all.length })}>
       <span class="small-text several-count" role="status">
@@ -161,6 +185,18 @@ const Several = ({ ticked, isArchive, onDone }: { ticked: ReadonlyMap<string, Na
       >
         {t(isArchive ? 'unarchive' : 'archive')}
       </Button>
+      <Button small icon="tag" disabled={all.length === 0} onPress={() => setTagging(true)}>
+        {t('tags')}
+      </Button>
+      {isTagging && (
+        <TaggingLater
+          of={all}
+          onClose={() => {
+            setTagging(false);
+            onDone();
+          }}
+        />
+      )}
       <Button small kind="danger" icon="trash-2" disabled={all.length === 0} onPress={async () => (await removeAll(all)) && onDone()}>
         {t('delete')}
       </Button>
@@ -183,6 +219,9 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
   const filter = onlyAgent ? agentId : undefined;
   const [isArchive, setArchive] = useState(false);
   const [ticked, setTicked] = useState<ReadonlyMap<string, Named>>();
+  const [tag, setTag] = useState<string>();
+  const [isSharing, setSharing] = useState(false);
+  const tags = useLoaded('session tags', (signal) => daemon.call('listSessionTags', {}, { signal }), ['session']).data?.tags ?? [];
   const body = useRef<HTMLDivElement>(null);
   const roving = useRoving(body);
   const tick = (named: Named): void =>
@@ -191,12 +230,12 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
       if (!next.delete(named.id)) next.set(named.id, named);
       return next;
     });
-  const asked = { limit, versions: 'chosen', sort: 'last_message_at', archived: isArchive ? 'only' : 'no' } as const;
-  const sessions = useLoaded(`sessions ${filter} ${limit} ${isArchive}`, (signal) => daemon.call('listSessions', { ...asked, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }), [
-    'session',
-    'run',
-    'agent',
-  ]);
+  const asked = { limit, versions: 'chosen', sort: 'last_message_at', archived: isArchive ? 'only' : 'no', ...(tag === undefined ? {} : { tag }) } as const;
+  const sessions = useLoaded(
+    `sessions ${filter} ${limit} ${isArchive} ${tag}`,
+    (signal) => daemon.call('listSessions', { ...asked, ...(filter === undefined ? {} : { agent_id: filter }) }, { signal }),
+    ['session', 'run', 'agent'],
+  );
   const choose = (value: string): void => {
     setOnlyAgent(value !== '');
     if (value !== '') onAgent(value);
@@ -228,12 +267,14 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
                     setArchive(!isArchive);
                   },
                 },
+                { id: 'shares', label: t('shares'), icon: 'link', onChoose: () => setSharing(true) },
               ]}
             />
           )}
           <IconButton kind="primary" icon="message-square-plus" label={t('new')} disabled={agentId === undefined || !maySend} onPress={() => go('chat', [agentId ?? '', 'new'])} />
         </div>
         <SearchField value={typed} onValue={setTyped} label={t('search')} />
+        {(tags.length > 0 || tag !== undefined) && <TagFilter tags={tags} tag={tag} onTag={setTag} />}
       </div>
       {isArchive && (
         <div class="row pad">
@@ -245,7 +286,10 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
       )}
       <div class="session-list-body" ref={body} {...roving}>
         {words.length >= MIN_SEARCHED ? (
-          <Found words={words} />
+          <>
+            {tagOf(words) !== undefined && <FoundByTag tag={tagOf(words) ?? ''} />}
+            <Found words={words} />
+          </>
         ) : (
           <Sessions
             of={sessions}
@@ -260,9 +304,24 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
           />
         )}
       </div>
+      {isSharing && <SharingLater of={undefined} onClose={() => setSharing(false)} />}
       {ticked && <Several ticked={ticked} isArchive={isArchive} onDone={() => setTicked(undefined)} />}
       <Placeholder />
     </div>
+  );
+};
+
+/** Of the tag that somebody chose, also where nothing has it any more. */
+const TagFilter = ({ tags, tag, onTag }: { tags: OutputOf<'listSessionTags'>['tags']; tag: string | undefined; onTag: (tag: string | undefined) => void }) => {
+  const all = tag === undefined || tags.some((one) => one.tag === tag) ? tags : [...tags, { tag, count: 0 }];
+  return (
+    <Select
+      label={t('tag')}
+      bare
+      value={tag ?? ''}
+      onValue={(value) => onTag(value === '' ? undefined : value)}
+      options={[{ value: '', label: t('all_tags') }, ...all.map((one) => ({ value: one.tag, label: `#${one.tag} (${one.count})` }))]}
+    />
   );
 };
 

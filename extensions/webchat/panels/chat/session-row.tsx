@@ -1,7 +1,7 @@
 /** One conversation in the list: a link, and its actions beside it; or a box to tick, where several are chosen. */
 import { addressOf, ago, Menu, type OutputOf } from '@svc/kit';
 import { opened, type Named } from './conversation.js';
-import { actionsOn } from './session-actions.js';
+import { actionsOn, type OpenDialog } from './session-actions.js';
 import { t } from './words.js';
 
 export type Session = OutputOf<'listSessions'>['sessions'][number];
@@ -12,6 +12,7 @@ export const namedOf = (session: Session): Named => ({
   name: session.label ?? t('untitled'),
   label: session.is_labelled ? session.label : null,
   isArchived: session.is_archived,
+  tags: session.tags,
 });
 
 interface RowProps {
@@ -24,13 +25,25 @@ interface RowProps {
   readonly isTicked: boolean | undefined;
   readonly onTick: () => void;
   readonly onPin: () => void;
-  readonly onRename: () => void;
+  readonly onDialog: OpenDialog;
 }
+
+export const Tags = ({ tags }: { tags: readonly string[] }) =>
+  tags.length === 0 ? null : (
+    <span class="tags">
+      <span class="off-screen">{t('tags')}: </span>
+      {tags.map((tag) => (
+        <bdi key={tag} class="tag">
+          {tag}
+        </bdi>
+      ))}
+    </span>
+  );
 
 export const isCurrentOf = ({ session_id, conversation_id }: Session, currentId: string | undefined): boolean =>
   session_id === currentId || (conversation_id !== null && conversation_id === opened.value?.conversationId);
 
-export const SessionRow = ({ session, currentId, isPinned, showAgent, mayWrite, isTicked, onTick, onPin, onRename }: RowProps) => {
+export const SessionRow = ({ session, currentId, isPinned, showAgent, mayWrite, isTicked, onTick, onPin, onDialog }: RowProps) => {
   const named = namedOf(session);
   const isCurrent = isCurrentOf(session, currentId);
   const inside = (
@@ -43,6 +56,7 @@ export const SessionRow = ({ session, currentId, isPinned, showAgent, mayWrite, 
         {showAgent && session.agent_name !== null && <bdi>{session.agent_name} · </bdi>}
         {ago(session.last_message_at ?? session.created_at)}
       </span>
+      <Tags tags={session.tags} />
     </>
   );
   if (isTicked !== undefined)
@@ -62,7 +76,7 @@ export const SessionRow = ({ session, currentId, isPinned, showAgent, mayWrite, 
       <Menu
         label={t('actions_of', { name: named.name })}
         tabIndex={-1}
-        items={[{ id: 'pin', label: isPinned ? t('unpin') : t('pin'), icon: isPinned ? 'pin-off' : 'pin', onChoose: onPin }, ...actionsOn(named, mayWrite, onRename)]}
+        items={[{ id: 'pin', label: isPinned ? t('unpin') : t('pin'), icon: isPinned ? 'pin-off' : 'pin', onChoose: onPin }, ...actionsOn(named, mayWrite, onDialog)]}
       />
     </li>
   );

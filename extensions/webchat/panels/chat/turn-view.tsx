@@ -1,6 +1,8 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
 import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, may, memo, money, TextArea, useRef, useState } from '@svc/kit';
 import { AnswerText } from './answer-text.js';
+import type { Edits } from './drafts.js';
+import { Rating } from './rating.js';
 import { Attachments } from './attachment.js';
 import { GOING_ON } from './live-run.js';
 import type { LiveRun, Part } from './live-run.js';
@@ -22,13 +24,29 @@ export interface TurnActions {
   readonly onEdit: (turn: Turn, text: string) => unknown;
   readonly onBranch: (turn: Turn) => unknown;
   readonly onVersion: (sessionId: string) => unknown;
+  readonly onRated: (run: NonNullable<Turn['run']>) => Promise<void>;
+  /** Of messages that are edited in their place. */
+  readonly edits: Edits;
 }
 
 const MAX_QUESTION_CHARS = 4_000;
 
 /** In the place of the message: Enter sends, Escape leaves it as it was. */
-const Rewriting = ({ text: before, onSay, onClose }: { text: string; onSay: (text: string) => unknown; onClose: () => void }) => {
-  const [text, setText] = useState(before);
+interface RewritingProps {
+  readonly before: string;
+  /** What was typed before the page was loaded again. */
+  readonly kept: string | undefined;
+  readonly onText: (text: string) => void;
+  readonly onSay: (text: string) => unknown;
+  readonly onClose: () => void;
+}
+
+const Rewriting = ({ before, kept, onText, onSay, onClose }: RewritingProps) => {
+  const [text, setText] = useState(kept ?? before);
+  const type = (typed: string): void => {
+    setText(typed);
+    onText(typed);
+  };
   const form = useRef<HTMLFormElement>(null);
   const canSend = text.trim() !== '';
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -40,7 +58,7 @@ const Rewriting = ({ text: before, onSay, onClose }: { text: string; onSay: (tex
   };
   return (
     <form class="rewriting" ref={form} aria-label={t('edit_title')} onKeyDown={onKeyDown} onSubmit={(event) => event.preventDefault()}>
-      <TextArea label={t('message')} bare value={text} onValue={setText} rows={Math.min(12, 1 + before.split('\n').length)} autofocus />
+      <TextArea label={t('message')} bare value={text} onValue={type} rows={Math.min(12, 1 + text.split('\n').length)} autofocus={kept === undefined} />
       <div class="row wrap">
         <span class="grow muted small-text">{t('edit_text')}</span>
         <Button small onPress={onClose}>
@@ -56,15 +74,26 @@ const Rewriting = ({ text: before, onSay, onClose }: { text: string; onSay: (tex
 
 const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const [isWhole, setWhole] = useState(false);
-  const [isEdited, setEdited] = useState(false);
-  const edit = useRef<HTMLSpanElement>(null);
   const { question, parting } = turn;
+  const seq = question?.seq;
+  const keep = (text: string | undefined): void => {
+    if (seq !== undefined) actions.edits.keep(seq, text);
+  };
+  const [kept, setKept] = useState(() => (seq === undefined || !actions.maySend ? undefined : actions.edits.of(seq)));
+  const [isEdited, setEdited] = useState(kept !== undefined);
+  const edit = useRef<HTMLSpanElement>(null);
   if (!question) return null;
   const close = (): void => {
+    keep(undefined);
+    setKept(undefined);
     setEdited(false);
     requestAnimationFrame(() => edit.current?.querySelector('button')?.focus());
   };
-  if (isEdited) return <Rewriting text={question.text} onSay={(text) => actions.onEdit(turn, text)} onClose={close} />;
+  const say = async (text: string): Promise<void> => {
+    await actions.onEdit(turn, text);
+    keep(undefined);
+  };
+  if (isEdited) return <Rewriting before={question.text} kept={kept} onText={keep} onSay={say} onClose={close} />;
   const isLong = question.text.length > MAX_QUESTION_CHARS && !isWhole;
   return (
     <div class="asked">
@@ -200,6 +229,7 @@ const Foot = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
       {text !== '' && <CopyButton text={text} label={t('copy_answer')} />}
       {actions.maySend && turn.question?.seq !== undefined && run?.status === 'done' && !live && <IconButton small icon="rotate-ccw" label={t('retry')} onPress={() => actions.onRetry(turn)} />}
       {actions.maySend && turn.lastSeq !== undefined && !live && <IconButton small icon="git-branch" label={t('branch')} onPress={() => actions.onBranch(turn)} />}
+      {run?.status === 'done' && !live && !turn.beside && <Rating run={run} onRated={actions.onRated} />}
       {figures && (
         <span class="figures numbers">
           <span title={t('by', { model: figures.model })}>{figures.model}</span>

@@ -59,6 +59,31 @@ describe('svc sessions with the real daemon', function () {
     expect((await rows('one'))[0]?.label).to.equal('what about Zürich in spring?');
   });
 
+  it('tag sets the tags, which the list finds it by, and no tag takes them away', async () => {
+    const [{ id = '' } = {}] = await rows('two');
+    expect((await sessions('tag', id, 'Notes', 'work')).stdout).to.equal('✓ Tags: notes, work\n');
+    expect((await rows('--tag', 'notes')).map((row) => row.id)).to.deep.equal([id]);
+    expect((await sessions('list', '--tag', 'absent')).stdout).to.equal('No session has this tag.\n');
+    expect((await sessions('tag', id)).stdout).to.equal('✓ The conversation has no tags.\n');
+    expect(await rows('--tag', 'notes')).to.deep.equal([]);
+  });
+
+  it('share is refused by the name of its setting until that is on; then it prints the link, which unshare ends', async () => {
+    const [{ id = '' } = {}] = await rows('one');
+    const refused = await sessions('share', id);
+    expect([refused.code, refused.stderr]).to.satisfy(([code, text]: [number, string]) => code === 4 && text.includes('share_links'));
+    await bench.run(['config', 'set', 'session.share_links', 'true']);
+    const shared = await sessions('share', id, '--days', '7');
+    expect(shared.code, shared.stderr).to.equal(0);
+    const url = shared.stdout.trim();
+    expect(await (await fetch(url)).text()).to.include('Zürich in spring');
+    const { shares } = JSON.parse((await sessions('shares', '--json')).stdout) as { shares: Array<{ id: string; title: string }> };
+    expect(shares.map(({ title }) => title)).to.deep.equal(['what about Zürich in spring?']);
+    expect((await sessions('unshare', shares[0]?.id ?? '')).stdout).to.equal('✓ The link is revoked\n');
+    expect((await fetch(url)).status).to.equal(404);
+    expect((await sessions('shares')).stdout).to.equal('No links.\n');
+  });
+
   it('the beginning of ids that several have is refused', async () => {
     const [a, b] = (await rows()).map(({ id }) => id);
     let shared = '';

@@ -2696,6 +2696,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/ratings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count ratings by agent and model
+         * @description Yours; an admin sees those of all people. The pairs with the most ratings first, 500 at most.
+         */
+        get: operations["listRatings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/timeline": {
         parameters: {
             query?: never;
@@ -2729,6 +2749,26 @@ export interface paths {
          */
         get: operations["getRun"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/rating": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Rate an answer
+         * @description One rating for each person and run, which replaces an earlier one; null takes it back. It is stored with the agent and the model that answered, and is deleted with the conversation.
+         */
+        put: operations["setRunRating"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2828,6 +2868,26 @@ export interface paths {
          * @description Finds messages and answers that contain every word of `q`, in your sessions or those of one agent. Ignores case and accents; matches any part of Chinese, Japanese, Korean and Thai text; has no operators. The hundred newest matches come first, by relevance; then the others, by time. Tool results are not searched.
          */
         get: operations["searchSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tags
+         * @description Tags of conversations that you may see, the most used first, with how many conversations have each. Of the 5,000 newest conversations that have tags.
+         */
+        get: operations["listSessionTags"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2980,6 +3040,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link to a conversation
+         * @description Anyone who has the link can read the conversation as it is now, without a login. Later messages are not shown unless the link is updated. The page shows what was written, and no tools, files, reasoning, ids or names. The answer has the link; it cannot be read again, because only its hash is stored. Needs `[session] share_links`.
+         */
+        post: operations["shareSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Tag a conversation
+         * @description All versions of it. The tags replace those that it has; an empty list removes them. Up to 8 tags; capitals make no difference. Lists find conversations by a tag with `tag`.
+         */
+        put: operations["setSessionTags"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/title": {
         parameters: {
             query?: never;
@@ -2995,6 +3095,50 @@ export interface paths {
          */
         post: operations["titleSession"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List links to conversations
+         * @description Yours; an admin sees those of all people. The newest first, 500 at most. The links themselves are not stored.
+         */
+        get: operations["listShares"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/shares/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update a link to a conversation
+         * @description The link shows the conversation as it is now. Its address stays.
+         */
+        put: operations["updateShare"];
+        post?: never;
+        /**
+         * Revoke a link to a conversation
+         * @description It ends at once. Whoever opened the page before may have kept a copy.
+         */
+        delete: operations["revokeShare"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3614,6 +3758,26 @@ export interface paths {
          * @description The script and the style of the page at `/docs`. Compressed if the caller accepts it, with an `ETag`.
          */
         get: operations["getDocsFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/shared/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a shared conversation
+         * @description A page for people, with no scripts and no cookies. It needs no key. A link that was revoked or has expired, whose conversation was deleted, or that never was is answered the same: 404. So is every link while `[session] share_links` is false. A browser gets the 404 as a page.
+         */
+        get: operations["getSharedConversation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4508,6 +4672,7 @@ export interface components {
             /** @description Whether a model made a title */
             is_titled: boolean;
             is_archived: boolean;
+            tags: string[];
             /** @description The model of this session, if it has one of its own; null means the agent's */
             model: {
                 provider: string;
@@ -4635,6 +4800,7 @@ export interface components {
             /** @description The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one */
             conversation_id: string | null;
             is_archived: boolean;
+            tags: string[];
             /** @description It is the chosen version of its conversation; true if there is only this one */
             is_chosen: boolean;
         };
@@ -6350,6 +6516,7 @@ export interface components {
             /** @description The same for all versions of a conversation: sessions that were branched from each other. null if there is only this one */
             conversation_id: string | null;
             is_archived: boolean;
+            tags: string[];
             /** @description It is the chosen version of its conversation; true if there is only this one */
             is_chosen: boolean;
             /** @description Always null: sessions have no model. Set the agent's model instead */
@@ -6428,6 +6595,40 @@ export interface components {
                 until: string | null;
             } | null;
             steps: components["schemas"]["RunStep"][];
+            /** @description Your rating of the answer; null if you gave none */
+            rating: {
+                /** @enum {string} */
+                value: "up" | "down";
+                comment: string | null;
+            } | null;
+        };
+        ConversationShare: {
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            session_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID
+             */
+            agent_id: string;
+            /** @description Of the page: as a model named the conversation, or how it began; never its label */
+            title: string;
+            /** @description The last entry of the session that it shows */
+            through_seq: number;
+            created_at: string;
+            /** @description When it was made or last updated */
+            as_of: string;
+            /** @description When it ends, by its own expiry or `[session] share_max_days`; null means never */
+            expires_at: string | null;
+            /** @description It has expired */
+            is_over: boolean;
         };
         ShuttingDown: {
             /** @enum {string} */
@@ -7464,6 +7665,7 @@ export type RawMessage = components['schemas']['RawMessage'];
 export type SessionDetail = components['schemas']['SessionDetail'];
 export type SessionBranch = components['schemas']['SessionBranch'];
 export type SessionRun = components['schemas']['SessionRun'];
+export type ConversationShare = components['schemas']['ConversationShare'];
 export type ShuttingDown = components['schemas']['ShuttingDown'];
 export type Status = components['schemas']['Status'];
 export type Task = components['schemas']['Task'];
@@ -9101,6 +9303,8 @@ export interface operations {
                 versions?: "all" | "chosen";
                 /** @description `no`: without archived sessions, `only`: nothing else. Default all */
                 archived?: "all" | "no" | "only";
+                /** @description A tag: one word of letters of any script, digits, hyphens and underscores. Capitals make no difference */
+                tag?: string;
             };
             header?: never;
             path: {
@@ -14139,6 +14343,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listRatings: {
+        parameters: {
+            query?: {
+                /** @description Ratings of so many days back */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        ratings: {
+                            /**
+                             * Format: uuid
+                             * @description A UUID
+                             */
+                            agent_id: string;
+                            /** @description null if the agent was deleted */
+                            agent_name: string | null;
+                            /** @description As provider/model; empty if no model was asked */
+                            model: string;
+                            up: number;
+                            down: number;
+                        }[];
+                        days: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getRunTimeline: {
         parameters: {
             query?: {
@@ -14212,6 +14462,64 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setRunRating: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Run id, as the header x-svc-run of an answer names it
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    value: ("up" | "down") | null;
+                    comment?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        run_id: string;
+                        /** @description Your rating of the answer; null if you gave none */
+                        rating: {
+                            /** @enum {string} */
+                            value: "up" | "down";
+                            comment: string | null;
+                        } | null;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14304,6 +14612,8 @@ export interface operations {
                 versions?: "all" | "chosen";
                 /** @description `no`: without archived sessions, `only`: nothing else. Default all */
                 archived?: "all" | "no" | "only";
+                /** @description A tag: one word of letters of any script, digits, hyphens and underscores. Capitals make no difference */
+                tag?: string;
             };
             header?: never;
             path?: never;
@@ -14413,6 +14723,38 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessionTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tags: {
+                            tag: string;
+                            count: number;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -14822,6 +15164,111 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    shareSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description How many days it is valid. 30 by default. null means without an expiry, unless `[session] share_max_days` sets a limit */
+                    expires_in_days?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        share: components["schemas"]["ConversationShare"];
+                        /** @description The link, below the address of the daemon: `/shared/TOKEN` */
+                        path: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setSessionTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Session id
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    tags: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "updated";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        session_id: string;
+                        /** @description As they are stored: in small letters, each once */
+                        tags: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     titleSession: {
         parameters: {
             query?: never;
@@ -14860,6 +15307,138 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listShares: {
+        parameters: {
+            query?: {
+                /** @description Only of this session */
+                session_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        shares: components["schemas"]["ConversationShare"][];
+                        total: number;
+                        /** @description Whether `[session] share_links` is true. If not, no link works */
+                        is_on: boolean;
+                        /** @description The limit for a new link; 0 means none */
+                        max_days: number;
+                        /** @description If a request says nothing else */
+                        usual_days: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateShare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the link, as lists show it
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description How many days it is valid. By default, its expiry stays. null means without an expiry, unless `[session] share_max_days` sets a limit */
+                    expires_in_days?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        share: components["schemas"]["ConversationShare"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeShare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the link, as lists show it
+                 * @example 0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "revoked";
+                        /**
+                         * Format: uuid
+                         * @description A UUID
+                         */
+                        share_id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16063,6 +16642,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSharedConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description What the link ends with
+                 * @example wZ7Xc3mQ5b0y1nE2kLr8sT4vU6aJ9dHfGpOiYxKq-_M
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An HTML page */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
             };
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];

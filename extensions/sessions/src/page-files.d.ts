@@ -1,0 +1,5 @@
+/** Files that the bundler takes in as text. */
+declare module '*.css' {
+  const text: string;
+  export default text;
+}
