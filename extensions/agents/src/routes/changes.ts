@@ -152,7 +152,7 @@ const patchAgentIdentity = (deps: ChangeRouteDeps): RouteDecl =>
     audit: 'agent_changed',
     body: Type.Object(
       { ...IdentityFields, revision: Type.Optional(Revision) },
-      { ...closed, ...notAll(Object.fromEntries(Object.keys(IdentityFields).map((name) => [name, { type: 'null' }]))), 'x-name': 'AgentIdentityPatch' },
+      { ...closed, ...notAll(Object.fromEntries(Object.keys(IdentityFields).map((name) => [name, { not: { type: 'string' } }]))), 'x-name': 'AgentIdentityPatch' },
     ),
     examples: {
       'a face': { emoji: '🦉', color: '#3b6ea5' },

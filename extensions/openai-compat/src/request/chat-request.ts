@@ -58,7 +58,7 @@ const Named = { properties: { name: { type: 'string', pattern: NAME.source } }, 
 /** The function is in a field of its own, or flat as /v1/responses has it. */
 const ToolField = Type.Object(
   { type: Type.String(documented({ enum: ['function'] })) },
-  { additionalProperties: true, ...documented(whereFits({ required: ['function'] }, { properties: { function: { type: 'object', ...Named } } }, Named)) },
+  { additionalProperties: true, ...documented(whereFits({ properties: { function: {} }, required: ['function'] }, { properties: { function: { type: 'object', ...Named } } }, Named)) },
 );
 
 /** The same in every request that brings tools. */

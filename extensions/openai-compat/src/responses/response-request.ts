@@ -12,7 +12,7 @@ const ROLES = ['system', 'developer', 'user', 'assistant'] as const;
 const Texts = (...names: readonly string[]) => ({ properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])), required: names });
 const Part = { type: 'object', properties: { type: { enum: ['input_text', 'output_text', 'text', 'refusal', 'input_image'] } }, required: ['type'] };
 const Content = whereFits({ type: 'array' }, { items: Part }, { type: 'string' });
-const ofType = (type: string, rules: object, otherwise: object = {}) => whereFits({ properties: { type: { const: type } }, required: ['type'] }, rules, otherwise);
+const ofType = (type: string, rules: object, otherwise?: object) => whereFits({ properties: { type: { const: type } }, required: ['type'] }, rules, otherwise);
 const CALL = Texts('call_id', 'name', 'arguments');
 const RESULT = { properties: { call_id: { type: 'string' }, output: Content }, required: ['call_id', 'output'] };
 const MESSAGE = { properties: { role: { enum: ROLES }, content: Content }, required: ['role', 'content'] };

@@ -49,15 +49,10 @@ export const Refused = <T extends TSchema>(schema: T): T => ({ ...schema, ...doc
 export const anyOfFields = (...names: readonly string[]): Rule => documented({ not: { allOf: names.map((name) => ({ not: { required: [name] } })) } });
 
 /** A rule for values to which another applies. Generators of clients pass over `if`; of properties in a `not` they make types. */
-export const whereFits = (condition: object, rule: object | boolean, otherwise: object | boolean = true): Rule =>
-  Object.fromEntries([
-    ['if', condition],
-    ['then', rule],
-    ['else', otherwise],
-  ]);
+export const whereFits = (condition: object, rule: object, otherwise?: object): Rule => Object.fromEntries([['if', condition], ['then', rule], ...(otherwise ? [['else', otherwise]] : [])]);
 
 /** Not all of these fields have such values or are left out: for the options of an object. */
-export const notAll = (values: Readonly<Record<string, Rule>>): Rule => documented(whereFits({ properties: values }, false));
+export const notAll = (values: Readonly<Record<string, Rule>>): Rule => documented(whereFits({ properties: values }, { not: {} }));
 
 /** Not more than one of two fields: for the options of an object. */
 export const notBothFields = (one: string, other: string): Rule => documented({ not: { required: [one, other] } });
