@@ -38,7 +38,7 @@ export const keyboardOf = (page: Page): Hand => {
   const key = async (name: string, after: string): Promise<void> => {
     await page.keyboard.press(name);
     // What a key leads to may be drawn a moment later.
-    for (let look = 0; look < 20 && (await lostFocus(page)) !== undefined; look++) await page.waitForTimeout(100);
+    for (let look = 0; look < 100 && (await lostFocus(page)) !== undefined; look++) await page.waitForTimeout(100);
     const lost = await lostFocus(page);
     if (lost !== undefined) throw new Error(`after ${name} on ${after}, ${lost}`);
   };

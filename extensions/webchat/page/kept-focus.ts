@@ -38,9 +38,13 @@ const heirOf = (trail: Trail): HTMLElement | undefined => {
 /** Watches the content for a focus that was lost. Returns what ends that. */
 export const keepFocus = (content: HTMLElement): (() => void) => {
   let trail: Trail = [];
+  /** Whoever pressed with a mouse or a finger looks at what they pressed: nothing is scrolled for them. */
+  let isByKeys = false;
   let isAsked = false;
   const follow = ({ target }: FocusEvent): void => {
-    if (target instanceof Element && target !== content && !target.closest('dialog')) trail = trailOf(target, content);
+    if (!(target instanceof Element) || target === content || target.closest('dialog')) return;
+    trail = trailOf(target, content);
+    isByKeys = target.matches(':focus-visible');
   };
   const forget = (): void => {
     trail = [];
@@ -51,7 +55,7 @@ export const keepFocus = (content: HTMLElement): (() => void) => {
     if (!isNowhere || trail.length === 0 || content.closest('[inert]') || document.querySelector('dialog:modal')) return;
     const heir = heirOf(trail) ?? content;
     trail = [];
-    heir.focus({ preventScroll: heir === content });
+    heir.focus({ preventScroll: heir === content || !isByKeys });
   };
   // What is disabled loses the focus with the next frame.
   const observer = new MutationObserver(() => {

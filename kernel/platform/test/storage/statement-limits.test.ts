@@ -203,12 +203,21 @@ describeOnEngines('the limits of statements', (engine) => {
       ms = await msOf(() => codeOf(db.commit([counted(rows)])));
       rows += 1;
     }
+    let writes = 0;
     late.length = 0;
-    await new Promise((resolve) => setTimeout(resolve, limitMs));
-    for (let times = 0; times < 3; times += 1) await codeOf(Promise.all([write(notes, `w${times}`), db.commit([counted(rows)])]));
+    // A machine that has become faster meanwhile gets more rows, a slower one fewer.
+    for (let rounds = 0; rounds < 12 && late.length === 0; rounds += 1) {
+      // Who was late before may write again.
+      await new Promise((resolve) => setTimeout(resolve, limitMs + 50));
+      const codes: string[] = [];
+      for (let times = 0; times < 3; times += 1) codes.push(await codeOf(Promise.all([write(notes, `w${writes++}`), db.commit([counted(rows)])])));
+      const isTooLong = codes.some((code) => code !== 'ok' && code !== 'storage_late_owner');
+      if (isTooLong) late.length = 0;
+      rows = Math.round(rows * (isTooLong ? 0.8 : 1.15));
+    }
     expect(late.length).to.be.at.least(1);
     expect([...new Set(late.map(({ ownerId, kind }) => `${ownerId} ${kind}`))]).to.deep.equal(['acme write']);
-    expect(await idsOf(notes)).to.deep.equal(['w0', 'w1', 'w2']);
+    expect((await idsOf(notes)).length).to.equal(writes);
   });
 
   it('60 rows of 1 MiB, read twelve times at once by an area, take a bounded part of the memory', async function () {
