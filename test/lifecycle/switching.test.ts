@@ -96,8 +96,8 @@ describeDaemonOnEngines('switching an area', () => {
         // Whoever has a key may repair, where somebody is there who knows keys: locked-out.test.ts.
         const { status } = await kernel.as(repairs ? 'no-such-key' : 'secret-key-1').send(method, named(path), method === 'GET' ? undefined : {});
         // 400: the login reads its body, and a walk has no key to put there.
-        // 404: nobody from elsewhere has a panel here.
-        if (path.startsWith('/ui/frames/')) expect(status, path).to.be.oneOf([404, 503]);
+        // 404: nobody from elsewhere has a panel here, and nobody shared a conversation.
+        if (path.startsWith('/ui/frames/') || path.startsWith('/shared/')) expect(status, path).to.be.oneOf([404, 503]);
         else if (auth === 'public') expect(status, path).to.be.oneOf(method === 'GET' ? [200, 503] : [200, 400]);
         else expect(status, `${method} ${path}`).to.equal(repairs && owner !== 'auth' ? 401 : 503);
       }

@@ -230,7 +230,7 @@ describe('a stateless request', () => {
         { role: 'assistant', content: 'Hello' },
         { role: 'user', content: 'Hi' },
       ],
-      'unsupported_value',
+      'no_beginning',
     ],
     ['an empty question', [{ role: 'user', content: '' }], 'no_question'],
     [
