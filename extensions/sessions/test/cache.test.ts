@@ -23,6 +23,8 @@ describe('what sessions keep in memory', () => {
   let db: Db;
   let reads: string[];
   let looks: number;
+  /** What was read is handed on when this resolves. */
+  let gate: Promise<void> | undefined;
   const ids = seededIds(7);
   const clock = systemClock();
 
@@ -34,6 +36,7 @@ describe('what sessions keep in memory', () => {
     db = storage.dbFor(tables);
     reads = [];
     looks = 0;
+    gate = undefined;
   });
 
   afterEach(async () => {
@@ -44,9 +47,11 @@ describe('what sessions keep in memory', () => {
   /** A service as one process has it; `reads` names the sessions whose entries came from the database. */
   const open = () => {
     const store = createSessionStore(db);
-    const entries: typeof store.entries = (id, after, limit) => {
+    const entries: typeof store.entries = async (id, after, limit) => {
       reads.push(id);
-      return store.entries(id, after, limit);
+      const found = await store.entries(id, after, limit);
+      await gate;
+      return found;
     };
     const find: typeof store.find = (actor, id) => {
       looks += 1;
@@ -218,6 +223,27 @@ describe('what sessions keep in memory', () => {
     }
 
     expect(reads).to.deep.equal([ref.id]);
+  });
+
+  it('give a model the new message, whoever else reads the log at the same time', async () => {
+    const service = open();
+    const ref = await begin(service, said('first'));
+    service.forget(ref.id);
+    const staged = [said('second')];
+    const current = await service.ensure(owner, AGENT, ref.id);
+    const { next } = await service.append(owner, current, staged);
+    service.forget(ref.id);
+    let letGo = (): void => undefined;
+    gate = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    const asked = service.project(owner, next, { budgetTokens: 1_000_000, staged });
+    const looked = [1, 2, 3].map(() => service.project(owner, current, { budgetTokens: 1_000_000 }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    letGo();
+    await Promise.all(looked);
+
+    expect(JSON.stringify((await asked).messages)).to.contain('first').and.to.contain('second');
   });
 
   it('say where a session stands in which nothing was said yet, once it was looked at', async () => {
