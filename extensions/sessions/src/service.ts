@@ -152,10 +152,13 @@ async function loadStaged(deps: SessionsDeps, logs: LogCache, ref: SessionRef, s
   const at = deps.clock.iso();
   // A writer that came between is not in this log: the commit that follows will conflict, and the model is asked about the log that stands.
   const log = await loadLog(deps, logs, stored, isWhole);
-  // From here on it is kept along with what is said, as one that was never read is. Whoever read it meanwhile may have put another in its place.
-  if (logs.get(ref.id, stored.seq)) logs.extend(stored, staged, at, mark);
-  const grown = logs.get(ref.id, ref.seq);
-  if (grown) return grown;
+  if (logs.get(ref.id, stored.seq)) {
+    // From here on it is kept along with what is said, as one that was never read is.
+    logs.extend(stored, staged, at, mark);
+    // Whoever read it meanwhile may have put another in its place: that is the one that has grown.
+    const grown = logs.get(ref.id, ref.seq);
+    if (grown) return grown;
+  }
   const known = log.entries.filter((entry) => entry.kind === 'summary' || entry.seq <= stored.seq);
   return unkept([...known, ...staged.map((draft, index) => ({ ...draft, seq: stored.seq + 1 + index, at }))]);
 }
