@@ -243,7 +243,9 @@ describe('what sessions keep in memory', () => {
     letGo();
     await Promise.all(looked);
 
-    expect(JSON.stringify((await asked).messages)).to.contain('first').and.to.contain('second');
+    expect(JSON.stringify((await asked).messages))
+      .to.contain('first')
+      .and.to.contain('second');
   });
 
   it('say where a session stands in which nothing was said yet, once it was looked at', async () => {
