@@ -1,5 +1,5 @@
 /** Where the open panel is drawn. What throws in one is shown there; the page around it goes on. */
-import { address, Button, Component, type ComponentChildren, Empty, Failure, language, Loading, type PanelDefinition, type PanelProps, useEffect, useState } from '@svc/kit';
+import { address, Button, Component, type ComponentChildren, Empty, Failure, language, Loading, type PanelDefinition, type PanelProps, useCode, useEffect, useState } from '@svc/kit';
 import { definitionOf, loadPanel, loadPanels, openPanel, type Panel, panels, panelsError } from './panels.js';
 import { t } from './shell-words.js';
 
@@ -47,9 +47,7 @@ const Opened = ({ panel, path }: PanelProps & { panel: Panel }) => {
 
 /** The code that hosts frames comes with the first of them. */
 const FrameLater = ({ panel, path }: PanelProps & { panel: Panel }) => {
-  const [code, setCode] = useState<typeof import('./framed.js')>();
-  const [error, setError] = useState<unknown>();
-  useEffect(() => void import('./framed.js').then(setCode, setError), []);
+  const { code, error } = useCode(() => import('./framed.js'));
   if (error !== undefined) throw error;
   if (!code) return <Loading label={t('panel_loading')} />;
   return <code.Framed panel={panel} path={path} />;

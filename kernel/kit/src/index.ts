@@ -19,6 +19,7 @@ export { type Draft, useDraft, type Versioned } from './draft.js';
 export { useFresh } from './fresh.js';
 export { type ChangeKind, connection, type Connection, startLive, useChanges } from './live.js';
 export { forgetEarly, type Loaded, loadEarly, useLoaded } from './loading.js';
+export { useCode } from './later-code.js';
 export { memo } from './memo.js';
 export { ago, bytes, count, dateTime, duration, money, shortId, timeOfInterval } from './numbers.js';
 export { useOffered } from './offered.js';

@@ -7,6 +7,7 @@ import { DiagramPicture } from './diagram-picture.js';
 import { t } from './markdown-words.js';
 import { Preview } from './preview.js';
 import type { Turn } from './turns.js';
+import { VersionSteps } from './version-steps.js';
 import { ViewSwitch } from './view-switch.js';
 
 /** So near to the end counts as being there. */
@@ -50,24 +51,6 @@ const useEscape = (within: RefObject<HTMLElement | null>): void =>
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
 
-const Versions = ({ places, place, onPlace }: { places: readonly number[]; place: number; onPlace: (place: number) => void }) => {
-  const at = places.indexOf(place);
-  if (places.length < 2) return null;
-  const step = (by: 1 | -1) => {
-    const next = places[at + by];
-    return { disabled: next === undefined, onPress: () => next !== undefined && onPlace(next) };
-  };
-  return (
-    <span class="versions">
-      <IconButton small icon="chevron-left" label={t('version_before')} {...step(-1)} />
-      <span class="numbers" role="status" aria-label={t('version_of', { at: at + 1, count: places.length })}>
-        {at + 1}/{places.length}
-      </span>
-      <IconButton small icon="chevron-right" label={t('version_after')} {...step(1)} />
-    </span>
-  );
-};
-
 /** The place of what was asked for, until somebody chooses another version. */
 const usePlace = (all: readonly Artifact[], wanted: Wanted): [place: number, choose: (place: number) => void] => {
   const first = useMemo(() => placeOf(all, wanted), [wanted]);
@@ -80,6 +63,7 @@ export const ArtifactView = ({ wanted, turns, isSheet }: { wanted: Wanted; turns
   const title = useRef<HTMLHeadingElement>(null);
   const all = useMemo(() => artifactsOf(turns), [turns]);
   const [place, setPlace] = usePlace(all, wanted);
+  const places = versionsOf(all, place);
   const artifact = all[place] ?? { language: wanted.language, title: '', text: wanted.text, isWhole: true };
   const [view, setView] = useState<'seen' | 'code'>('seen');
   const [faulty, setFaulty] = useState<string>();
@@ -96,7 +80,7 @@ export const ArtifactView = ({ wanted, turns, isSheet }: { wanted: Wanted; turns
         <Title class="grow cut artifact-title" tabIndex={-1} ref={title}>
           <bdi>{nameOf(artifact)}</bdi>
         </Title>
-        <Versions places={versionsOf(all, place)} place={place} onPlace={setPlace} />
+        {places.length > 1 && <VersionSteps versions={places} at={places.indexOf(place)} onStep={setPlace} />}
         <CopyButton text={artifact.text} />
         <IconButton small icon="download" label={t('download')} onPress={() => saveFile(fileNameOf(artifact), 'text/plain', artifact.text)} />
         {!isSheet && <IconButton small icon="x" label={t('close')} onPress={closeBeside} />}

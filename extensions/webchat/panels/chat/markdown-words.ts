@@ -22,9 +22,6 @@ export const t = words({
     back: 'Back',
     close: 'Close',
     download: 'Download',
-    version_before: 'Previous version',
-    version_after: 'Next version',
-    version_of: 'Version {at} of {count}',
     writing: 'Writing …',
   },
   zh: {
@@ -47,9 +44,6 @@ export const t = words({
     back: '返回',
     close: '关闭',
     download: '下载',
-    version_before: '上一个版本',
-    version_after: '下一个版本',
-    version_of: '第 {at} 个版本，共 {count} 个',
     writing: '正在书写……',
   },
 });

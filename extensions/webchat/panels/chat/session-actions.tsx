@@ -1,5 +1,5 @@
 /** What is done with a conversation, or with several: named, put away, taken along, deleted. */
-import { Button, confirmed, daemon, Dialog, failed, go, type MenuItem, notify, TextField, useEffect, useState } from '@svc/kit';
+import { Button, confirmed, daemon, Dialog, failed, go, type MenuItem, notify, TextField, useCode, useState } from '@svc/kit';
 import { type Named, opened } from './conversation.js';
 import { t } from './words.js';
 
@@ -71,28 +71,20 @@ export const ActionDialog = ({ kind, of, onClose }: { kind: DialogKind; of: Name
 };
 
 export const SharingLater = ({ of, onClose }: { of: Named | undefined; onClose: () => void }) => {
-  const code = useCode(() => import('./sharing.js'), onClose);
+  const code = useDialog(() => import('./sharing.js'), onClose);
   return code ? <code.Sharing of={of} onClose={onClose} /> : null;
 };
 
 export const TaggingLater = ({ of, onClose }: { of: readonly Named[]; onClose: () => void }) => {
-  const code = useCode(() => import('./tagging.js'), onClose);
+  const code = useDialog(() => import('./tagging.js'), onClose);
   return code ? <code.Tagging of={of} onClose={onClose} /> : null;
 };
 
-const useCode = <T,>(load: () => Promise<T>, onFailed: () => void): T | undefined => {
-  const [code, setCode] = useState<T>();
-  useEffect(() => {
-    load().then(
-      (loaded) => setCode(() => loaded),
-      (error: unknown) => {
-        failed(error);
-        onFailed();
-      },
-    );
-  }, []);
-  return code;
-};
+const useDialog = <T,>(load: () => Promise<T>, onClose: () => void): T | undefined =>
+  useCode(load, (error) => {
+    failed(error);
+    onClose();
+  }).code;
 
 export const actionsOn = (named: Named, mayWrite: boolean, onDialog: OpenDialog): MenuItem[] => [
   { id: 'rename', label: t('rename'), icon: 'pencil', disabled: !mayWrite, onChoose: () => onDialog('rename') },

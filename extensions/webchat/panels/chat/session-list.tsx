@@ -210,6 +210,7 @@ const Several = ({ ticked, isArchive, onDone }: { ticked: ReadonlyMap<string, Na
 export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onAgent }: SessionListProps) => {
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
+  const tagInWords = tagOf(words);
   const [onlyAgent, setOnlyAgent] = useState(false);
   const [limit, setLimit] = useState(PAGE);
   useEffect(() => {
@@ -287,7 +288,7 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
       <div class="session-list-body" ref={body} {...roving}>
         {words.length >= MIN_SEARCHED ? (
           <>
-            {tagOf(words) !== undefined && <FoundByTag tag={tagOf(words) ?? ''} />}
+            {tagInWords !== undefined && <FoundByTag tag={tagInWords} />}
             <Found words={words} />
           </>
         ) : (

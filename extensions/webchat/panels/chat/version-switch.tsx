@@ -1,5 +1,6 @@
 /** `‹ 2/3 ›`: at a turn that has versions, leads to another one. */
-import { IconButton, useEffect, useRef } from '@svc/kit';
+import { useEffect, useRef } from '@svc/kit';
+import { VersionSteps } from './version-steps.js';
 import type { Parting } from './versions.js';
 import { t } from './words.js';
 
@@ -17,22 +18,9 @@ export const VersionSwitch = ({ parting, onChoose }: { parting: Parting; onChoos
     own.current?.scrollIntoView({ block: 'center' });
     meant.find(({ disabled }) => !disabled)?.focus();
   }, []);
-  const step = (by: 1 | -1) => ({
-    disabled: sessions[at + by] === undefined,
-    onPress: () => {
-      const next = sessions[at + by];
-      if (next === undefined) return undefined;
-      pressed = { through, step: by };
-      return onChoose(next);
-    },
-  });
-  return (
-    <span class="versions" role="group" aria-label={t('versions')} ref={own}>
-      <IconButton small icon="chevron-left" label={t('version_before')} {...step(-1)} />
-      <span class="numbers" role="status" aria-label={t('version_of', { at: at + 1, count: sessions.length })}>
-        {at + 1}/{sessions.length}
-      </span>
-      <IconButton small icon="chevron-right" label={t('version_after')} {...step(1)} />
-    </span>
-  );
+  const choose = (sessionId: string, step: 1 | -1): unknown => {
+    pressed = { through, step };
+    return onChoose(sessionId);
+  };
+  return <VersionSteps versions={sessions} at={at} onStep={choose} label={t('versions')} own={own} />;
 };

@@ -1,20 +1,16 @@
 /** What is different between two texts, line by line; long stretches that are the same are folded away. The code that compares is loaded with the first one. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { kitWords } from '../kit-words.js';
+import { besideKit, useCode } from '../later-code.js';
 import { Failure, Loading } from './states.js';
 
-/** Built beside the kit; a name in a variable keeps it out of the kit's own file. */
-const DIFF = '/ui/diff.js';
 type Diff = typeof import('../diff/index.js');
+const loadDiff = (): Promise<Diff> => besideKit('/ui/diff.js');
 
 const SIGNS = { same: ' ', added: '+', removed: '-', folded: '⋯' } as const;
 
 export const DiffView = ({ before, after, label }: { before: string; after: string; label: string }) => {
-  const [diff, setDiff] = useState<Diff>();
-  const [error, setError] = useState<unknown>();
-  useEffect(() => {
-    (import(DIFF) as Promise<Diff>).then(setDiff, setError);
-  }, []);
+  const { code: diff, error } = useCode(loadDiff);
   const lines = useMemo(() => diff?.linesOf(before, after), [diff, before, after]);
   if (before === after) return <p class="muted">{kitWords('same')}</p>;
   if (error !== undefined) return <Failure error={error} />;
