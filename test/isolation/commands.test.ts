@@ -74,7 +74,7 @@ describe('commands of an extension in a process of its own', function () {
   before(async () => {
     home = await realpath(await mkdtemp(join(tmpdir(), 'svc-words-')));
     kernel = await bootTestKernel({ home, config: CONFIG });
-    bench = createBench(Number(new URL(kernel.url).port), { isWarm: false });
+    bench = createBench(Number(new URL(kernel.url).port));
     const status = await kernel.daemon.kernel.installation.install({ source: await packaged(), enable: true });
     expect(status.state, String(status.reason)).to.equal('active');
   });

@@ -24,7 +24,7 @@ describe('svc backup', function () {
   const svc = (...args: string[]) => bench.run(args, { env: { SVC_PORT: String(kernel.daemon.port) } });
   const agents = async (): Promise<string[]> => (await kernel.http.expect(200, 'GET', '/api/agents')).body.agents.map((one: { name: string }) => one.name);
   before(async () => {
-    bench = createBench(45_998, { isWarm: false });
+    bench = createBench(45_998);
     await boot();
   });
   after(async () => {

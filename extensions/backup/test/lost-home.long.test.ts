@@ -68,7 +68,9 @@ describe('a home that is lost while it restores into PostgreSQL', function () {
   const hasEnded = async (home: string): Promise<boolean> => {
     const found = await readFile(join(home, 'daemon.json'), 'utf8').then(JSON.parse, () => undefined);
     const answer = found && (await new TestHttp(found.url).get('/api/backups').catch(() => undefined));
-    return answer?.body.last_restore?.status === 'restored';
+    const ended = answer?.body.last_restore;
+    if (ended && ended.status !== 'restored') throw new Error(`the restore was not made: ${ended.reason}`);
+    return Boolean(ended);
   };
   /** A new home beside a database whose restore nobody will confirm. A restore that was confirmed before anybody looked is made again. */
   const loseHome = async (attempts = 8): Promise<string> => {

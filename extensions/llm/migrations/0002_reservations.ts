@@ -7,6 +7,7 @@ export const reservations: Migration = {
   name: '0002_reservations',
   up: (m) => {
     up(m);
+    for (const column of ['run_id', 'agent_id', 'until']) m.createIndex('reservations', [column]);
     // Sums over all agents.
     m.createIndex('usage', ['at']);
   },

@@ -4,9 +4,6 @@ import { AgentColumns, Agents, ResolveModel } from '@svc/ext-agents/contract';
 import { ModelColumns, Models, ModelsChanged } from '@svc/ext-models/contract';
 import { ProviderChanged, ProviderColumns, Providers } from '@svc/ext-providers/contract';
 import { ConfigChanged, MetricsCollect, defineExtension, cacheRows, whenKnown } from '@svc/api';
-import { init } from '../migrations/0001_init.js';
-import { reservations as reservationRows } from '../migrations/0002_reservations.js';
-import { begunBy } from '../migrations/0003_begun.js';
 import { BudgetSection, LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
@@ -21,6 +18,7 @@ import { createQuota } from './money/quota.js';
 import { createLedgers } from './money/quota-ledger.js';
 import { reportOf } from './money/report.js';
 import { createReservations } from './money/reservations.js';
+import { migrations } from './migrations.js';
 import { decorateAgents, decorateModels } from './decorating.js';
 import { inMemory, type LlmDeps, servedLlm } from './service.js';
 import { slashCommands } from './slash-commands.js';
@@ -33,7 +31,7 @@ const SWEEP_MS = 60_000;
 export default defineExtension({
   contract,
   tables: [UsageRows, ReservationRows],
-  migrations: [init, reservationRows, begunBy],
+  migrations,
   config: [LlmSection, BudgetSection],
   activate(ctx) {
     const exchange = { fetch: ((url, options) => ctx.fetch(url, options)) satisfies typeof ctx.fetch, now: () => ctx.clock.now() };

@@ -24,7 +24,10 @@ export const UsageRows = defineTable('usage', '1.1.0', {
   indexes: [['run_id'], ['agent_id', 'at'], ['owner_id', 'at'], ['agent_id', 'begun_by', 'at']],
 });
 
-/** A call on its way: the most that it may use. It goes with the commit that adds what it used. */
+/**
+ * A call on its way: the most that it may use. It goes with the commit that adds what it used. Every message writes and
+ * deletes one, and there are as many as calls: one index, of 0004_index, finds those of an agent and of its run.
+ */
 export const ReservationRows = defineTable('reservations', '1.1.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
@@ -45,5 +48,4 @@ export const ReservationRows = defineTable('reservations', '1.1.0', {
     begun_by: { kind: 'text' },
   },
   owner: 'owner_id',
-  indexes: [['run_id'], ['agent_id'], ['until']],
 });

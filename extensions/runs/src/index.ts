@@ -123,7 +123,7 @@ export default defineExtension({
       concurrency: () => config().max_active,
       drive: (run) =>
         untilHandedOn(ctx.streams, run, async () => {
-          if (inputOf(run).unwatched === 'cancel' && (run.wait === null || clientWaitOf(run))) watch.keep(run.id);
+          if (inputOf(run).unwatched === 'cancel' && (run.wait === null || clientWaitOf(run)?.turn)) watch.keep(run.id);
           return driveRun(loop, run, firstSteps.take(run));
         }),
       resume: async (run) => {

@@ -59,11 +59,11 @@ export async function* eachRun(journal: Pick<Journal, 'list'>, filter: RunFilter
   } while (before !== undefined);
 }
 
-/** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. Who runs tools for it watches it between its waits. */
+/** U3 of unwatched.ts: what waits, or has waited, for a person is theirs. Who runs tools for it, and answered its calls, watches it between its waits. */
 export async function cancelUnwatched(deps: StopDeps, runId: string): Promise<void> {
   const system = deps.actors.system('unwatched');
   const run = await deps.journal.get(system, runId);
-  const isWatched = run && (run.wait === null || (run.status !== 'waiting' && clientWaitOf(run) !== undefined));
+  const isWatched = run && (run.wait === null || (run.status !== 'waiting' && clientWaitOf(run)?.turn !== undefined));
   if (isWatched && ACTIVE.some((status) => status === run.status)) await stopOne(deps, system, run, runErrors.unwatched());
 }
 

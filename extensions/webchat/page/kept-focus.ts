@@ -50,7 +50,6 @@ export const keepFocus = (content: HTMLElement): (() => void) => {
     trail = [];
   };
   const check = (): void => {
-    isAsked = false;
     const isNowhere = document.activeElement === null || document.activeElement === document.body;
     if (!isNowhere || trail.length === 0 || content.closest('[inert]') || document.querySelector('dialog:modal')) return;
     const heir = heirOf(trail) ?? content;
@@ -61,7 +60,11 @@ export const keepFocus = (content: HTMLElement): (() => void) => {
   const observer = new MutationObserver(() => {
     if (isAsked) return;
     isAsked = true;
-    requestAnimationFrame(() => setTimeout(check));
+    requestAnimationFrame(() => {
+      // What is disabled from here on loses the focus with the frame after this one.
+      isAsked = false;
+      setTimeout(check);
+    });
   });
   observer.observe(content, { childList: true, subtree: true, attributes: true, attributeFilter: ['disabled', 'hidden'] });
   content.addEventListener('focusin', follow);

@@ -6,7 +6,7 @@
  * S3  Panels of the daemon's own areas run here. Those of third parties run in a frame (framed.tsx).
  */
 import type { CollectionView } from '@svc/api/collection-view';
-import { address, batch, caller, daemon, loadStyle, type OutputOf, type PanelDefinition, signal } from '@svc/kit';
+import { address, batch, caller, daemon, loadStyle, type OutputOf, type PanelDefinition, signal, setOffered } from '@svc/kit';
 
 export type Panel = OutputOf<'listPanels'>['panels'][number];
 
@@ -39,6 +39,7 @@ export const loadPanels = async (): Promise<void> => {
     readAfter ??= answer.after;
     batch(() => {
       panels.value = answer.panels;
+      setOffered(answer.panels.map(({ id }) => id));
       panelsError.value = undefined;
     });
     await prepared;

@@ -1,4 +1,5 @@
 /** Conversations, as a person has them: with a model that answers what the test says, in a real browser. */
+import { startTcpProxy } from '@svc/testing/postgres/tcp-proxy';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -39,8 +40,8 @@ describe('conversations on the page', function () {
   });
 
   let talkers = 0;
-  const visit = async (): Promise<void> => {
-    ({ page, mistakes } = await chromium.open(`${kernel.url}/#/chat/${agentId}`));
+  const visit = async (url = kernel.url): Promise<void> => {
+    ({ page, mistakes } = await chromium.open(new URL(`/#/chat/${agentId}`, url).href));
   };
   const composer = () => page.getByRole('textbox', { name: /^Message to/ });
   const say = async (text: string): Promise<void> => {
@@ -283,18 +284,20 @@ describe('conversations on the page', function () {
   });
 
   it('goes on after the daemon was gone for a while', async () => {
-    await visit();
+    const way = await startTcpProxy(Number(new URL(kernel.url).port));
+    await visit(way.through(kernel.url));
     await say('before');
     await answer('Before.');
     await settled();
-    await page.context().setOffline(true);
+    await way.cut();
     await page.getByText('No connection to the daemon').waitFor();
     await composer().fill('typed without a connection');
-    await page.context().setOffline(false);
+    await way.restore();
     await page.getByText('No connection to the daemon').waitFor({ state: 'detached' });
     await composer().press('Enter');
     await answer('After.');
     await page.getByText('After.', { exact: true }).waitFor();
+    await way.close();
   });
 
   it('suggests commands after a slash, and Tab completes one', async () => {

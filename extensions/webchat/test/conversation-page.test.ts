@@ -40,7 +40,7 @@ describe('a conversation on the page', function () {
     await page.keyboard.press('Enter');
     await answer('Two.');
     await page.getByRole('heading', { level: 1, name: 'Counting together' }).waitFor();
-    expect(await page.title()).to.equal('Counting together · Conversations · svc');
+    await page.waitForFunction(() => document.title === 'Counting together · Conversations · svc');
     await rows(/^Counting together/).waitFor();
     const session = page.url().split('/').at(-1);
     await kernel.http.expect(200, 'PUT', `/api/sessions/${session}/label`, { label: 'Sums' });

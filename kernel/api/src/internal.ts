@@ -30,7 +30,7 @@ export type { KernelFacts, OpenApiParts } from './extension.js';
 export type { ExtensionOrigin, ExtensionProcess, ExtensionStorage } from './extension-status.js';
 export type { Installation, IsolationReport, RefusedExtension } from './installation.js';
 export type { SettingShown, SettingsShown } from './settings.js';
-export type { Bounds, TextSearch } from './storage.js';
+export { type Bounds, MIGRATION_STEPS, type TextSearch } from './storage.js';
 export type { Finish, OnceRequest, OpenRun, OpenedRun, RunInterval, RunSummary, WorkOptions } from './journal.js';
 export type { AuthRule } from './http/http.js';
 export { SendingPage } from './http/sending-page.js';

@@ -105,8 +105,8 @@ export interface Db {
   update(table: string, key: readonly string[], rows: readonly Row[], options?: { readonly expect?: 'each' }): Write;
   /** Insert, or replace the columns given when a row with this `key` exists. */
   upsert(table: string, key: readonly string[], rows: readonly Row[]): Write;
-  /** Deletes what fits; at least one condition. `expect`: how many rows must go. */
-  remove(table: string, where: Where, options?: { readonly expect?: number }): Write;
+  /** Deletes what fits; at least one condition. `expect`: how many rows must go; with `any` nobody counts them, which is cheaper, and the commit's result has 0. */
+  remove(table: string, where: Where, options?: { readonly expect?: number | 'any' }): Write;
 
   /**
    * Reads what this actor may see: rows whose `owner_id` is theirs; all rows for an owner, an admin or the system.
@@ -145,14 +145,18 @@ export interface ColumnSpec {
   unique?: boolean;
 }
 
-/** What a migration may do: expand only. There is no way down; going back to old code never needs one. */
+/** What a migration may do: nothing that takes away what older code reads or writes. There is no way down; going back to old code never needs one. */
 export interface MigrationBuilder {
   createTable(name: string, columns: Record<string, ColumnSpec>, options?: { primaryKey?: readonly string[]; unique?: readonly (readonly string[])[] }): void;
   addColumn(table: string, name: string, spec: ColumnSpec): void;
   createIndex(table: string, columns: readonly string[], options?: { unique?: boolean; where?: string }): void;
+  /** Of an index that finds less than it costs. Not of a unique one, which is a rule. */
+  dropIndex(table: string, columns: readonly string[]): void;
   /** INSERT, UPDATE or DELETE on your own tables; `{name}` is replaced with a table's physical name. */
   sql(text: string): void;
 }
+
+export const MIGRATION_STEPS = ['createTable', 'addColumn', 'createIndex', 'dropIndex', 'sql'] as const satisfies ReadonlyArray<keyof MigrationBuilder>;
 
 export interface Migration {
   /** `0001_init`: number and name; applied in order. */

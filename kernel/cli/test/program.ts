@@ -49,16 +49,17 @@ const isKnown = (args: readonly string[]): boolean => {
   return false;
 };
 
-/**
- * A home of its own, and nothing of the developer's environment that could change an answer. `isWarm: false` for tests of
- * another package, with which the process that stays is not built.
- */
-export const createBench = (port: number, { isWarm = true }: { isWarm?: boolean } = {}): Bench => {
+/** What a process reads once, when it starts. */
+const AT_START = /^(NODE_|PATH$)/;
+
+/** A home of its own, and nothing of the developer's environment that could change an answer. */
+export const createBench = (port: number): Bench => {
   const home = mkdtempSync(path.join(tmpdir(), 'svc-cli-'));
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, TERM: 'xterm', SVC_HOME: path.join(home, 'svc'), SVC_PORT: String(port) };
   const start = (args: readonly string[], more: Record<string, string> = {}): ChildProcessWithoutNullStreams => spawn(process.execPath, [MAIN, ...args], { env: { ...env, ...more }, cwd: home });
   const run: Bench['run'] = (args, options = {}) => {
-    if (isWarm && isKnown(args) && options.env === undefined) return runWarm({ args, env, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
+    const isOfItsOwn = Object.keys(options.env ?? {}).some((name) => AT_START.test(name));
+    if (isKnown(args) && !isOfItsOwn) return runWarm({ args, env: { ...env, ...options.env }, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
     const child = start(args, options.env);
     child.stdin.end(options.stdin ?? '');
     return ended(child);

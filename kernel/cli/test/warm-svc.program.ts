@@ -1,9 +1,14 @@
-/** The command line in a process that stays: it runs one command after another, each with an environment, a folder and streams of its own. */
+/**
+ * The command line in a process that stays: it runs one command after another, each with an environment, a folder and streams of
+ * its own. Whoever forks it imports its path from here, so that it is built with the tests of any package.
+ */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { runProgram } from '../src/program.js';
+
+export const WARM_PROGRAM = fileURLToPath(import.meta.url);
 
 export interface WarmTask {
   readonly args: readonly string[];
@@ -65,7 +70,9 @@ const run = async ({ args, env, cwd, stdin, distDir }: WarmTask): Promise<WarmAn
 };
 
 const leave = process.exit.bind(process);
-process.on('disconnect', () => leave(0));
-process.on('message', (task: WarmTask) => {
-  void run(task).then((answer) => process.send?.(answer));
-});
+if (process.argv[1] === WARM_PROGRAM) {
+  process.on('disconnect', () => leave(0));
+  process.on('message', (task: WarmTask) => {
+    void run(task).then((answer) => process.send?.(answer));
+  });
+}

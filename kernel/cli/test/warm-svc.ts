@@ -1,17 +1,14 @@
 /** Sends commands to the process of warm-svc.program.ts, one after another. A Node that starts and loads the command line is most of what a command takes. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import type { WarmAnswer, WarmTask } from './warm-svc.program.js';
-
-const PROGRAM = fileURLToPath(new URL('./warm-svc.program.js', import.meta.url));
+import { WARM_PROGRAM, type WarmAnswer, type WarmTask } from './warm-svc.program.js';
 
 let child: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 const started = (): ChildProcess => {
   if (child?.connected) return child;
-  child = fork(PROGRAM, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  child = fork(WARM_PROGRAM, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   // It ends with its channel, and keeps nobody from ending.
   child.unref();
   return child;

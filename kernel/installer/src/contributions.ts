@@ -18,7 +18,7 @@ import {
   type SlashCommandFacts,
   type SocketDecl,
 } from '@svc/api';
-import { type AnyMethodDecl, type Contributions, type Declared, isCapability, faultOfSlashCommand, isOptional, type Manifest } from '@svc/api/internal';
+import { type AnyMethodDecl, type Contributions, type Declared, isCapability, faultOfSlashCommand, isOptional, type Manifest, MIGRATION_STEPS } from '@svc/api/internal';
 import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
 import { isCliWord } from './commands/cli-words.js';
@@ -165,11 +165,8 @@ const tapFacts = ({ hook: { name, version, kind }, options: { stage, before, aft
 
 const stepsOf = ({ name, up }: Migration): MigrationSteps => {
   const steps: Array<MigrationSteps['steps'][number]> = [];
-  const noted =
-    (what: keyof MigrationBuilder) =>
-    (...args: unknown[]): void =>
-      void steps.push({ do: what, with: args });
-  up({ createTable: noted('createTable'), addColumn: noted('addColumn'), createIndex: noted('createIndex'), sql: noted('sql') });
+  const noted = MIGRATION_STEPS.map((step) => [step, (...args: unknown[]): void => void steps.push({ do: step, with: args })] as const);
+  up(Object.fromEntries(noted) as Record<keyof MigrationBuilder, (...args: unknown[]) => void>);
   return { name, steps };
 };
 

@@ -24,6 +24,7 @@ const columnsMade = (migrations: NonNullable<ExtensionDefinition['migrations']>)
     createTable: (table, columns) => void made.set(table, new Set(Object.keys(columns))),
     addColumn: (table, name) => void made.get(table)?.add(name),
     createIndex: () => undefined,
+    dropIndex: () => undefined,
     sql: () => undefined,
   };
   for (const migration of migrations.toSorted((a, b) => (a.name < b.name ? -1 : 1))) migration.up(builder);

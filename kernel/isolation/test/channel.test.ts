@@ -127,6 +127,20 @@ describe('a channel', () => {
     expect(ended).to.include('daemon isolation_closed');
   });
 
+  it('that breaks leaves the reason to whoever watches the process, and has one of its own where nobody does', async () => {
+    const why = (work: Promise<unknown>): Promise<string> => work.then(String, (error: Error) => error.message);
+    const daemon = side(near, {}, 'daemon');
+    const call = why(daemon.call('work', []));
+    near.destroy(new Error('write EPIPE'));
+    await sleep(1);
+    daemon.end(new SvcError('isolation_closed', 'It was ended by SIGKILL.', { status: 503, retry: true }));
+    expect(await call).to.equal('It was ended by SIGKILL.');
+
+    const alone = why(side(far, {}, 'alone').call('work', []));
+    far.destroy(new Error('read ECONNRESET'));
+    expect(await alone).to.contain('its channel broke');
+  });
+
   it('lets calls beyond what may be under way wait in line', async () => {
     let most = 0;
     let now = 0;

@@ -26,6 +26,26 @@ describe('cron expressions', () => {
     expect(await times('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 2)).to.deep.equal(['2026-10-25T00:30', '2026-10-26T01:30']);
   });
 
+  it('N1 for every hour are due throughout an hour that the clock repeats, and none is due twice in a gap', async () => {
+    const quarters = await times('*/15 * * * *', 'Europe/Berlin', '2026-10-24T23:50:00Z', 13);
+    expect(quarters).to.deep.equal(Array.from({ length: 13 }, (_, nth) => new Date(Date.parse('2026-10-25T00:00:00Z') + nth * 900_000).toISOString().slice(0, 16)));
+    expect(await times('*/15 * * * *', 'Europe/Berlin', '2026-03-29T00:30:00Z', 3)).to.deep.equal(['2026-03-29T00:45', '2026-03-29T01:00', '2026-03-29T01:15']);
+    expect(await times('40 * * * *', 'Europe/Berlin', '2026-10-24T23:50:00Z', 3)).to.deep.equal(['2026-10-25T00:40', '2026-10-25T01:40', '2026-10-25T02:40']);
+    // Half an hour is repeated there.
+    expect(await times('40 * * * *', 'Australia/Lord_Howe', '2026-04-04T13:50:00Z', 3)).to.deep.equal(['2026-04-04T14:40', '2026-04-04T15:10', '2026-04-04T16:10']);
+    expect(await times('0,30 * 25 10 *', 'Europe/Berlin', '2026-10-20T00:00:00Z', 8)).to.deep.equal([
+      '2026-10-24T22:00',
+      '2026-10-24T22:30',
+      '2026-10-24T23:00',
+      '2026-10-24T23:30',
+      '2026-10-25T00:00',
+      '2026-10-25T00:30',
+      '2026-10-25T01:00',
+      '2026-10-25T01:30',
+    ]);
+    expect(await times('*/30 * 1 * *', 'America/New_York', '2026-10-20T00:00:00Z', 4)).to.deep.equal(['2026-11-01T04:00', '2026-11-01T04:30', '2026-11-01T05:00', '2026-11-01T05:30']);
+  });
+
   it('N2 are due on a day of the month or of the week where both are given, and go over Sunday', async () => {
     expect(await times('0 2 13 * 5', 'UTC', '2026-11-07T00:00:00Z', 2)).to.deep.equal(['2026-11-13T02:00', '2026-11-20T02:00']);
     expect(await times('0 2 13 * 1', 'UTC', '2026-11-10T00:00:00Z', 2)).to.deep.equal(['2026-11-13T02:00', '2026-11-16T02:00']);

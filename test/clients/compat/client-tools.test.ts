@@ -314,7 +314,11 @@ describe("a run that waits for a client's tools", () => {
     const first = await post(svc.http, {});
     expect(await statusOf(svc, first.headers)).to.equal('waiting');
     await clock.advance(61_000);
-    await until(async () => (await statusOf(svc, first.headers)) === 'failed');
+    // The wait was committed; its timer may be set a moment later, and fires when the clock goes on.
+    await until(async () => {
+      await clock.advance(1_000);
+      return (await statusOf(svc, first.headers)) === 'failed';
+    });
     await refusedWith(goOn(svc.http, first.body.choices[0].message, ['rain']), 409, 'run_calls_over');
     expect((await ask(svc.http, { tools: [] })).message.content).to.equal('It rains.');
   });

@@ -1,21 +1,9 @@
 /** The panel of agents, used as a person uses it; what it did is seen at the API. */
-import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
-
-const OWNER_KEY = 'root-key-0';
-const VERA_KEY = 'vera-key-1';
-const withVera = (role: string): string =>
-  `api_key = "${OWNER_KEY}"
-${OPEN_RATE}[[users]]
-name = "vera"
-role = "${role}"
-api_key_hash = "sha256:${createHash('sha256').update(VERA_KEY).digest('hex')}"
-`;
+import { configure, keyOf, logInAs, person } from '@svc/test/page/callers';
 
 describe('the panel of agents', function () {
   this.timeout(60_000);
@@ -223,6 +211,26 @@ describe('the panel of agents', function () {
     for (const area of ['templates', 'files']) await kernel.http.expect(200, 'POST', `/api/extensions/${area}/enable`);
   });
 
+  it('shows everything to who may only look, and changes nothing', async () => {
+    await configure(kernel, OPEN_RATE + person('vera', 'user'));
+    const { agent_id: id } = (await kernel.as(keyOf('vera')).expect(201, 'POST', '/api/agents', { manifest: { name: 'eagle' } })).body;
+    await configure(kernel, OPEN_RATE + person('vera', 'viewer'));
+    const page = await open();
+    await logInAs(page, 'vera');
+    const button = page.getByRole('button', { name: 'New agent' });
+    expect([await button.isDisabled(), await button.getAttribute('title')]).to.deep.equal([true, 'Your role (viewer) does not allow this.']);
+    await page.getByRole('link', { name: 'eagle', exact: true }).click();
+    for (const name of ['Chat', 'Suspend']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    expect(await page.getByRole('textbox', { name: 'Name' }).isDisabled()).to.equal(true);
+    await expectWellMade(page, 'agents settings of a viewer');
+    await page.goto(`${kernel.url}/#/agents/${id}?view=text`);
+    expect(await page.getByRole('textbox', { name: 'Manifest' }).isEditable()).to.equal(false);
+    await page.goto(`${kernel.url}/#/agents/new?by=form`);
+    expect(await page.getByRole('button', { name: 'Create agent' }).isDisabled()).to.equal(true);
+    await configure(kernel);
+  });
+
   it('keeps a list of 500 short in the document, and scrolls to its end', async () => {
     for (let from = 0; from < 500; from += 50) {
       const agents = Array.from({ length: 50 }, (_, index) => ({ manifest_toml: `name = "a${String(from + index).padStart(3, '0')}"\n` }));
@@ -235,32 +243,5 @@ describe('the panel of agents', function () {
     await page.getByRole('link', { name: 'a498', exact: true }).waitFor();
     await page.getByRole('searchbox').fill('sleeper');
     await page.getByRole('link', { name: 'sleeper', exact: true }).waitFor();
-  });
-});
-
-describe('the panel of agents, to who may only look', function () {
-  this.timeout(60_000);
-  const chromium = useBrowser();
-  afterEach(stopTestKernels);
-
-  it('shows everything and changes nothing', async () => {
-    const kernel = await bootTestKernel({ config: withVera('user'), key: OWNER_KEY });
-    const { agent_id: id } = (await kernel.as(VERA_KEY).expect(201, 'POST', '/api/agents', { manifest: { name: 'owl' } })).body;
-    await writeFile(join(kernel.home, 'config.toml'), withVera('viewer'));
-    await kernel.daemon.reloadConfig('test');
-    const { page } = await chromium.open(`${kernel.url}/#/agents`);
-    await page.getByLabel('API key').fill(VERA_KEY);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    const button = page.getByRole('button', { name: 'New agent' });
-    expect([await button.isDisabled(), await button.getAttribute('title')]).to.deep.equal([true, 'Your role (viewer) does not allow this.']);
-    await page.getByRole('link', { name: 'owl', exact: true }).click();
-    for (const name of ['Chat', 'Suspend']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
-    await page.getByRole('tab', { name: 'Settings' }).click();
-    expect(await page.getByRole('textbox', { name: 'Name' }).isDisabled()).to.equal(true);
-    await expectWellMade(page, 'agents settings of a viewer');
-    await page.goto(`${kernel.url}/#/agents/${id}?view=text`);
-    expect(await page.getByRole('textbox', { name: 'Manifest' }).isEditable()).to.equal(false);
-    await page.goto(`${kernel.url}/#/agents/new?by=form`);
-    expect(await page.getByRole('button', { name: 'Create agent' }).isDisabled()).to.equal(true);
   });
 });

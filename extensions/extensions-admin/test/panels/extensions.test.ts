@@ -3,28 +3,48 @@ import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type Test
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
-import { logInAs, person } from '@svc/test/page/callers';
+import { configure, logInAs, person } from '@svc/test/page/callers';
+
+const SETTINGS = `${OPEN_RATE}[extensions]\nenable = ["ill", "acme-weather", "acme-nobody"]\n`;
+const ORIGIN = {
+  source: 'npm:@acme/weather@^1 <b>x</b>',
+  publisher: { keyId: 'c0ffeec0ffeec0ff', name: 'Acme' },
+  trust: 'signed',
+  isolation: 'walled',
+  installedAt: '2026-11-22T10:00:00.000Z',
+} as const;
 
 describe('the extensions panel', function () {
   this.timeout(60_000);
   const chromium = useBrowser();
-  /** For who switches no more of it than is switched on again below. */
-  let common: TestKernel;
+  /** Who switches more of it than is switched on again below switches it on. */
+  let kernel: TestKernel;
+  let isIllFixed = false;
   before(async () => {
-    common = await bootTestKernel();
+    const ill = fixtureExtension({
+      id: 'ill',
+      manifest: { grants: [{ grant: 'net:dial:example.org', why: 'it asks <i>there</i>' }] },
+      definition: {
+        activate: () => {
+          if (!isIllFixed) throw new Error('its table is gone');
+        },
+      },
+    });
+    const weather = { ...fixtureExtension({ id: 'acme-weather', definition: { activate: () => undefined } }), bundled: false, origin: ORIGIN };
+    const nobody = { ...fixtureExtension({ id: 'acme-nobody', definition: { activate: () => undefined } }), bundled: false, origin: { ...ORIGIN, publisher: null, trust: 'unsigned' as const } };
+    kernel = await bootTestKernel({ config: SETTINGS, extra: [ill, weather, nobody] });
   });
   afterEach(async () => {
-    for (const area of ['templates', 'webchat']) await common.http.post(`/api/extensions/${area}/enable`);
+    for (const area of ['templates', 'webchat']) await kernel.http.post(`/api/extensions/${area}/enable`);
   });
   after(stopTestKernels);
 
-  const open = async (kernel: TestKernel, rest = '') => chromium.open(`${kernel.url}/#/extensions${rest}`);
+  const open = async (rest = '') => chromium.open(`${kernel.url}/#/extensions${rest}`);
   const rowOf = (page: Page, id: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name: id, exact: true }) });
-  const stateOf = async (kernel: TestKernel, id: string): Promise<string> => (await kernel.http.expect(200, 'GET', `/api/extensions/${id}`)).body.state;
+  const stateOf = async (id: string): Promise<string> => (await kernel.http.expect(200, 'GET', `/api/extensions/${id}`)).body.state;
 
   it('lists all that are installed with their states, and finds one', async () => {
-    const kernel = common;
-    const { page, mistakes } = await open(kernel);
+    const { page, mistakes } = await open();
     await rowOf(page, 'runs').getByText('On', { exact: true }).waitFor();
     const { total } = (await kernel.http.expect(200, 'GET', '/api/extensions')).body;
     expect(await page.getByRole('row').count()).to.equal(total + 1);
@@ -41,19 +61,18 @@ describe('the extensions panel', function () {
   });
 
   it('says before what stops with one, switches it off and on again', async () => {
-    const kernel = common;
-    const { page } = await open(kernel);
+    const { page } = await open();
     await rowOf(page, 'runs').getByRole('button', { name: 'Switch off runs' }).click();
     const dialog = page.getByRole('dialog', { name: 'Switch runs off?' });
     await dialog.getByRole('listitem').filter({ hasText: 'commands' }).waitFor();
     await expectWellMade(page, 'extensions, asking');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    expect(await stateOf(kernel, 'runs')).to.equal('active');
+    expect(await stateOf('runs')).to.equal('active');
 
     await rowOf(page, 'templates').getByRole('button', { name: 'Switch off templates' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
     await page.getByText('templates is off.').waitFor();
-    expect(await stateOf(kernel, 'templates')).to.equal('inactive');
+    expect(await stateOf('templates')).to.equal('inactive');
     await rowOf(page, 'templates').getByText('Off', { exact: true }).waitFor();
     const { description } = (await kernel.http.expect(200, 'GET', '/api/extensions/templates')).body;
     await rowOf(page, 'templates').getByText(description).waitFor();
@@ -61,12 +80,11 @@ describe('the extensions panel', function () {
     const sure = page.getByRole('dialog').getByRole('button', { name: 'Switch on' });
     await Promise.race([sure.click().catch(() => undefined), page.getByText('templates is on.').waitFor()]);
     await page.getByText('templates is on.').waitFor();
-    expect(await stateOf(kernel, 'templates')).to.equal('active');
+    expect(await stateOf('templates')).to.equal('active');
   });
 
   it('shows what somebody else switches, as it happens', async () => {
-    const kernel = common;
-    const { page } = await open(kernel, '/templates');
+    const { page } = await open('/templates');
     await page.getByText('Running.').waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/templates/disable');
     await page.getByText('Switched off by a person.').waitFor();
@@ -74,8 +92,7 @@ describe('the extensions panel', function () {
   });
 
   it('warns that this page goes away, and brings it back from the tab that is open', async () => {
-    const kernel = common;
-    const { page } = await open(kernel, '/webchat');
+    const { page } = await open('/webchat');
     await page.getByRole('button', { name: 'Switch off' }).click();
     const dialog = page.getByRole('dialog', { name: 'Switch webchat off?' });
     await dialog.getByText('This page will no longer open').waitFor();
@@ -90,43 +107,22 @@ describe('the extensions panel', function () {
   });
 
   it('shows why one failed, what it may do and why, and tries it again', async () => {
-    let isFixed = false;
-    const ill = fixtureExtension({
-      id: 'ill',
-      manifest: { grants: [{ grant: 'net:dial:example.org', why: 'it asks <i>there</i>' }] },
-      definition: {
-        activate: () => {
-          if (!isFixed) throw new Error('its table is gone');
-        },
-      },
-    });
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["ill"]\n`, extra: [ill] });
-    const { page } = await open(kernel, '?show=ill');
+    const { page } = await open('?show=ill');
     await rowOf(page, 'ill').getByText('Failed', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'ill', exact: true }).click();
     await page.getByText(/its table is gone/).waitFor();
     await page.getByText('It opens TCP connections to this host').waitFor();
     await page.getByText('it asks <i>there</i>', { exact: false }).waitFor();
     await expectWellMade(page, 'extensions, one that failed');
-    isFixed = true;
+    isIllFixed = true;
     await page.getByRole('button', { name: 'Reset', exact: true }).click();
     await page.getByText('ill was reset.').waitFor();
     await page.getByText('Running.').waitFor();
-    expect(await stateOf(kernel, 'ill')).to.equal('active');
+    expect(await stateOf('ill')).to.equal('active');
   });
 
   it('says of one from elsewhere where it is from, who signed it, and how it is kept apart', async () => {
-    const origin = {
-      source: 'npm:@acme/weather@^1 <b>x</b>',
-      publisher: { keyId: 'c0ffeec0ffeec0ff', name: 'Acme' },
-      trust: 'signed',
-      isolation: 'walled',
-      installedAt: '2026-11-22T10:00:00.000Z',
-    } as const;
-    const weather = { ...fixtureExtension({ id: 'acme-weather', definition: { activate: () => undefined } }), bundled: false, origin };
-    const nobody = { ...fixtureExtension({ id: 'acme-nobody', definition: { activate: () => undefined } }), bundled: false, origin: { ...origin, publisher: null, trust: 'unsigned' as const } };
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["acme-weather", "acme-nobody"]\n`, extra: [weather, nobody] });
-    const { page } = await open(kernel, '/acme-weather');
+    const { page } = await open('/acme-weather');
     const from = page.getByRole('region', { name: 'Origin' });
     await from.getByText('npm:@acme/weather@^1 <b>x</b>', { exact: true }).waitFor();
     await from.getByText('Acme', { exact: false }).first().waitFor();
@@ -137,14 +133,12 @@ describe('the extensions panel', function () {
     await page.goto(`${kernel.url}/#/extensions/runs`);
     await page.getByText('Running.').waitFor();
     expect(await from.count(), 'of what came with the daemon').to.equal(0);
-    await kernel.stop();
   });
 
   it('loads one anew, and shows what it brings', async () => {
-    const kernel = common;
     const generation = async (): Promise<number> => (await kernel.http.expect(200, 'GET', '/api/extensions/templates')).body.generation;
     const before = await generation();
-    const { page } = await open(kernel, '/templates');
+    const { page } = await open('/templates');
     await page.getByText('GET /api/templates', { exact: true }).waitFor();
     await expectWellMade(page, 'extensions, one');
     await page.getByRole('button', { name: 'Reload' }).click();
@@ -154,8 +148,7 @@ describe('the extensions panel', function () {
   });
 
   it('draws who needs whom, by keyboard and in words too', async () => {
-    const kernel = common;
-    const { page } = await open(kernel);
+    const { page } = await open();
     await page.getByRole('tab', { name: /List/ }).press('ArrowRight');
     const graph = page.getByRole('group', { name: 'Dependencies' });
     const commands = graph.getByRole('link', { name: /^commands, On: requires runs/ });
@@ -172,8 +165,8 @@ describe('the extensions panel', function () {
   });
 
   it('lets a viewer look and not switch', async () => {
-    const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}`, key: 'root-key-0' });
-    const { page } = await open(kernel, '/templates');
+    await configure(kernel, SETTINGS + person('vera', 'viewer'));
+    const { page } = await open('/templates');
     await logInAs(page, 'vera');
     const off = page.getByRole('button', { name: 'Switch off' });
     await off.waitFor();
@@ -183,5 +176,6 @@ describe('the extensions panel', function () {
     await page.goto(`${kernel.url}/#/extensions/nobody`);
     await page.getByText('Extension “nobody” not found.').waitFor();
     await expectWellMade(page, 'extensions, none of that name');
+    await configure(kernel, SETTINGS);
   });
 });

@@ -1,22 +1,12 @@
 /** The panel of files, used as a person uses it; what it did is seen at the API. */
-import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
+import { configure, keyOf, logInAs, person } from '@svc/test/page/callers';
 import { pdfOf, PNG } from '../files-kit.js';
-
-const OWNER_KEY = 'root-key-0';
-const VERA_KEY = 'vera-key-1';
-const withVera = (role: string): string =>
-  `api_key = "${OWNER_KEY}"
-${OPEN_RATE}[[users]]
-name = "vera"
-role = "${role}"
-api_key_hash = "sha256:${createHash('sha256').update(VERA_KEY).digest('hex')}"
-`;
 
 describe('the panel of files', function () {
   this.timeout(60_000);
@@ -245,9 +235,9 @@ describe('the panel of files', function () {
   });
 
   it('opens a file that a long list leaves out, by its path', async () => {
-    const many = async (from: number): Promise<unknown> =>
-      Promise.all(Array.from({ length: 100 }, (_, index) => kernel.http.expect(200, 'PUT', at(`many/${from + index}.txt`, owl), { content: 'x' })));
-    for (let from = 0; from < 1_100; from += 100) await many(from);
+    const folder = join(kernel.home, 'workspaces', owl, 'many');
+    await mkdir(folder, { recursive: true });
+    await Promise.all(Array.from({ length: 1_100 }, (_, index) => writeFile(join(folder, `${index}.txt`), 'x')));
     const page = await open(`/${owl}`);
     await page.getByText('Only the first').waitFor();
     const { files } = (await kernel.http.expect(200, 'GET', `/api/agents/${owl}/files`)).body;
@@ -257,22 +247,15 @@ describe('the panel of files', function () {
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByRole('textbox', { name: `Text of ${left}` }).waitFor();
   });
-});
 
-describe('the panel of files, to who may only look', function () {
-  this.timeout(60_000);
-  const chromium = useBrowser();
-  afterEach(stopTestKernels);
-
-  it('shows everything and changes nothing', async () => {
-    const kernel = await bootTestKernel({ config: withVera('user'), key: OWNER_KEY });
-    const { agent_id: id } = (await kernel.as(VERA_KEY).expect(201, 'POST', '/api/agents', { manifest: { name: 'owl' } })).body;
-    await kernel.as(VERA_KEY).expect(200, 'PUT', `/api/agents/${id}/files/note.txt`, { content: 'read me' });
-    await writeFile(join(kernel.home, 'config.toml'), withVera('viewer'));
-    await kernel.daemon.reloadConfig('test');
-    const { page } = await chromium.open(`${kernel.url}/#/files`);
-    await page.getByLabel('API key').fill(VERA_KEY);
-    await page.getByRole('button', { name: 'Log in' }).click();
+  it('shows everything to who may only look, and changes nothing', async () => {
+    await configure(kernel, OPEN_RATE + person('vera', 'user'));
+    const vera = kernel.as(keyOf('vera'));
+    const { agent_id: id } = (await vera.expect(201, 'POST', '/api/agents', { manifest: { name: 'eagle' } })).body;
+    await vera.expect(200, 'PUT', `/api/agents/${id}/files/note.txt`, { content: 'read me' });
+    await configure(kernel, OPEN_RATE + person('vera', 'viewer'));
+    const page = await open();
+    await logInAs(page, 'vera');
     for (const name of ['New file', 'Upload']) expect(await page.getByRole('button', { name }).isDisabled(), name).to.equal(true);
     expect(await page.getByRole('button', { name: 'Upload' }).getAttribute('title')).to.equal('Your role (viewer) does not allow this.');
     await page.getByRole('link', { name: 'note.txt' }).click();
@@ -280,5 +263,6 @@ describe('the panel of files, to who may only look', function () {
     expect([await text.inputValue(), await text.isEditable()]).to.deep.equal(['read me', false]);
     expect(await page.getByRole('button', { name: 'Delete' }).isDisabled()).to.equal(true);
     await expectWellMade(page, 'files of a viewer');
+    await configure(kernel);
   });
 });

@@ -102,7 +102,7 @@ const admit = async (deps: QuotaDeps, limited: readonly ScopeLimits[], isFree: b
 
 const unlimited = async (deps: QuotaDeps, context: CallContext, ceiling: Ceiling): Promise<Hold> => {
   const id = deps.ids.uuid();
-  await deps.db.commit([...(await deps.reservations.leftOf(context.runId)), deps.reservations.insert(id, context, ceiling)]);
+  await deps.db.commit([...(await deps.reservations.leftOf(context)), deps.reservations.insert(id, context, ceiling)]);
   return holdOf(deps, context, id, [], NOTHING);
 };
 
@@ -129,8 +129,9 @@ const limitedHold = async (deps: QuotaDeps, context: CallContext, limited: reado
 };
 
 /** What an earlier process left of this run counts before anything is asked, and the row of its intent gives way to the one of the call. */
-const settleLeft = async (deps: QuotaDeps, { runId, agentId, reservation }: CallContext): Promise<void> => {
-  const left = await deps.reservations.leftOf(runId);
+const settleLeft = async (deps: QuotaDeps, context: CallContext): Promise<void> => {
+  const { agentId, reservation } = context;
+  const left = await deps.reservations.leftOf(context);
   if (left.length === 0 && !reservation) return;
   await deps.db.commit([...left, ...(reservation ? [deps.reservations.remove(reservation)] : []), ...(left.length === 0 ? [] : [usedBy(deps, agentId)])]);
   if (left.length === 0) return;
@@ -202,7 +203,7 @@ const holdOf = (deps: QuotaDeps, context: CallContext, id: string, accounts: rea
           deps.events.event(BudgetReached, { agentId: scope, period, percent, limitUsd: limitMicros / 1_000_000, usedUsd: usedMicros / 1_000_000 }),
         );
       });
-      return [deps.reservations.spend(id), ...alerts, ...(accounts.length > 0 ? [usedBy(deps, context.agentId)] : [])];
+      return [deps.reservations.remove(id), ...alerts, ...(accounts.length > 0 ? [usedBy(deps, context.agentId)] : [])];
     },
   };
 };

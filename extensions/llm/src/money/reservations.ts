@@ -1,7 +1,7 @@
 /**
  * The rows of calls on their way.
  *
- * R1  A row stands before its call is made. It is emptied by the commit that adds what the call used.
+ * R1  A row stands before its call is made. The commit that adds what the call used deletes it.
  * R2  A row whose process ended becomes usage, at the most that its call may have used: when its run goes on elsewhere,
  *     or when no call could have lasted so long. Whoever does it twice adds it once.
  */
@@ -23,10 +23,8 @@ export interface Ceiling {
 export interface Reservations {
   insert(id: string, context: CallContext, ceiling: Ceiling): Write;
   remove(id: string): Write;
-  /** The same for a call that ended, at no cost but a statement: the row is emptied, and deleted with others within a minute. */
-  spend(id: string): Write;
   /** What an earlier process left of this run, as usage; nothing, mostly. */
-  leftOf(runId: string): Promise<readonly Write[]>;
+  leftOf(run: Pick<CallContext, 'agentId' | 'runId'>): Promise<readonly Write[]>;
   /** Those that have outlived every call become usage. Answers how many. */
   sweep(): Promise<number>;
 }
@@ -46,8 +44,8 @@ interface Reserved extends Row {
 }
 
 const SWEPT_AT_ONCE = 1_000;
-/** Reserves nothing, and is nobody's. */
-const SPENT = { holder: '', run_id: '', agent_id: '', owner_id: '', purpose: '', provider: '', model: '', input_tokens: 0, output_tokens: 0, cost_micros: 0, until: '' };
+/** Earlier builds empty the row of a call that ended, and delete it later. It reserves nothing, and is nobody's. */
+const EMPTIED = '';
 
 export const createReservations = ({ db, clock, self }: { readonly db: Db; readonly clock: Pick<Clock, 'now' | 'iso'>; readonly self: string }): Reservations => {
   const left = db.system('reservations of processes that ended');
@@ -91,13 +89,11 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
           begun_by: begunBy ?? null,
         },
       ]),
-    remove: (id) => db.remove(ReservationRows.name, { id }),
-    // A deletion is counted, which costs a read; an upsert is not.
-    spend: (id) => db.upsert(ReservationRows.name, ['id'], [{ id, ...SPENT }]),
-    leftOf: async (runId) => asUsage(await left.select<Reserved>({ from: ReservationRows.name, where: { run_id: runId, holder: { not: self } } })),
+    remove: (id) => db.remove(ReservationRows.name, { id }, { expect: 'any' }),
+    leftOf: async ({ agentId, runId }) => asUsage(await left.select<Reserved>({ from: ReservationRows.name, where: { agent_id: agentId, run_id: runId, holder: { not: self } } })),
     sweep: async () => {
-      if (await left.first({ from: ReservationRows.name, columns: ['id'], where: { until: SPENT.until } })) await db.commit([db.remove(ReservationRows.name, { until: SPENT.until })]);
-      const rows = await left.select<Reserved>({ from: ReservationRows.name, where: { until: { gt: SPENT.until, lt: clock.iso() } }, order: [{ column: 'until' }], limit: SWEPT_AT_ONCE });
+      if (await left.first({ from: ReservationRows.name, columns: ['id'], where: { until: EMPTIED } })) await db.commit([db.remove(ReservationRows.name, { until: EMPTIED })]);
+      const rows = await left.select<Reserved>({ from: ReservationRows.name, where: { until: { gt: EMPTIED, lt: clock.iso() } }, order: [{ column: 'until' }], limit: SWEPT_AT_ONCE });
       if (rows.length > 0) await db.commit(asUsage(rows));
       return rows.length;
     },

@@ -1,11 +1,11 @@
 /** The panel of models and providers, used as a person uses it; what it did is seen at the API. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel, type TestKernelOptions } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { type ListServer, ollamaList, openAiList, startListServer } from '@svc/fixtures/providers/list-server';
 import { expectWellMade, picture, useBrowser } from '@svc/test/page/browser';
-import { logInAs, person } from '@svc/test/page/callers';
+import { configure, logInAs, person } from '@svc/test/page/callers';
 
 const KEY = 'sk-canary-9f3a77c0';
 const DEAD = 'http://127.0.0.1:1/v1';
@@ -15,16 +15,18 @@ describe('the panel of models and providers', function () {
   const chromium = useBrowser();
   const OPENAI = openAiList('gpt-5', 'gpt-5-nano', 'house-model-7');
   let server: ListServer;
-  /** For all that need no other settings: each leaves it as it was. */
+  /** Each claim leaves it as it was. */
   let kernel: TestKernel;
+  /** Its environment has a key of OpenAI. */
+  let keyed: TestKernel;
   before(async () => {
     server = await startListServer({ '/v1/models': OPENAI, '/api/tags': ollamaList(['qwen3:8b', 5_200_000_000]) });
-    kernel = await boot();
+    kernel = await bootTestKernel({ config: OPEN_RATE + urls() });
+    keyed = await bootTestKernel({ config: OPEN_RATE + urls(), env: { OPENAI_API_KEY: KEY } });
   });
   afterEach(async () => {
     server.answer('/v1/models', OPENAI);
     for (const name of ['groq', 'openai']) await kernel.http.expect(200, 'DELETE', `/api/providers/${name}/key`);
-    await stopTestKernels(kernel);
   });
   after(async () => {
     await stopTestKernels();
@@ -35,7 +37,6 @@ describe('the panel of models and providers', function () {
     `[provider_urls]\n${Object.entries({ ollama: DEAD, lmstudio: DEAD, vllm: DEAD, lemonade: DEAD, openai: `${server.url}/v1`, ...more })
       .map(([name, url]) => `${name} = "${url}"\n`)
       .join('')}`;
-  const boot = ({ config = '', ...rest }: TestKernelOptions = {}): Promise<TestKernel> => bootTestKernel({ config: OPEN_RATE + config + urls(), ...rest });
   const provider = async ({ http }: TestKernel, name: string) => (await http.expect(200, 'GET', `/api/providers/${name}`)).body;
   const give = (name: string) => kernel.http.expect(200, 'POST', `/api/providers/${name}/key`, { api_key: KEY });
   const at = (of: TestKernel, place = ''): string => `${of.url}/#/models${place}`;
@@ -132,18 +133,17 @@ describe('the panel of models and providers', function () {
   });
 
   it('removes a key when that is confirmed, and takes one of the environment back into use', async () => {
-    const own = await boot({ env: { OPENAI_API_KEY: KEY } });
-    const { page } = await chromium.open(at(own, '/provider/openai'));
+    const { page } = await chromium.open(at(keyed, '/provider/openai'));
     await page.getByRole('button', { name: 'Remove key' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    expect(await provider(own, 'openai')).to.include({ key_present: true });
+    expect(await provider(keyed, 'openai')).to.include({ key_present: true });
     await page.getByRole('button', { name: 'Remove key' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove key' }).click();
     await page.getByText('Key removed', { exact: true }).waitFor();
-    expect(await provider(own, 'openai')).to.include({ key_present: false, suppressed: true });
+    expect(await provider(keyed, 'openai')).to.include({ key_present: false, suppressed: true });
     await page.getByRole('button', { name: 'Use the environment key' }).click();
     await page.getByText('Key set, not tested').waitFor();
-    expect(await provider(own, 'openai')).to.include({ key_present: true, suppressed: false });
+    expect(await provider(keyed, 'openai')).to.include({ key_present: true, suppressed: false });
   });
 
   it('saves another address, says at the field what is wrong with one, and goes back to the usual', async () => {
@@ -226,8 +226,8 @@ describe('the panel of models and providers', function () {
     await page.getByRole('link', { name: /from Groq/ }).waitFor();
     expect((await kernel.http.get('/api/providers')).body.default).to.include({ provider: 'groq', chosen_by: 'person' });
 
-    const held = await boot({ config: '[default_model]\nprovider = "openai"\nmodel = "gpt-5"\n', env: { OPENAI_API_KEY: KEY } });
-    await page.goto(at(held));
+    await configure(keyed, `${OPEN_RATE}[default_model]\nprovider = "openai"\nmodel = "gpt-5"\n${urls()}`);
+    await page.goto(at(keyed));
     await page.getByText('Set in config.toml, which overrides a choice made here.').waitFor();
     expect(await page.getByRole('button', { name: 'Change' }).count()).to.equal(0);
   });
@@ -254,18 +254,19 @@ describe('the panel of models and providers', function () {
   });
 
   it('finds a model server on this machine', async () => {
-    const own = await bootTestKernel({ config: OPEN_RATE + urls({ ollama: server.url }) });
-    const { page } = await chromium.open(at(own));
+    await configure(kernel, OPEN_RATE + urls({ ollama: server.url }));
+    const { page } = await chromium.open(at(kernel));
     await page.getByRole('button', { name: 'Check again' }).click();
     const found = page.getByRole('list', { name: 'Local model servers' });
     await found.getByText('1 model', { exact: true }).waitFor();
     await page.getByText('1 model: qwen3:8b').waitFor();
     await expectWellMade(page, 'servers found');
+    await configure(kernel, OPEN_RATE + urls());
   });
 
   it('shows a viewer everything and lets them change nothing, and says why', async () => {
-    const own = await boot({ config: person('vera', 'viewer') });
-    const { page } = await chromium.open(at(own, '/provider/openai'));
+    await configure(kernel, OPEN_RATE + person('vera', 'viewer') + urls());
+    const { page } = await chromium.open(at(kernel, '/provider/openai'));
     await logInAs(page, 'vera');
     for (const name of ['Test', 'Save and test', 'Save address', 'Reset to default address']) {
       const button = page.getByRole('button', { name, exact: true });
@@ -274,6 +275,7 @@ describe('the panel of models and providers', function () {
       expect(await button.getAttribute('title'), name).to.contain('viewer');
     }
     expect(await page.getByLabel('New key').isDisabled()).to.equal(true);
+    await configure(kernel, OPEN_RATE + urls());
   });
 
   it('says what went wrong in the words of the daemon, and tries again', async () => {

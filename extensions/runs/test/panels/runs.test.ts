@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { Script } from '@svc/fixtures/providers/openai-server';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
+import { bootWithModel, modelConfig, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
-import { keyOf, logInAs, person } from '@svc/test/page/callers';
+import { configure, logInAs, person } from '@svc/test/page/callers';
 import { OPEN_RATE } from '@svc/testing';
 
 /** `fail` fails, `hang` goes on for ever, `tool` writes a note first. */
@@ -20,16 +20,29 @@ const script: Script = ({ body }) => {
 describe('the panel of runs', function () {
   this.timeout(90_000);
   const chromium = useBrowser();
+  /** Only the first claim finds no runs at all. */
   let svc: ModelKernel;
-  afterEach(stopModelKernels);
+  /** Each claim has one of its own. */
+  let agent: { readonly id: string; readonly session_id: string };
+  before(async () => {
+    svc = await bootWithModel(script);
+  });
+  beforeEach(async () => {
+    agent = await made('assistant');
+  });
+  after(stopModelKernels);
 
-  const say = (message: string, more: object = {}) => svc.http.post(`/api/agents/${svc.agent.id}/message`, { message, ...more });
+  let count = 0;
+  const made = async (name: string): Promise<typeof agent> => {
+    const { agent_id: id } = (await svc.http.expect(201, 'POST', '/api/agents', { manifest: { name: `${name}-${++count}` } })).body;
+    return (await svc.http.expect(200, 'GET', `/api/agents/${id}`)).body;
+  };
+  const say = (message: string, more: object = {}) => svc.http.post(`/api/agents/${agent.id}/message`, { message, ...more });
   const at = (place = ''): string => `${svc.kernel.url}/#/runs${place}`;
   const newest = async () => (await svc.http.expect(200, 'GET', '/api/runs?limit=1')).body.runs[0];
   const rows = (page: Page) => page.getByRole('region', { name: 'Runs, newest first' }).getByRole('row');
 
   it('lists what was done, and narrows it by what stands in the address', async () => {
-    svc = await bootWithModel(script);
     const { page, mistakes } = await chromium.open(at());
     await page.getByText('No runs yet').waitFor();
     await expectWellMade(page, 'no runs');
@@ -49,13 +62,12 @@ describe('the panel of runs', function () {
     await page.getByText('No matching runs').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByLabel('Started', { exact: true }).selectOption('1h');
-    await page.getByLabel('Agent').selectOption(svc.agent.id);
+    await page.getByLabel('Agent').selectOption(agent.id);
     await rows(page).nth(2).waitFor();
     expect(mistakes).to.deep.equal([]);
   });
 
   it('shows one with its steps as bars of time, tokens and money, what its tools were asked, and its conversation', async () => {
-    svc = await bootWithModel(script);
     await say('tool');
     const run = await newest();
     const { page } = await chromium.open(at());
@@ -76,11 +88,10 @@ describe('the panel of runs', function () {
     await table.getByRole('button', { name: 'Input tokens' }).click();
     await page.getByRole('link', { name: 'Open conversation' }).click();
     await page.getByText('ok', { exact: true }).waitFor();
-    expect(page.url()).to.contain(`#/chat/${svc.agent.id}/${svc.agent.session_id}`);
+    expect(page.url()).to.contain(`#/chat/${agent.id}/${agent.session_id}`);
   });
 
   it('says why one failed and what to do about that', async () => {
-    svc = await bootWithModel(script);
     await say('fail');
     const { error, run_id } = await newest();
     const { page } = await chromium.open(at(`/${run_id}`));
@@ -90,11 +101,11 @@ describe('the panel of runs', function () {
   });
 
   it('follows one that goes on, and stops it when that is confirmed', async () => {
-    svc = await bootWithModel(script);
-    const { page } = await chromium.open(at());
-    await page.getByText('No runs yet').waitFor();
+    const { page } = await chromium.open(at(`?agent=${agent.id}`));
+    await page.getByText('No matching runs').waitFor();
+    const before = svc.model.requests.length;
     const going = say('hang');
-    await until(() => svc.model.requests.length === 1);
+    await until(() => svc.model.requests.length === before + 1);
     await rows(page).nth(1).getByText('running', { exact: true }).waitFor();
     await rows(page).nth(1).getByRole('link').click();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -109,30 +120,29 @@ describe('the panel of runs', function () {
   });
 
   it('goes back as far as one likes', async () => {
-    svc = await bootWithModel(script);
     await Promise.all(Array.from({ length: 53 }, () => say('hello', { incognito: true })));
-    const { page } = await chromium.open(at());
+    const { page } = await chromium.open(at(`?agent=${agent.id}`));
     await page.getByRole('button', { name: 'Show older runs' }).click();
     await rows(page).nth(53).waitFor();
     expect(await page.getByRole('button', { name: 'Show older runs' }).count()).to.equal(0);
   });
 
   it('lets a viewer see theirs and stop none', async () => {
-    svc = await bootWithModel(script, { config: `${OPEN_RATE}api_key = "${keyOf('owner')}"\n`.replace(/^([\s\S]*)(api_key.*\n)$/, '$2$1') + person('vera', 'viewer'), key: keyOf('owner') });
+    await say('hello');
+    const { run_id: theirs } = await newest();
+    await configure(svc.kernel, OPEN_RATE + person('vera', 'viewer') + modelConfig(svc.model.url));
     const { page } = await chromium.open(at());
     await logInAs(page, 'vera');
     await page.getByText('No runs yet').waitFor();
-    await say('hello');
-    await page.goto(at(`/${(await newest()).run_id}`));
+    await page.goto(at(`/${theirs}`));
     await page.getByRole('alert').getByText(/run/).waitFor();
     await expectWellMade(page, 'a run of somebody else');
+    await configure(svc.kernel, OPEN_RATE + modelConfig(svc.model.url));
   });
 
   it('shows what models and people write as the text that it is', async () => {
-    svc = await bootWithModel(script);
-    const name = `x-${'w'.repeat(60)}`;
-    const { agent_id } = (await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: `name = "${name}"\n` })).body;
-    await svc.http.expect(200, 'POST', `/api/agents/${agent_id}/message`, { message: 'tool' });
+    agent = await made(`x-${'w'.repeat(60)}`);
+    expect((await say('tool')).status).to.equal(200);
     const { page } = await chromium.open(at(`/${(await newest()).run_id}`));
     await page.getByRole('list', { name: 'Timeline' }).getByText('file_write').click();
     await page.getByText('hello <b>there</b>', { exact: false }).first().waitFor();

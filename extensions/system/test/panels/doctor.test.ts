@@ -1,29 +1,42 @@
 /** The panel that shows what the daemon finds when it looks at itself. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HealthProbe } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
-import { logInAs, person } from '@svc/test/page/callers';
+import { configure, logInAs, person } from '@svc/test/page/callers';
+
+const SETTINGS = `${OPEN_RATE}[extensions]\nenable = ["pump"]\n`;
+const BROKEN = `${SETTINGS}[log]\nlevl = "warn"\n`;
 
 describe('the check-up panel', function () {
   this.timeout(60_000);
   const chromium = useBrowser();
-  afterEach(stopTestKernels);
+  let kernel: TestKernel;
+  let isPumpStill = false;
+  before(async () => {
+    const pump = fixtureExtension({
+      id: 'pump',
+      manifest: { hooks: [{ name: 'health.probe' }] },
+      definition: {
+        activate: (ctx) => void ctx.hooks.tap(HealthProbe, () => (isPumpStill ? { name: 'pump', status: 'error', detail: 'the <b>pump</b> stands still' } : { name: 'pump', status: 'ok' })),
+      },
+    });
+    kernel = await bootTestKernel({ config: SETTINGS, extra: [pump] });
+  });
+  afterEach(async () => {
+    isPumpStill = false;
+    await configure(kernel, SETTINGS);
+  });
+  after(stopTestKernels);
 
-  const open = async (kernel: TestKernel) => chromium.open(`${kernel.url}/#/doctor`);
+  const open = async () => chromium.open(`${kernel.url}/#/doctor`);
   const broken = (page: Page) => page.getByRole('list', { name: 'Failed checks' });
-  const breakSettings = async (kernel: TestKernel): Promise<void> => {
-    await writeFile(join(kernel.home, 'config.toml'), `${OPEN_RATE}[log]\nlevl = "warn"\n`);
-    await kernel.http.expect(200, 'POST', '/api/config/reload');
-  };
 
   it('shows everything that was looked at, the worst first, and gives it as text', async () => {
-    const kernel = await bootTestKernel();
-    const { page, mistakes } = await open(kernel);
+    const { page, mistakes } = await open();
     await page.getByText(/^No failures, \d warnings?/).waitFor();
     const passed = page.getByRole('list', { name: 'Passed checks' });
     expect(await passed.isVisible()).to.equal(false);
@@ -43,16 +56,15 @@ describe('the check-up panel', function () {
   });
 
   it('looks again, and reads the settings again', async () => {
-    const kernel = await bootTestKernel();
-    const { page } = await open(kernel);
+    const { page } = await open();
     await page.getByText(/^(All checks passed|No failures)/).waitFor();
-    await breakSettings(kernel);
+    await configure(kernel, BROKEN);
     await page.getByRole('button', { name: 'Check again' }).click();
     await broken(page)
       .getByText(/levl is not a setting/)
       .waitFor();
     await expectWellMade(page, 'check-up, broken');
-    await writeFile(join(kernel.home, 'config.toml'), OPEN_RATE);
+    await writeFile(join(kernel.home, 'config.toml'), SETTINGS);
     await broken(page).getByRole('button', { name: 'Reload file' }).click();
     await page.getByText('The settings were reloaded.').waitFor();
     await broken(page).waitFor({ state: 'detached' });
@@ -60,46 +72,17 @@ describe('the check-up panel', function () {
   });
 
   it('leads from what an extension says to that extension and to its log', async () => {
-    const pump = fixtureExtension({
-      id: 'pump',
-      manifest: { hooks: [{ name: 'health.probe' }] },
-      definition: { activate: (ctx) => void ctx.hooks.tap(HealthProbe, () => ({ name: 'pump', status: 'error', detail: 'the <b>pump</b> stands still' })) },
-    });
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["pump"]\n`, extra: [pump] });
-    const { page } = await open(kernel);
+    isPumpStill = true;
+    const { page } = await open();
     const row = broken(page).getByRole('listitem').filter({ hasText: 'the <b>pump</b> stands still' });
     expect(await row.getByRole('link', { name: 'Open its log' }).getAttribute('href')).to.equal('#/logs?area=pump');
     await row.getByRole('link', { name: 'Open pump' }).click();
     await page.getByRole('heading', { name: 'pump', level: 1 }).waitFor();
   });
 
-  it('begins an empty vault where its key is lost, naming what goes', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'svc-test-'));
-    try {
-      const first = await bootTestKernel({ home, config: OPEN_RATE });
-      await first.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: 'sk-a-key-of-nobody' });
-      await first.stop();
-      await rm(join(home, 'data/ext/vault/vault.key'));
-      const kernel = await bootTestKernel({ home, config: OPEN_RATE });
-      const { page } = await open(kernel);
-      await broken(page).getByRole('button', { name: 'Create an empty vault' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Create an empty vault?' });
-      await dialog.getByText(/provider\.openai/).waitFor();
-      await dialog.getByRole('button', { name: 'Cancel' }).click();
-      expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.state).to.equal('locked');
-      await broken(page).getByRole('button', { name: 'Create an empty vault' }).click();
-      await dialog.getByRole('button', { name: 'Create an empty vault' }).click();
-      await page.getByText('The vault is empty now.', { exact: false }).waitFor();
-      expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.why).to.equal(null);
-    } finally {
-      await stopTestKernels();
-      await rm(home, { recursive: true, force: true });
-    }
-  });
-
   it('lets a viewer look and not fix', async () => {
-    const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}[log]\nlevl = "warn"\n`, key: 'root-key-0' });
-    const { page } = await open(kernel);
+    await configure(kernel, BROKEN + person('vera', 'viewer'));
+    const { page } = await open();
     await logInAs(page, 'vera');
     const fix = broken(page).getByRole('button', { name: 'Reload file' });
     await fix.waitFor();
@@ -108,8 +91,7 @@ describe('the check-up panel', function () {
   });
 
   it('says so when it cannot look, and goes and comes with its area', async () => {
-    const kernel = await bootTestKernel();
-    const { page } = await open(kernel);
+    const { page } = await open();
     await page.getByText(/^(All checks passed|No failures)/).waitFor();
     await page.route('**/api/health/detail', (route) => route.abort());
     await page.getByRole('button', { name: 'Check again' }).click();
@@ -120,5 +102,22 @@ describe('the check-up panel', function () {
     await page.getByText('Panel not available').waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/system/enable');
     await page.getByText(/^(All checks passed|No failures)/).waitFor();
+  });
+
+  // The last: OpenAI stays chosen, without its key.
+  it('begins an empty vault where its key is lost, naming what goes', async () => {
+    await kernel.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: 'sk-a-key-of-nobody' });
+    await rm(join(kernel.home, 'data/ext/vault/vault.key'));
+    await kernel.http.expect(200, 'POST', '/api/extensions/vault/reload');
+    const { page } = await open();
+    await broken(page).getByRole('button', { name: 'Create an empty vault' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create an empty vault?' });
+    await dialog.getByText(/provider\.openai/).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.state).to.equal('locked');
+    await broken(page).getByRole('button', { name: 'Create an empty vault' }).click();
+    await dialog.getByRole('button', { name: 'Create an empty vault' }).click();
+    await page.getByText('The vault is empty now.', { exact: false }).waitFor();
+    expect((await kernel.http.expect(200, 'GET', '/api/vault')).body.why).to.equal(null);
   });
 });

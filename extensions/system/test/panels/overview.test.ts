@@ -6,45 +6,47 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { modelConfig } from '@svc/test/clients/model-kernel';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
-import { logInAs, person } from '@svc/test/page/callers';
+import { configure, keyOf, logInAs, person } from '@svc/test/page/callers';
 
 describe('the overview panel', function () {
   this.timeout(60_000);
   const chromium = useBrowser();
-  afterEach(stopTestKernels);
+  /** For all claims but one, in their order: at first nothing was said to it. */
+  let common: TestKernel;
+  before(async () => {
+    common = await bootTestKernel();
+  });
+  afterEach(() => configure(common));
+  after(stopTestKernels);
 
-  const open = async (kernel: TestKernel) => chromium.open(`${kernel.url}/#/overview`);
+  const open = async (kernel = common) => chromium.open(`${kernel.url}/#/overview`);
   const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-  const breakSettings = async (kernel: TestKernel, text: string): Promise<void> => {
-    await writeFile(join(kernel.home, 'config.toml'), text);
-    await kernel.http.expect(200, 'POST', '/api/config/reload');
-  };
-  const talk = async (kernel: TestKernel, message: string): Promise<void> => {
-    const { items } = (await kernel.http.expect(200, 'GET', '/api/agents')).body;
-    await kernel.http.expect(200, 'POST', `/api/agents/${items[0].id}/message`, { message });
+  const talk = async (message: string): Promise<void> => {
+    const { items } = (await common.http.expect(200, 'GET', '/api/agents')).body;
+    await common.http.expect(200, 'POST', `/api/agents/${items[0].id}/message`, { message });
   };
 
   it('tells that all is well, who answers and where it runs, in a fresh home', async () => {
-    const kernel = await bootTestKernel();
-    const { page, mistakes } = await open(kernel);
+    const { page, mistakes } = await open();
     await page.getByText(/^(All checks passed|No failures)/).waitFor();
     const model = section(page, 'Default model');
     await model.getByText('builtin/rehearsal').waitFor();
     await model.getByText(/not a language model/).waitFor();
-    await section(page, 'Daemon').getByText(kernel.home, { exact: true }).waitFor();
+    await section(page, 'Daemon').getByText(common.home, { exact: true }).waitFor();
     await section(page, 'Recent conversations').getByText('No messages yet.').waitFor();
+    // The page knows its panels: no view asks for them again.
+    expect(await page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/api/panels')).length)).to.equal(1);
     await expectWellMade(page, 'overview, fresh');
     expect(mistakes).to.deep.equal([]);
   });
 
   it('counts what was said and which agent used how much', async () => {
-    const kernel = await bootTestKernel();
-    await talk(kernel, 'What a fine <b>day</b>');
-    const { page } = await open(kernel);
+    await talk('What a fine <b>day</b>');
+    const { page } = await open();
     const recent = section(page, 'Recent conversations');
     const link = recent.getByRole('link', { name: /What a fine <b>day<\/b>/ });
     await link.waitFor();
-    const { sessions } = (await kernel.http.expect(200, 'GET', '/api/sessions')).body;
+    const { sessions } = (await common.http.expect(200, 'GET', '/api/sessions')).body;
     expect(await link.getAttribute('href')).to.equal(`#/chat/${sessions[0].agent_id}/${sessions[0].session_id}`);
     const used = section(page, 'Token usage, last hour');
     await used.getByText('assistant').waitFor();
@@ -80,39 +82,40 @@ describe('the overview panel', function () {
     // The view before it has such rows, too.
     await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
     await page.getByRole('row').filter({ hasText: 'assistant' }).waitFor();
+    await kernel.stop();
   });
 
   it('names what does not work, and fixes it where a press does', async () => {
-    const kernel = await bootTestKernel();
-    await breakSettings(kernel, `${OPEN_RATE}[log]\nlevl = "warn"\n`);
-    const { page } = await open(kernel);
+    await configure(common, `${OPEN_RATE}[log]\nlevl = "warn"\n`);
+    const { page } = await open();
     await page.getByText('1 check failed.').waitFor();
     const problems = page.getByRole('list', { name: 'Failed checks' });
     await problems.getByText(/levl is not a setting/).waitFor();
     await expectWellMade(page, 'overview, degraded');
     // Saved in between, as an editor does.
-    await writeFile(join(kernel.home, 'config.toml'), OPEN_RATE);
+    await writeFile(join(common.home, 'config.toml'), OPEN_RATE);
     await problems.getByRole('button', { name: 'Reload file' }).click();
     await page.getByText(/^(All checks passed|No failures)/).waitFor();
-    expect((await kernel.http.expect(200, 'GET', '/api/health/detail')).body.status).to.equal('ok');
+    expect((await common.http.expect(200, 'GET', '/api/health/detail')).body.status).to.equal('ok');
   });
 
   it('says what it may not tell to whom, and what is off, in place of a zero', async () => {
-    const kernel = await bootTestKernel({ config: `api_key = "root-key-0"\n${OPEN_RATE}${person('vera', 'viewer')}`, key: 'root-key-0' });
-    const { page } = await open(kernel);
+    await configure(common, OPEN_RATE + person('vera', 'viewer') + person('olga', 'owner'));
+    const { page } = await open();
     await logInAs(page, 'vera');
     const now = section(page, 'Now');
     await now.getByText('Visible to owners and admins only.').first().waitFor();
     expect(await now.getByText('$').count()).to.equal(0);
-    await kernel.http.expect(200, 'POST', '/api/extensions/llm/disable?confirm=true');
+    const owner = common.as(keyOf('olga'));
+    await owner.expect(200, 'POST', '/api/extensions/llm/disable?confirm=true');
     await page.getByRole('button', { name: 'Refresh' }).click();
     await now.getByText('This extension is off.').first().waitFor();
     await expectWellMade(page, 'overview of a viewer, areas off');
+    await owner.expect(200, 'POST', '/api/extensions/llm/enable');
   });
 
   it('keeps what it shows and says why it is old while the daemon does not answer', async () => {
-    const kernel = await bootTestKernel();
-    const { page } = await open(kernel);
+    const { page } = await open();
     await page.getByText(/^(All checks passed|No failures)/).waitFor();
     await page.route('**/api/**', (route) => route.abort());
     await page.getByRole('button', { name: 'Refresh' }).click();

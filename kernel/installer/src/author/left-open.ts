@@ -38,6 +38,7 @@ export const withLeftOpen = async <T>(work: () => Promise<T>): Promise<Outcome<T
     const kept = [...open.values()].filter(({ resource }) => keepsAlive(resource));
     return { result, leftOpen: [...new Set(kept.map(({ kind }) => kind))] };
   } finally {
+    inside.disable();
     hook.disable();
   }
 };

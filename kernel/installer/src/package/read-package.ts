@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { capabilityNameFault, isTable } from '@svc/api';
-import { grantFaults, inNewestForm, Manifest } from '@svc/api/internal';
+import { grantFaults, inNewestForm, Manifest, MIGRATION_STEPS } from '@svc/api/internal';
 import { Ajv, type ErrorObject } from 'ajv';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
@@ -111,7 +111,7 @@ const validatedIdentity = (value: unknown): PackageIdentity => {
   return { name, version, description: (description ?? '').slice(0, 500), license: typeof license === 'string' ? license : undefined };
 };
 
-const isStep = (step: unknown): boolean => isTable(step) && ['createTable', 'addColumn', 'createIndex', 'sql'].includes(String(step.do)) && Array.isArray(step.with);
+const isStep = (step: unknown): boolean => isTable(step) && MIGRATION_STEPS.some((known) => known === step.do) && Array.isArray(step.with);
 
 const LISTS = ['routes', 'sockets', 'tools', 'declares', 'taps', 'migrations', 'timers', 'workers'] as const;
 

@@ -14,7 +14,7 @@ import {
   type Stage,
   type ToolDecl,
 } from '@svc/api';
-import { type AnyMethodDecl, isCapability, majorOf } from '@svc/api/internal';
+import { type AnyMethodDecl, isCapability, majorOf, MIGRATION_STEPS } from '@svc/api/internal';
 import type { AllContributions } from '@svc/installer/contributions';
 
 export interface DeclaredTap {
@@ -64,15 +64,13 @@ export const declaredTaps = ({ taps }: AllContributions): DeclaredTap[] =>
     ...(Array.isArray(after) ? { after: after.map(String) } : {}),
   }));
 
-const STEPS = ['createTable', 'addColumn', 'createIndex', 'sql'] as const;
-
 /** The steps that the build recorded, told to the builder again. Throws for a step that no builder has. */
 export const declaredMigrations = ({ migrations }: AllContributions): Migration[] =>
   migrations.map(({ name, steps }) => ({
     name,
     up: (builder) => {
       for (const step of steps) {
-        const known = STEPS.find((one) => one === step.do);
+        const known = MIGRATION_STEPS.find((one) => one === step.do);
         if (known === undefined) throw new Error(`the migration ${name} has a step "${step.do}", which there is not`);
         (builder[known] as (...args: readonly unknown[]) => void)(...step.with);
       }

@@ -88,11 +88,11 @@ export class Peer {
       this.#read();
     });
     stream.on('drain', () => this.#wake());
-    stream.on('error', (cause) => this.end(isolationErrors.closed('its channel broke').with({ cause })));
     // Whoever watches the process knows better why, a moment later.
-    const closed = (): unknown => setTimeout(() => this.end(isolationErrors.closed('it closed its channel')), CLOSED_MS).unref();
-    stream.on('close', closed);
-    stream.on('end', closed);
+    const later = (why: SvcError): unknown => setTimeout(() => this.end(why), CLOSED_MS).unref();
+    stream.on('error', (cause) => later(isolationErrors.closed('its channel broke').with({ cause })));
+    stream.on('close', () => later(isolationErrors.closed('it closed its channel')));
+    stream.on('end', () => later(isolationErrors.closed('it closed its channel')));
   }
 
   get isOver(): boolean {

@@ -17,7 +17,7 @@ import { errnoOf } from '../config/errno.js';
 import { pauseFor } from '../storage/contract/pace.js';
 import { type BackupFile, type BackupManifest, MANIFEST_NAME } from './manifest.js';
 
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 /** Fast: a backup is made beside people who wait for answers. */
 const GZIP = { level: 1, chunkSize: PIECE_BYTES };
 /** A large fsync at the end would keep each commit waiting. */

@@ -1,7 +1,8 @@
 /**
  * When a cron expression is next due, in a time zone.
  *
- * N1  A local time that a change of the clock leaves out is due at the moment of that change; one that occurs twice is due at the first.
+ * N1  A local time that a change of the clock leaves out is due at the moment of that change; one that occurs twice is due at the
+ *     first, and at both where the expression is for every hour.
  * N2  Where days of the month and of the week are both given, either is enough.
  */
 import { cronFault, timeZoneFault } from '@svc/api';
@@ -18,12 +19,37 @@ export const nextCronTime = async (expression: string, timeZone: string, after: 
   const zoneFault = timeZoneFault(timeZone);
   if (zoneFault !== undefined) throw clockErrors.time_zone(timeZone, zoneFault);
   const { Cron: Times } = await import('croner');
-  const cron = new Times(asLibrary(expression), { timezone: timeZone, paused: true, mode: '5-part' });
+  const text = asLibrary(expression);
+  const options = { paused: true, mode: '5-part' } as const;
+  const cron = new Times(text, { ...options, timezone: timeZone });
+  const due = nextOf(cron, timeZone, after);
+  if (due === undefined) throw clockErrors.cron(expression, 'its time would never come');
+  if (!isForEveryHour(expression)) return due;
+  const inOffset: InOffset = (utcOffset, from) => new Times(text, { ...options, utcOffset }).nextRun(new Date(from))?.getTime();
+  return Math.min(due, repeated(inOffset, timeZone, after) ?? due);
+};
+
+const nextOf = (cron: Cron, timeZone: string, after: number): number | undefined => {
   for (let found = cron.nextRun(new Date(after)); found !== null; found = cron.nextRun(found)) {
     const due = fitting(cron, found, timeZone);
     if (due > after) return due;
   }
-  throw clockErrors.cron(expression, 'its time would never come');
+  return undefined;
+};
+
+const isForEveryHour = (expression: string): boolean => ['*', '*/1', '?'].includes(expression.trim().split(/\s+/)[1] ?? '');
+
+/** The next time where a zone would stay at this offset (minutes east of UTC). */
+type InOffset = (offset: number, after: number) => number | undefined;
+
+/** The library passes over an hour that a clock repeats. */
+const repeated = (inOffset: InOffset, timeZone: string, after: number): number | undefined => {
+  const offset = offsetOf(timeZone);
+  const next = inOffset(offset(after), after);
+  if (next === undefined || offset(next) === offset(after)) return next;
+  if (offset(next) > offset(after)) return undefined; // a gap: nothing is repeated
+  const change = changeBefore(next, timeZone);
+  return inOffset(offset(change), change - 1);
 };
 
 /** The library moves a time that a day does not have by the length of the gap. */
@@ -31,8 +57,7 @@ const fitting = (cron: Cron, found: Date, timeZone: string): number => (cron.mat
 
 /** The moment since which the offset of the zone is what it is at `ms`; within the day before. */
 const changeBefore = (ms: number, timeZone: string): number => {
-  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-  const offsetAt = (at: number): string | undefined => format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value;
+  const offsetAt = offsetOf(timeZone);
   const offset = offsetAt(ms);
   let [before, since] = [ms - DAY_MS, ms];
   while (since - before > 1) {
@@ -41,6 +66,16 @@ const changeBefore = (ms: number, timeZone: string): number => {
     else before = middle;
   }
   return since;
+};
+
+/** Minutes east of UTC. */
+const offsetOf = (timeZone: string): ((at: number) => number) => {
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  return (at) => {
+    const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours = '0', minutes = '0'] = /([+-])(\d{2}):(\d{2})/.exec(name) ?? [];
+    return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
+  };
 };
 
 /** In the library's words: days of the week that go over Sunday one by one, and * for ?, which it takes for the present time. */

@@ -22,7 +22,7 @@ import { createFollowers } from './replies/follow-reply.js';
 import { createWrongKeys, type Admission } from './callers/admission.js';
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.js';
 import { type ApiDescription, type ApiInfo, createApiDescriber } from './routes/openapi.js';
-import { checkRow, emptyTable, methodOf, nextTable, type RouteTable } from './routes/route-table.js';
+import { checkRow, createCurrentTable, type CurrentTable, methodOf } from './routes/route-table.js';
 import { createStanding, type Standing } from './callers/standing.js';
 import { createValidators } from './routes/validators.js';
 
@@ -98,8 +98,8 @@ interface Parts {
   readonly standing: Standing;
   once: Once | undefined;
   audit: HttpAudit | undefined;
-  routes: RouteTable<RouteDecl>;
-  sockets: RouteTable<SocketDecl>;
+  readonly routes: CurrentTable<RouteDecl>;
+  readonly sockets: CurrentTable<SocketDecl>;
   application: Application | undefined;
   requests: number;
   inFlight: number;
@@ -117,8 +117,8 @@ export const createHttp = (options: HttpOptions): Http => {
     standing: createStanding(options.hooks),
     once: undefined,
     audit: undefined,
-    routes: emptyTable(),
-    sockets: emptyTable(),
+    routes: createCurrentTable(),
+    sockets: createCurrentTable(),
     application: undefined,
     requests: 0,
     inFlight: 0,
@@ -127,10 +127,7 @@ export const createHttp = (options: HttpOptions): Http => {
   };
   const routes = routeRegistry(parts);
   const sockets = socketRegistry(parts);
-  const describe = createApiDescriber(
-    () => parts.routes,
-    () => parts.sockets,
-  );
+  const describe = createApiDescriber(parts.routes.get, parts.sockets.get);
   let attaching: Promise<void> | undefined;
   const attachOnce = () => {
     attaching ??= attach(parts);
@@ -161,8 +158,8 @@ export const createHttp = (options: HttpOptions): Http => {
     openapi: describe,
     anonymousGet: (path) => anonymousGet(parts.early.server, path),
     stats: () => ({
-      routes: parts.routes.rows.length,
-      sockets: parts.sockets.rows.length,
+      routes: parts.routes.get().rows.length,
+      sockets: parts.sockets.get().rows.length,
       openSockets: parts.application?.sockets.count() ?? 0,
       openStreams: parts.followers.count(),
       requests: parts.requests,
@@ -183,9 +180,7 @@ function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
       if (streamBody && (body || rawBody)) throw httpErrors.route_refused(`${method} ${path} (${candidate.owner.id}) takes its body as a stream and declares another form of it too.`);
       checkRow(candidate, others);
     },
-    changed: (active) => {
-      parts.routes = nextTable(parts.routes, active);
-    },
+    changed: parts.routes.change,
   });
 }
 
@@ -194,7 +189,7 @@ function socketRegistry(parts: Parts): ContributionRegistry<SocketDecl> {
     describe: (decl) => decl.path,
     check: (candidate, others) => checkRow(candidate, others),
     changed: (active) => {
-      parts.sockets = nextTable(parts.sockets, active);
+      parts.sockets.change(active);
       parts.application?.sockets.tableChanged();
     },
   });
@@ -210,8 +205,8 @@ async function attach(parts: Parts): Promise<void> {
     offExtension: options.offExtension ?? (() => undefined),
     upgradeHook: options.hooks.upgrade,
     pingMs: options.pingMs ?? PING_MS,
-    routes: () => parts.routes,
-    sockets: () => parts.sockets,
+    routes: parts.routes.get,
+    sockets: parts.sockets.get,
     followers: parts.followers,
     standing: parts.standing,
     once: () => parts.once,

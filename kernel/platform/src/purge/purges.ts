@@ -66,13 +66,14 @@ interface State {
   readonly retries: Map<string, { readonly cancel: () => void; readonly ms: number }>;
   /** Areas with an open receipt, as far as this process knows. */
   readonly owing: Set<string>;
-  /** Set while a tap runs: a purge that it begins cannot wait for the one it is part of. */
-  readonly inTap: AsyncLocalStorage<true>;
   isClosed: boolean;
 }
 
+/** Set while a tap runs: a purge that it begins cannot wait for the one it is part of. One for all daemons of a process, because Node asks each at every promise. */
+const inTap = new AsyncLocalStorage<State>();
+
 export const createPurges = (deps: PurgeDeps): Purges => {
-  const state: State = { turns: new Map(), retries: new Map(), owing: new Set(), inTap: new AsyncLocalStorage(), isClosed: false };
+  const state: State = { turns: new Map(), retries: new Map(), owing: new Set(), isClosed: false };
   // What was open when the daemon ended, before anybody claims runs.
   void settleActive(deps, state, JOURNAL);
   return {
@@ -101,7 +102,7 @@ const begin = async (deps: PurgeDeps, state: State, subject: PurgeSubject): Prom
     await eraseFacts(deps, checked).catch((cause: unknown) => deps.log.warn('a person could not be erased from facts for the audit trail; svc tries again', { cause }));
     for (const area of areas) await settleActive(deps, state, area);
   })();
-  if (!state.inTap.getStore()) await erasing;
+  if (inTap.getStore() !== state) await erasing;
   const waiting = await deps.registry.waitingOf(purge.id);
   if (waiting.length > 0) deps.log.warn('a purge waits for areas that are off or failed at it', { purge: purge.id, ...checked, waiting });
   return { id: purge.id, complete: waiting.length === 0, waiting };
@@ -180,7 +181,7 @@ const erase = async (deps: PurgeDeps, state: State, owner: Contributor, { subjec
   await removeRows(db, tables, subject);
   const tap = deps.hooks.callOf(owner, StoragePurge);
   if (!tap) return;
-  await state.inTap.run(true, () => tap(subject));
+  await inTap.run(state, () => tap(subject));
   await removeRows(db, tables, subject);
 };
 

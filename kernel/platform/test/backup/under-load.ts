@@ -1,24 +1,33 @@
 /** Backups under load: each must be a prefix of what was acknowledged. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { stageBackup } from '../../src/backup/staged-backup.js';
 import { serverDatabase } from '../../src/backup/server-database.js';
 import { addNumber, backUp, newHome, openHome, owner, owners, put, VERSION } from './backup-kit.js';
 
 const WRITERS = 8;
+/** From here on they write slowly: each backup would take longer than the one before, and more be written while it is made. */
+const MANY_ROWS = 20_000;
+const SLOW_MS = 20;
 
-/** `count` backups while eight writers commit as fast as they can. Resolves with the rows that were written. */
+/** `count` backups while eight writers commit, at first as fast as they can. Resolves with the rows that were written. */
 export const backUpUnderLoad = async (count: number, url?: string): Promise<number> => {
   const { home, storage } = await newHome(url);
   const server = url === undefined ? {} : { database: serverDatabase({ url, owners: async () => owners }) };
   const begun = Array.from({ length: WRITERS }, () => 0);
   const acknowledged = Array.from({ length: WRITERS }, () => 0);
   let isOver = false;
+  let isBackup = false;
+  const rows = (): number => acknowledged.reduce((sum, one) => sum + one, 0);
   await put(home, 'workspaces/a/notes.txt', 'buy milk');
   const writing = Promise.all(
     begun.map(async (_, writer) => {
       while (!isOver) {
+        // Nobody writes while a backup is looked at.
+        if (!isBackup || rows() > MANY_ROWS) await sleep(SLOW_MS);
+        if (!isBackup) continue;
         begun[writer] = (begun[writer] ?? 0) + 1;
         await addNumber(storage, writer, begun[writer] ?? 0);
         acknowledged[writer] = begun[writer] ?? 0;
@@ -27,9 +36,11 @@ export const backUpUnderLoad = async (count: number, url?: string): Promise<numb
   );
   try {
     for (let round = 1; round <= count; round += 1) {
+      isBackup = true;
       const before = [...acknowledged];
       const { path } = await backUp(home, storage, server);
       const after = [...begun];
+      isBackup = false;
       const folder = join(home, 'backups/.staged');
       await stageBackup({ archive: path, folder, version: VERSION });
       await rm(path);
@@ -42,7 +53,7 @@ export const backUpUnderLoad = async (count: number, url?: string): Promise<numb
     await storage.close();
     await rm(home, { recursive: true, force: true });
   }
-  return acknowledged.reduce((sum, one) => sum + one, 0);
+  return rows();
 };
 
 /** Of each writer: 1 to some n without a gap, at least what was acknowledged when the backup began, at most what was begun when it ended. */

@@ -45,11 +45,14 @@ describeOnEngines('open purges', (engine) => {
     await rm(home, { recursive: true, force: true });
   });
 
+  const nextMs = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
   const openIds = async (area: string): Promise<string[]> => (await registry.openOf(area)).map(({ id }) => id);
 
   it('gives each area its own, oldest first, in one read for all that ask at once', async () => {
     const first = await registry.begin({ ownerId: 'ann' }, ['notes', 'files']);
+    await nextMs(); // those of one millisecond have no order
     const second = await registry.begin({ agentId: 'robot' }, ['notes']);
+    await nextMs();
     const done = await registry.begin({ sessionId: 's1' }, ['notes', 'files']);
     await registry.receive(done, 'notes');
     expect(await Promise.all(['notes', 'files', 'words', 'notes'].map(openIds))).to.deep.equal([[first.id, second.id], [first.id, done.id], [], [first.id, second.id]]);

@@ -160,7 +160,7 @@ describe('a move to another database', function () {
     expect(failed.message).to.contain('kernel_moved');
   });
 
-  it('waits for no daemon that is connected: it names the server and refuses', async () => {
+  it('refuses while a daemon is connected, and names the server', async () => {
     const from = await filled(await postgres());
     const storage = await openAt(from);
     const refused = await refusal(move(from, sqlite()));

@@ -168,6 +168,13 @@ describeOnEngines('sealed writes', (engine) => {
       expect((await own.commit([own.remove('rows', { id: 'r1' }, { expect: 1 })])).changes).to.deep.equal([1]);
     });
 
+    it('delete what fits uncounted, where the number does not matter', async () => {
+      const counted = await own.commit([own.remove('rows', { n: { gte: 2 } }, { expect: 'any' }), own.remove('rows', { id: 'r9' }, { expect: 'any' }), own.remove('rows', { id: 'r1' })]);
+      expect(counted.changes).to.deep.equal([0, 0, 1]);
+      expect(await own.system('a test').count('rows')).to.equal(0);
+      expect(() => own.remove('rows', { id: 'r1' }, { expect: 'some' as 'any' })).to.throw('some is not a valid number of expected rows');
+    });
+
     it('are refused without a condition or with one that has no value', () => {
       expect(() => own.remove('rows', {})).to.throw('names no condition');
       expect(() => own.remove('rows', { id: undefined as unknown as string })).to.throw('has no value');

@@ -43,6 +43,17 @@ describeOnEngines('tables in storage', (engine) => {
   const put = (row: Record<string, string | number | null>) => codeOf(db.commit([db.insert('notes', [row])]));
   const one = (name: string, up: Migration['up']): Migration => ({ name, up });
 
+  const indexes = async (): Promise<string[]> => {
+    const names = await platform()
+      .system('a test')
+      .read<{ name: string }>(
+        engine.name === 'SQLite'
+          ? "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'note_book__notes' AND sql IS NOT NULL ORDER BY name"
+          : "SELECT indexname AS name FROM pg_indexes WHERE tablename = 'note_book__notes' AND indexname NOT LIKE '%pkey' ORDER BY indexname",
+      );
+    return names.map(({ name }) => name);
+  };
+
   it('keep the rules of each column: keys, no nulls, JSON, booleans, one of a kind', async () => {
     await storage.migrate(owner, [
       one('0001_init', (m) =>
@@ -72,14 +83,20 @@ describeOnEngines('tables in storage', (engine) => {
     ]);
     expect([await put({ a: 'x', b: '1', n: 0 }), await put({ a: 'x', b: '2', n: 0 }), await put({ a: 'x', b: '1', n: 0 })]).to.deep.equal(['ok', 'ok', 'storage_conflict']);
     expect([await put({ a: 'y', b: '1', n: 5 }), await put({ a: 'y', b: '2', n: 5 })]).to.deep.equal(['ok', 'storage_conflict']);
-    const names = await platform()
-      .system('a test')
-      .read<{ name: string }>(
-        engine.name === 'SQLite'
-          ? "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'note_book__notes' AND sql IS NOT NULL ORDER BY name"
-          : "SELECT indexname AS name FROM pg_indexes WHERE tablename = 'note_book__notes' AND indexname NOT LIKE '%pkey' ORDER BY indexname",
-      );
-    expect(names.map(({ name }) => name)).to.deep.equal(['note_book__notes_b_n_idx', 'note_book__notes_n_key']);
+    expect(await indexes()).to.deep.equal(['note_book__notes_b_n_idx', 'note_book__notes_n_key']);
+  });
+
+  it('lose an index that a later migration drops, and none that is a rule', async () => {
+    const init = one('0001_init', (m) => {
+      m.createTable('notes', { a: { kind: 'text', primaryKey: true }, n: { kind: 'integer' } });
+      m.createIndex('notes', ['n']);
+      m.createIndex('notes', ['a', 'n'], { unique: true });
+    });
+    await storage.migrate(owner, [init]);
+    expect(await codeOf(storage.migrate(owner, [init, one('0002_lean', (m) => m.dropIndex('notes', ['a', 'n']))]))).to.equal('storage_migration_failed');
+    expect(await codeOf(storage.migrate(owner, [init, one('0002_lean', (m) => m.dropIndex('others', ['n']))]))).to.equal('storage_unknown_table');
+    await storage.migrate(owner, [init, one('0002_lean', (m) => m.dropIndex('notes', ['n']))]);
+    expect(await indexes()).to.deep.equal(['note_book__notes_a_n_key']);
   });
 
   it('belong to their owner in migrations as well', async () => {

@@ -67,7 +67,7 @@ export const run = async ({ isQuick }) => {
         method: `${show(median(product))} against ${show(median(floor))} without; ${method}`,
       };
     };
-    const method = `median ratio of ${plan.windows} pairs of windows of ${plan.seconds} s, no limit set; without: no ceiling is calculated, no row reserved and none emptied, usage is stored as ever`;
+    const method = `median ratio of ${plan.windows} pairs of windows of ${plan.seconds} s, no limit set; without: no ceiling is calculated, no row reserved and none deleted, usage is stored as ever`;
     return {
       rows: [
         rowOf('CPU of a message', 'cpuMsPerRequest', 'whole', 'without', (ms) => `${round(ms)} ms`, `${CLIENTS} clients, ${method}`),

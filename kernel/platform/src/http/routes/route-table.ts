@@ -71,6 +71,27 @@ export const nextTable = <D extends Addressed>(previous: RouteTable<D>, active: 
   return { version: previous.version + 1, buckets, rows };
 };
 
+/** The table of what is active now. It is made when somebody asks: a boot changes it once for each extension, and nobody asks between. */
+export interface CurrentTable<D extends Addressed> {
+  change(active: ReadonlyArray<Contribution<D>>): void;
+  get(): RouteTable<D>;
+}
+
+export const createCurrentTable = <D extends Addressed>(): CurrentTable<D> => {
+  let table = emptyTable<D>();
+  let changed: ReadonlyArray<Contribution<D>> | undefined;
+  return {
+    change: (active) => {
+      changed = active;
+    },
+    get: () => {
+      if (changed) table = nextTable(table, changed);
+      changed = undefined;
+      return table;
+    },
+  };
+};
+
 /** Throws when the candidate may not stand beside the others (T2, T3, T4). */
 export const checkRow = <D extends Addressed>(candidate: Contribution<D>, others: ReadonlyArray<Contribution<D>>): void => {
   const { owner, value } = candidate;

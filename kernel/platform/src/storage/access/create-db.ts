@@ -68,8 +68,9 @@ const createSqlText = ({ sealed }: DbParts, names: TableNames, validate: SqlVali
   };
 };
 
-const expected = (expect: number | undefined): { expect?: number } => {
+const expected = (expect: number | 'any' | undefined): { expect?: number | 'any' } => {
   if (expect === undefined) return {};
+  if (expect === 'any') return { expect };
   if (!Number.isSafeInteger(expect) || expect < 0) throw storageErrors.bad_write(`${String(expect)} is not a valid number of expected rows`);
   return { expect };
 };

@@ -45,6 +45,10 @@ const validateStep = (names: TableNames, step: MigrationStep, validateText: Retu
       for (const name of step.columns) checkIdentifier(name);
       if (step.where !== undefined) validateText(`SELECT 1 FROM ${names.physical(step.table)} WHERE ${step.where}`, 'read');
       break;
+    case 'dropIndex':
+      names.physical(step.table);
+      for (const name of step.columns) checkIdentifier(name);
+      break;
     case 'sql':
       validateText(
         step.text.replaceAll(/\{([a-z][a-z0-9_]*)\}/g, (_, table: string) => names.physical(table)),
@@ -75,6 +79,7 @@ const replayOf = (name: string, steps: readonly MigrationStep[]): Migration => (
       if (step.op === 'createTable') m.createTable(step.table, step.columns, { primaryKey: step.primaryKey, unique: step.unique });
       else if (step.op === 'addColumn') m.addColumn(step.table, step.name, step.spec);
       else if (step.op === 'createIndex') m.createIndex(step.table, step.columns, { unique: step.unique, ...(step.where === undefined ? {} : { where: step.where }) });
+      else if (step.op === 'dropIndex') m.dropIndex(step.table, step.columns);
       else m.sql(step.text);
     }
   },

@@ -114,8 +114,13 @@ const addPlain = (draft: Draft, sql: string): void => {
   draft.statements.push({ sql, check: undefined });
 };
 
-/** Appends a statement; `known` is the number of rows it must change, undefined when that is to be counted. */
-const addStatement = (draft: Draft, index: number, sql: string, known: number | undefined, dialect: Dialect): void => {
+/** Appends a statement; `known` is the number of rows it must change, undefined when that is to be counted, `any` when nobody asks. */
+const addStatement = (draft: Draft, index: number, sql: string, known: number | 'any' | undefined, dialect: Dialect): void => {
+  if (known === 'any') {
+    addPlain(draft, sql);
+    draft.rows += 1;
+    return;
+  }
   if (known === undefined) {
     draft.sql += `${sql};${dialect.counting(draft.id, index)}`;
     draft.counted = true;

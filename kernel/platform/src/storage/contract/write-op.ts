@@ -11,7 +11,7 @@ type Change =
   | { update: string; key: readonly string[]; rows: readonly Row[]; expect?: 'each' }
   /** Insert, or replace the columns given when a row with this `key` exists. */
   | { upsert: string; key: readonly string[]; rows: readonly Row[] }
-  /** One statement with `?` placeholders. `expect`: how many rows must change. */
-  | { sql: string; args: readonly Scalar[]; expect?: number }
+  /** One statement with `?` placeholders. `expect`: how many rows must change; `any` are not counted. */
+  | { sql: string; args: readonly Scalar[]; expect?: number | 'any' }
   /** A fact that becomes known when this commit does. */
   | { event: string; data: unknown };

@@ -1,4 +1,5 @@
 /** A PostgreSQL database as one end of a move. */
+import { setTimeout } from 'node:timers/promises';
 import { CREATE_IDENTITY } from '../contract/migrations/identity.js';
 import { compileSteps } from '../contract/migrations/migration-sql.js';
 import { batchSizes, type Sized } from '../move/batch-sizes.js';
@@ -24,6 +25,9 @@ const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 const SESSION =
   "SET application_name = 'svc storage';SET standard_conforming_strings = on;SET client_min_messages = error;SET bytea_output = hex;SET extra_float_digits = 1;SET lock_timeout = '10s';SET statement_timeout = 0;SET idle_in_transaction_session_timeout = 0";
 const FENCE = 'kernel_moved';
+/** How long the server may still count a connection that its daemon has closed. */
+const CLOSING_MS = 2_000;
+const LOOK_AGAIN_MS = 20;
 
 export const openPostgresEnd = async ({ place, url }: PostgresAddress, use: EndUse, schema?: string): Promise<MoveEnd> => {
   const session = [
@@ -88,8 +92,14 @@ const hold = async (connection: PostgresConnection, place: string): Promise<void
     throw moveErrors.move_daemons(place, 'its commits have not ended for 10 s, or another move runs').with({ cause: error });
   }
   const rowsOf = async (sql: string): Promise<StatementResult['rows']> => (await connection.query(sql)).at(-1)?.rows ?? [];
-  const [{ n } = {}] = await rowsOf("SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'svc'");
-  if (Number(n) > 0) throw moveErrors.move_daemons(place, `it has ${Number(n)} connections of daemons`);
+  const connected = async (): Promise<number> => Number((await rowsOf("SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'svc'"))[0]?.n);
+  const since = performance.now();
+  let left = await connected();
+  while (left > 0 && performance.now() - since < CLOSING_MS) {
+    await setTimeout(LOOK_AGAIN_MS);
+    left = await connected();
+  }
+  if (left > 0) throw moveErrors.move_daemons(place, `it has ${left === 1 ? 'a connection of a daemon' : `${left} connections of daemons`}`);
   const [{ there } = {}] = await rowsOf("SELECT to_regclass('kernel__leases') IS NOT NULL AS there");
   if (Number(there) !== 1) return;
   const [lease] = await rowsOf(`SELECT holder FROM kernel__leases WHERE until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint`);

@@ -16,7 +16,7 @@ const STEPS_PER_SYNC = 64;
 /** The WAL grows until the copy is complete. Beyond this the copy no longer pauses. */
 const LARGE_WAL_BYTES = 256 * 1_048_576;
 /** Beside people who wait for answers. */
-const SUM_BATCH_BYTES = 256 * 1_024;
+const SUM_BATCH_BYTES = 64 * 1_024;
 
 /**
  * All that was committed when it began, in a file that must not exist. Rejects with the errors of storage.

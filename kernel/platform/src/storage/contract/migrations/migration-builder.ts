@@ -6,6 +6,7 @@ export type MigrationStep =
   | { readonly op: 'createTable'; readonly table: string; readonly columns: Record<string, ColumnSpec>; readonly primaryKey: readonly string[]; readonly unique: readonly (readonly string[])[] }
   | { readonly op: 'addColumn'; readonly table: string; readonly name: string; readonly spec: ColumnSpec }
   | { readonly op: 'createIndex'; readonly table: string; readonly columns: readonly string[]; readonly unique: boolean; readonly where: string | undefined }
+  | { readonly op: 'dropIndex'; readonly table: string; readonly columns: readonly string[] }
   | { readonly op: 'sql'; readonly text: string };
 
 export const recordMigration = (migration: Migration): MigrationStep[] => {
@@ -14,6 +15,7 @@ export const recordMigration = (migration: Migration): MigrationStep[] => {
     createTable: (table, columns, options = {}) => void steps.push({ op: 'createTable', table, columns, primaryKey: options.primaryKey ?? [], unique: options.unique ?? [] }),
     addColumn: (table, name, spec) => void steps.push({ op: 'addColumn', table, name, spec }),
     createIndex: (table, columns, options = {}) => void steps.push({ op: 'createIndex', table, columns, unique: options.unique ?? false, where: options.where }),
+    dropIndex: (table, columns) => void steps.push({ op: 'dropIndex', table, columns }),
     sql: (text) => void steps.push({ op: 'sql', text }),
   };
   migration.up(builder);

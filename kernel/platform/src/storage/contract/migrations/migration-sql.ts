@@ -35,6 +35,8 @@ const compileStep = ({ builder, dialect, physical }: Compiling, step: MigrationS
       return textsOf(builder.schema.alterTable(physical(step.table), (table) => addColumn(table, dialect, step.name, step.spec)));
     case 'createIndex':
       return [indexSql(dialect, physical(step.table), step)];
+    case 'dropIndex':
+      return [`DROP INDEX ${indexNameOf(dialect, physical(step.table), step.columns, 'idx')}`];
     case 'sql':
       return [step.text.replaceAll(/\{([a-z][a-z0-9_]*)\}/g, (_, table: string) => dialect.identifier(physical(table)))];
   }
@@ -60,9 +62,13 @@ const addColumn = (table: Knex.TableBuilder, dialect: SchemaDialect, name: strin
   if (spec.unique) column.unique();
 };
 
-const indexSql = ({ identifier, indexName }: SchemaDialect, table: string, step: Extract<MigrationStep, { op: 'createIndex' }>): string => {
-  const name = identifier(indexName(`${table}_${step.columns.join('_')}_${step.unique ? 'key' : 'idx'}`));
+const indexNameOf = ({ identifier, indexName }: SchemaDialect, table: string, columns: readonly string[], ending: 'key' | 'idx'): string =>
+  identifier(indexName(`${table}_${columns.join('_')}_${ending}`));
+
+const indexSql = (dialect: SchemaDialect, table: string, step: Extract<MigrationStep, { op: 'createIndex' }>): string => {
+  const { identifier } = dialect;
   const where = step.where === undefined ? '' : ` WHERE ${step.where}`;
+  const name = indexNameOf(dialect, table, step.columns, step.unique ? 'key' : 'idx');
   return `CREATE ${step.unique ? 'UNIQUE ' : ''}INDEX ${name} ON ${identifier(table)} (${step.columns.map(identifier).join(', ')})${where}`;
 };
 
