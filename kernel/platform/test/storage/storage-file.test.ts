@@ -1,5 +1,5 @@
 /** What is so of SQLite only: one file, copies of it, a disk that is full, connections that share the reads. */
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db, Logger, Migration } from '@svc/api';
@@ -113,7 +113,7 @@ describe('storage in a file', () => {
     expect([...storage.appliedMigrations().keys()]).to.deep.equal([]);
   });
 
-  it('are copied before a change; the newest three copies stay, by their age, and nothing half made', async () => {
+  it('are copied before a change; the newest three copies stay, by their age, and nothing half made; what other areas copy and remove meanwhile is left to them', async () => {
     const first = one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }));
     await storage.migrate(owner, [first]);
     await db.commit([db.insert('notes', [{ id: 'before' }])]);
@@ -128,11 +128,14 @@ describe('storage in a file', () => {
       utimesSync(file, new Date(2020, 0, day + 1), new Date(2020, 0, day + 1));
     }
     writeFileSync(join(home, 'svc.db.before-note-book-0002_more.partial'), 'half');
+    writeFileSync(join(home, 'svc.db.before-other-0002_more.partial-journal'), 'of a copy that another area makes');
+    symlinkSync(join(home, 'gone'), join(home, 'svc.db.before-gone'));
 
     await storage.migrate(owner, [first, one('0002_more', (m) => m.addColumn('notes', 'x', { kind: 'text' }))]);
 
     const copies = readdirSync(home).filter((name) => name.includes('before'));
-    expect(copies.sort()).to.deep.equal(['svc.db.before-a-young', 'svc.db.before-b-young', 'svc.db.before-note-book-0002_more']);
+    const kept = ['svc.db.before-a-young', 'svc.db.before-b-young', 'svc.db.before-note-book-0002_more'];
+    expect(copies.sort()).to.deep.equal([...kept, 'svc.db.before-other-0002_more.partial-journal']);
     const copy = await openSqlite({ file: join(home, 'svc.db.before-note-book-0002_more'), readOnly: true, maxStatements: 2 });
     expect(await copy.all('SELECT * FROM note_book__notes', [])).to.deep.equal([{ id: 'before' }]);
     await copy.close();

@@ -21,6 +21,8 @@ import { identifier, literal, sqliteSchema } from './sqlite-dialect.js';
 import { sqliteWords } from './word-index.js';
 
 const COPIES_KEPT = 3;
+/** SQLite has a journal beside the copy that it makes. */
+const PARTIAL = /\.partial(-journal)?$/;
 const BOOKKEEPING_COLUMNS = '(name text PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
 export const bookkeepingSql = (name: string): string => `CREATE TABLE IF NOT EXISTS ${identifier(name)} ${BOOKKEEPING_COLUMNS}`;
 
@@ -149,9 +151,10 @@ const keepCopy = async (deps: MigrationDeps, owner: string, migration: string): 
   await dropOldCopies(deps.file);
 };
 
+/** Areas migrate side by side: what the folder lists may be gone by now, or become a copy. */
 const dropOldCopies = async (file: string): Promise<void> => {
   const folder = dirname(file);
-  const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith('.partial'));
-  const aged = await Promise.all(names.map(async (name) => ({ path: join(folder, name), madeMs: (await stat(join(folder, name))).mtimeMs })));
+  const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.before-`) && !PARTIAL.test(name));
+  const aged = await Promise.all(names.map(async (name) => ({ path: join(folder, name), madeMs: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0 })));
   for (const { path } of aged.toSorted((a, b) => b.madeMs - a.madeMs).slice(COPIES_KEPT)) await rm(path, { force: true });
 };
