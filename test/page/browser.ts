@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { useOnePort } from '@svc/testing/free-port';
 import { expect } from 'chai';
 
 /** The headless shell is the same engine without a browser's own interface: a page load costs half. Debian has it as chromium-headless-shell. */
@@ -135,7 +136,9 @@ export const useBrowser = (path = CHROMIUM): { open(url: string, options?: Brows
       lent = undefined;
     }
     browser ??= await launch(path);
+    useOnePort(true);
   });
+  after(() => useOnePort(false));
   afterEach(async function () {
     isLent = false;
     // What a failure left is not cleared up but thrown away.

@@ -57,7 +57,8 @@ describe('conversations on the page', function () {
     await page.getByRole('button', { name: /table of five/ }).click();
     await answer(TABLE);
     await settled();
-    expect(await page.getByRole('cell', { name: '6650' }).count()).to.equal(1);
+    // What draws Markdown is loaded with the first answer.
+    await page.getByRole('cell', { name: '6650' }).waitFor();
     expect(await lastAnswer().locator('strong').innerText()).to.equal('longest');
     expect(await lastAnswer().getByRole('link', { name: 'a source' }).getAttribute('rel')).to.contain('noopener');
     expect(await lastAnswer().getByRole('link', { name: 'not one' }).count(), 'a link that would run a script').to.equal(0);

@@ -1,6 +1,6 @@
 /**
  * A whole daemon inside a test: a real database of its own (SQLite, or PostgreSQL inside `describeOnEngines`), real HTTP
- * on a free port, the extensions as they ship. It stops itself after the test that
+ * on a free port (`useOnePort` for a browser), the extensions as they ship. It stops itself after the test that
  * booted it, and fails that test when something is left open.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Actor, actorFrom } from '@svc/api';
 import { type BootOptions, type Daemon, type InstalledFiles, bootDaemon } from '@svc/daemon';
+import { nextPort } from './free-port.js';
 import { copyMigrated } from './migrated-database.js';
 import { databaseOfHome } from './postgres/engines.js';
 import { releaseFile } from './release-file.js';
@@ -73,7 +74,7 @@ export async function bootTestKernel(options: TestKernelOptions = {}): Promise<T
     foreground: false,
     checkReplies: true,
     code: sharedCode(),
-    port: 0,
+    port: await nextPort(),
     ...pick(options, ['extra', 'thirdParties', 'factories', 'clock', 'ids', 'stopDrainMs', 'onShutdown', 'onRestore', 'isRestored']),
   });
   const kernel: TestKernel = {

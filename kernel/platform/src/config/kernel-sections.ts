@@ -15,6 +15,8 @@ export type SectionClaims = Readonly<Record<string, SectionClaim>>;
 const closed = { additionalProperties: false };
 const strings = (values: readonly string[] = [], more: object = {}) => Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { default: [...values], maxItems: 1_000, ...more });
 const seconds = (value: number, maximum: number, description: string) => Type.Integer({ default: value, minimum: 1, maximum, description });
+/** Also a part of a second. */
+const deadline = (value: number, maximum: number, description: string) => Type.Number({ default: value, minimum: 0.1, maximum, description });
 const bytes = (value: number, description: string) => Type.Integer({ default: value, minimum: 1, maximum: 1_073_741_824, description });
 
 const Api = Type.Object(
@@ -61,8 +63,8 @@ const Extensions = Type.Object(
     }),
     memory_mb: Type.Integer({ default: 256, minimum: 64, maximum: 65_536, description: "Memory limit of an extension's process; it is stopped above the limit" }),
     rest_secs: Type.Integer({ default: 300, minimum: 1, maximum: 86_400, description: "An extension's process stops after this idle time and starts again at the next call" }),
-    statement_seconds: seconds(2, 60, 'Deadline of a read or a commit of a third-party extension'),
-    migration_seconds: seconds(10, 3_600, 'Deadline of a migration of a third-party extension; a longer one is rolled back'),
+    statement_seconds: deadline(2, 60, 'Deadline of a read or a commit of a third-party extension, in seconds'),
+    migration_seconds: deadline(10, 3_600, 'Deadline of a migration of a third-party extension, in seconds; a longer one is rolled back'),
     quota_files_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: "Limit of each third-party extension's data and cache folders" }),
     quota_rows_mb: Type.Integer({ default: 100, minimum: 1, maximum: 1_048_576, description: "Limit of each third-party extension's tables" }),
     quotas: Type.Record(

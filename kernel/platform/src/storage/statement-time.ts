@@ -6,8 +6,9 @@ import { settingsOf } from '../config/kernel-sections.js';
 import type { Log } from '../log/log.js';
 import { DEFAULT_LIMITS, type SlowStatement, type StorageLimits, type StorageOptions } from './storage.js';
 
-/** Time that its statements may lose to everybody before it is taken out of service. */
+/** Time that its statements may lose to everybody before it is taken out of service: less where the deadline of each is short. */
 const LOST_MS = 8_000;
+const LOST_STATEMENTS = 8;
 const WITHIN_MS = 600_000;
 
 export interface StatementTimeDeps {
@@ -32,7 +33,8 @@ export const statementTime = (deps: StatementTimeDeps): Required<Pick<StorageOpt
       lost.set(slow.ownerId, recent);
       const sum = recent.reduce((all, { ms }) => all + ms, 0);
       const lifecycle = deps.lifecycle();
-      if (sum < LOST_MS || !lifecycle) return;
+      const allowedMs = Math.min(LOST_MS, LOST_STATEMENTS * limitsOf(deps.config).thirdParty.statementMs);
+      if (sum < allowedMs || !lifecycle) return;
       lost.delete(slow.ownerId);
       void lifecycle.quarantine(slow.ownerId, `its statements took ${Math.round(sum / 1_000)} s too long within ten minutes, last a ${slow.kind}`);
     },
