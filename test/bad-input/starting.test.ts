@@ -24,7 +24,7 @@ interface Started {
 
 /** Runs the daemon as a person would; `ready` gives its address, `ended` what it said in the end. */
 const start = (env: Record<string, string>, user: { uid?: number; gid?: number } = {}): Started => {
-  const child = spawn(process.execPath, [DAEMON, '--foreground'], { env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), NO_COLOR: '1', ...env }, ...user });
+  const child = spawn(process.execPath, [...process.execArgv, DAEMON, '--foreground'], { env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), NO_COLOR: '1', ...env }, ...user });
   let said = '';
   let notifyReady: (url: string) => void = () => undefined;
   const ready = new Promise<string>((resolve) => {

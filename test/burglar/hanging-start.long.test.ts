@@ -32,7 +32,7 @@ const choices = (home: string): string[] => {
 
 const stateOf = async (daemon: RealDaemon): Promise<{ state: string; reason: string; intent: { enabled: boolean } }> => (await daemon.http().expect(200, 'GET', `/api/extensions/${ID}`)).body;
 const svc = (home: string, ...args: string[]): Promise<string> =>
-  run(process.execPath, [SVC, '--home', home, '--no-color', ...args], { env: { PATH: process.env.PATH, HOME: home } }).then(
+  run(process.execPath, [...process.execArgv, SVC, '--home', home, '--no-color', ...args], { env: { PATH: process.env.PATH, HOME: home } }).then(
     ({ stdout }) => stdout,
     (error: { stdout: string; stderr: string }) => `${error.stdout}${error.stderr}`,
   );

@@ -36,7 +36,7 @@ export const startDaemon = async (
 ): Promise<RealDaemon> => {
   await rm(join(home, 'daemon.json'), { force: true });
   const port = await freePort();
-  const child = spawn(process.execPath, [join(dirname(releaseFile()), 'daemon/main.js'), '--foreground'], {
+  const child = spawn(process.execPath, [...process.execArgv, join(dirname(releaseFile()), 'daemon/main.js'), '--foreground'], {
     env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC_PORT: String(port), ...(await databaseOfHome(home)), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

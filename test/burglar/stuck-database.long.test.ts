@@ -48,7 +48,7 @@ describe('a database that cannot be written', function () {
   });
 
   const svc = (home: string, ...args: string[]): Promise<{ code: number; said: string }> =>
-    run(process.execPath, [SVC, '--home', home, '--no-color', ...args], { env: { PATH: process.env.PATH, HOME: home } }).then(
+    run(process.execPath, [...process.execArgv, SVC, '--home', home, '--no-color', ...args], { env: { PATH: process.env.PATH, HOME: home } }).then(
       ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }),
       (error: { code: number; stdout: string; stderr: string }) => ({ code: error.code, said: error.stdout + error.stderr }),
     );

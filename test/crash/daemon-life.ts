@@ -101,7 +101,7 @@ export const httpOf = (url: string): TestHttp =>
   });
 
 export const beginLife = (place: Place, life: number, crashAt?: string): Life => {
-  const child = spawn(process.execPath, [place.program], {
+  const child = spawn(process.execPath, [...process.execArgv, place.program], {
     env: {
       PATH: process.env.PATH,
       HOME: place.home,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from '@svc/testing/free-port';
 import { ROOT } from '../conformance/operations.js';
 
-const SVC = `npx() { [ "$1" = svc ] && shift; '${process.execPath}' '${join(ROOT, 'dist/cli/main.js')}' "$@"; }\n`;
+const SVC = `npx() { [ "$1" = svc ] && shift; '${[process.execPath, ...process.execArgv, join(ROOT, 'dist/cli/main.js')].join("' '")}' "$@"; }\n`;
 
 export interface Ran {
   readonly code: number | null;

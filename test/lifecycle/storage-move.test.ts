@@ -43,7 +43,7 @@ describe('a home whose database moves', function () {
 
   const svc = (...args: string[]): Promise<Ran> =>
     new Promise((resolve) => {
-      execFile(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC_LISTEN: '127.0.0.1:0' }, cwd: home }, (error, stdout, stderr) =>
+      execFile(process.execPath, [...process.execArgv, MAIN, ...args], { env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC_LISTEN: '127.0.0.1:0' }, cwd: home }, (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
     });

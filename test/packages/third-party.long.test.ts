@@ -124,7 +124,9 @@ describe('extensions of others', function () {
 
 /** `svc dev` in a process of its own; `received` waits for words that it has not said before. */
 const startDev = async (home: string, dir: string) => {
-  const child: ChildProcess = spawn(process.execPath, [join(ROOT, 'kernel/cli/bin/svc.mjs'), '--home', home, '--no-color', 'dev', dir], { env: { PATH: process.env.PATH, HOME: home } });
+  const child: ChildProcess = spawn(process.execPath, [...process.execArgv, join(ROOT, 'kernel/cli/bin/svc.mjs'), '--home', home, '--no-color', 'dev', dir], {
+    env: { PATH: process.env.PATH, HOME: home },
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (said += text));
   return {

@@ -109,7 +109,10 @@ describe('svc backup', function () {
     await stopTestKernels();
     const port = await freePort();
     const env = { SVC_PORT: String(port) };
-    const daemon = spawn(process.execPath, [join(dirname(releaseFile()), 'daemon/main.js')], { env: { PATH: process.env.PATH, HOME: bench.home, SVC_HOME: bench.home, ...env }, stdio: 'ignore' });
+    const daemon = spawn(process.execPath, [...process.execArgv, join(dirname(releaseFile()), 'daemon/main.js')], {
+      env: { PATH: process.env.PATH, HOME: bench.home, SVC_HOME: bench.home, ...env },
+      stdio: 'ignore',
+    });
     try {
       await until(() =>
         fetch(`http://127.0.0.1:${port}/api/ready`).then(

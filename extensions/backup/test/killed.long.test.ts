@@ -29,7 +29,7 @@ describeOnEngines('a restore that is killed', function (engine) {
     await rm(home, { recursive: true, force: true });
   });
   const start = async (): Promise<void> => {
-    daemon = spawn(process.execPath, [join(dirname(releaseFile()), 'daemon/main.js')], {
+    daemon = spawn(process.execPath, [...process.execArgv, join(dirname(releaseFile()), 'daemon/main.js')], {
       env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC_LISTEN: '127.0.0.1:0', ...database },
       stdio: 'ignore',
     });

@@ -44,7 +44,7 @@ describe('a home that is lost while it restores into PostgreSQL', function () {
 
   const envOf = (home: string) => ({ PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC__STORAGE__URL: url });
   const start = async (home: string): Promise<TestHttp> => {
-    const started = spawn(process.execPath, [join(DIST, 'daemon/main.js')], { env: { ...envOf(home), SVC_LISTEN: '127.0.0.1:0' }, stdio: 'ignore' });
+    const started = spawn(process.execPath, [...process.execArgv, join(DIST, 'daemon/main.js')], { env: { ...envOf(home), SVC_LISTEN: '127.0.0.1:0' }, stdio: 'ignore' });
     daemon = started;
     let http: TestHttp | undefined;
     await until(async () => {
@@ -59,7 +59,9 @@ describe('a home that is lost while it restores into PostgreSQL', function () {
   const run = (home: string, program: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
     new Promise((resolve) => {
       const env = { ...envOf(home), SVC_LISTEN: '127.0.0.1:0' };
-      execFile(process.execPath, [join(DIST, program), ...args], { env, cwd: home }, (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }));
+      execFile(process.execPath, [...process.execArgv, join(DIST, program), ...args], { env, cwd: home }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      );
     });
   const svc = (home: string, ...args: string[]) => run(home, 'cli/main.js', ...args);
   const schemas = async (): Promise<string[]> => ((await cluster.admin("SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'svc%'", url)) as Array<{ name: string }>).map(({ name }) => name);

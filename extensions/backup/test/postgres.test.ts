@@ -92,7 +92,7 @@ describe('backups on PostgreSQL', function () {
   const svc = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
     new Promise((resolve) => {
       const env = { PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC__STORAGE__URL: url, SVC_PORT: String(kernel.daemon.port) };
-      execFile(process.execPath, [join(dirname(releaseFile()), 'cli/main.js'), 'backup', ...args, '--json'], { env, cwd: home }, (error, stdout, stderr) =>
+      execFile(process.execPath, [...process.execArgv, join(dirname(releaseFile()), 'cli/main.js'), 'backup', ...args, '--json'], { env, cwd: home }, (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
     });

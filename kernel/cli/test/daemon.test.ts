@@ -18,10 +18,12 @@ describe('svc with the real daemon', function () {
     bench.clean();
   });
 
-  it('starts in the background, answers, shows its state and stops', async () => {
-    const started = await bench.run(['start']);
+  it('starts in the background with the options of its Node, answers, shows its state and stops', async () => {
+    const started = await bench.run(['start'], { node: ['--stack-trace-limit=25'] });
     expect(started.code, started.stderr).to.equal(0);
     expect(started.stdout).to.contain('svc is running').and.contain('svc chat').and.contain(bench.home);
+    const pid = () => (JSON.parse(readFileSync(path.join(bench.home, 'daemon.json'), 'utf8')) as { pid: number }).pid;
+    if (process.platform === 'linux') expect(readFileSync(`/proc/${pid()}/cmdline`, 'utf8')).to.contain('--stack-trace-limit=25');
     const again = await bench.run(['start', '--json']);
     expect(again.code).to.equal(0);
     expect(JSON.parse(again.stdout)).to.include({ already_running: true });
@@ -49,7 +51,6 @@ describe('svc with the real daemon', function () {
     expect((await bench.run(['logs'])).stdout).to.contain('ready');
     expect([(await bench.run(['health'])).code, (await bench.run(['version'])).stdout]).to.deep.equal([0, (await bench.run(['--version'])).stdout]);
     expect((await bench.run(['agents'])).stdout).to.contain('assistant');
-    const pid = () => (JSON.parse(readFileSync(path.join(bench.home, 'daemon.json'), 'utf8')) as { pid: number }).pid;
     const before = pid();
     expect((await bench.run(['restart'])).code).to.equal(0);
     expect(pid()).to.not.equal(before);

@@ -24,8 +24,8 @@ export interface Ran {
 export interface Bench {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
-  /** To its end, with pipes instead of a terminal. */
-  run(args: readonly string[], options?: { stdin?: string; env?: Record<string, string> }): Promise<Ran>;
+  /** To its end, with pipes instead of a terminal; with `node`, in a Node of these options. */
+  run(args: readonly string[], options?: { stdin?: string; env?: Record<string, string>; node?: readonly string[] }): Promise<Ran>;
   /** Started, not awaited. */
   start(args: readonly string[]): ChildProcessWithoutNullStreams;
   /** On a pseudo terminal of this many columns; answers with what the terminal saw. */
@@ -56,11 +56,12 @@ const AT_START = /^(NODE_|PATH$)/;
 export const createBench = (port: number): Bench => {
   const home = mkdtempSync(path.join(tmpdir(), 'svc-cli-'));
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, TERM: 'xterm', SVC_HOME: path.join(home, 'svc'), SVC_PORT: String(port) };
-  const start = (args: readonly string[], more: Record<string, string> = {}): ChildProcessWithoutNullStreams => spawn(process.execPath, [MAIN, ...args], { env: { ...env, ...more }, cwd: home });
+  const start = (args: readonly string[], more: Record<string, string> = {}, node: readonly string[] = []): ChildProcessWithoutNullStreams =>
+    spawn(process.execPath, [...process.execArgv, ...node, MAIN, ...args], { env: { ...env, ...more }, cwd: home });
   const run: Bench['run'] = (args, options = {}) => {
-    const isOfItsOwn = Object.keys(options.env ?? {}).some((name) => AT_START.test(name));
+    const isOfItsOwn = options.node !== undefined || Object.keys(options.env ?? {}).some((name) => AT_START.test(name));
     if (isKnown(args) && !isOfItsOwn) return runWarm({ args, env: { ...env, ...options.env }, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
-    const child = start(args, options.env);
+    const child = start(args, options.env, options.node);
     child.stdin.end(options.stdin ?? '');
     return ended(child);
   };
@@ -74,7 +75,7 @@ export const createBench = (port: number): Bench => {
     },
     onTerminal: (args, columns) =>
       new Promise((resolve) => {
-        const command = [process.execPath, MAIN, ...args].map((part) => `'${part}'`).join(' ');
+        const command = [process.execPath, ...process.execArgv, MAIN, ...args].map((part) => `'${part}'`).join(' ');
         execFile('script', ['-qec', `stty cols ${columns}; ${command}`, '/dev/null'], { env }, (error, stdout) =>
           resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout: stdout.replaceAll('\r\n', '\n'), stderr: '' }),
         );

@@ -56,7 +56,7 @@ describe('the environment of the daemon', function () {
   });
 
   const run = (args: readonly string[]): Started => {
-    const child = spawn(process.execPath, [...args], { env, cwd: ROOT });
+    const child = spawn(process.execPath, [...process.execArgv, ...args], { env, cwd: ROOT });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
     const one: Started = { child, said: () => said, ended: new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal }))) };

@@ -18,7 +18,7 @@ export const test = async (cli: Cli, folder: string, { grep }: { grep?: string }
   if (!cli.json) cli.out.line(builtLine(cli, built));
   const { mocha, contract } = await authored(async () => runnerOf(dir));
   const files = [contract, ...ownTests(dir)];
-  const args = [mocha, '--expose-gc', '--exit', '--timeout', CLAIM_MS, ...(cli.json ? ['--reporter', 'json'] : []), ...(grep === undefined ? [] : ['--grep', grep]), ...files];
+  const args = [...process.execArgv, '--expose-gc', mocha, '--exit', '--timeout', CLAIM_MS, ...(cli.json ? ['--reporter', 'json'] : []), ...(grep === undefined ? [] : ['--grep', grep]), ...files];
   const child = spawn(process.execPath, args, { cwd: dir, stdio: ['ignore', 'inherit', 'inherit'] });
   const [code] = await once(child, 'exit');
   return code === 0 ? EXIT.ok : EXIT.failed;

@@ -82,7 +82,7 @@ const install = async (cli: Cli, checkout: Checkout, newer: Newer, isRunning: bo
 const tryNew = async (cli: Cli, backup: string | undefined): Promise<void> => {
   const main = path.join(cli.distDir, 'cli/main.js');
   const args = backup === undefined ? ['--version'] : ['update', '--verify-backup', backup];
-  await run(process.execPath, [main, ...args], { env: cli.settings.env });
+  await run(process.execPath, [...process.execArgv, main, ...args], { env: cli.settings.env });
 };
 
 const verifyWithThis = async (cli: Cli, file: string): Outcome => {

@@ -22,7 +22,7 @@ export interface PseudoTerminal {
 
 export const openTerminal = (args: readonly string[], columns: number, options: { readonly env: NodeJS.ProcessEnv; readonly cwd: string }): PseudoTerminal => {
   const emulator = new xterm.Terminal({ cols: columns, rows: 60, allowProposedApi: true, scrollback: 500 });
-  const command = [process.execPath, MAIN, ...args].map((part) => `'${part}'`).join(' ');
+  const command = [process.execPath, ...process.execArgv, MAIN, ...args].map((part) => `'${part}'`).join(' ');
   const child = spawn('script', ['-qec', `stty cols ${columns} rows 60; ${command}`, '/dev/null'], options);
   const end = ended(child);
   child.stdout.on('data', (piece: string) => emulator.write(piece));

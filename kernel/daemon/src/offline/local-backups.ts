@@ -110,7 +110,7 @@ const pathOf = async ({ home }: BackupHome, file: string): Promise<string> => (f
 const tryHome = async ({ releaseFile }: LocalBackup, env: LocalBackup['env'], flags: readonly string[]): Promise<Verified['failed']> => {
   const main = join(dirname(releaseFile), 'daemon', 'main.js');
   // Port 0: whatever is free.
-  const child = spawn(process.execPath, [main, '--trial', ...flags], { env: { ...env, SVC_LISTEN: '127.0.0.1:0', SVC_PORT: undefined }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...process.execArgv, main, '--trial', ...flags], { env: { ...env, SVC_LISTEN: '127.0.0.1:0', SVC_PORT: undefined }, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;

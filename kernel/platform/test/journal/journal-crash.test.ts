@@ -81,7 +81,7 @@ describeOnEngines('journal after SIGKILL', function (engine) {
   /** Runs the child until it has said enough, kills it in the middle, and gives what it had said. */
   const killed = (file: string, url: string | undefined, lines: number): Promise<string[]> =>
     new Promise((done, reject) => {
-      const child = spawn(process.execPath, url === undefined ? [program, file] : [program, file, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [...process.execArgv, program, file, ...(url === undefined ? [] : [url])], { stdio: ['ignore', 'pipe', 'inherit'] });
       let said = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         said += text;

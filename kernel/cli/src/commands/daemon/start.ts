@@ -93,7 +93,7 @@ const background = async (cli: Cli, entry: string): Promise<string> => {
   const errorFile = path.join(cli.settings.logDir, 'start-errors.log');
   const errors = openSync(errorFile, 'w', 0o600);
   const given = handOver(cli.settings.env);
-  const child = spawn(process.execPath, [entry], { env: given.env, detached: true, stdio: ['ignore', 'ignore', errors, ...given.pipes] });
+  const child = spawn(process.execPath, [...process.execArgv, entry], { env: given.env, detached: true, stdio: ['ignore', 'ignore', errors, ...given.pipes] });
   given.send(child);
   closeSync(errors);
   const steps = progress(cli.out, 'Starting');
