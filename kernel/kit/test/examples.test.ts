@@ -119,6 +119,14 @@ describe('the examples of the kit', function () {
       await dialog.waitFor({ state: 'detached' });
       expect(await focused()).to.equal(name);
     }
+    // A menu has the focus when the next key can come, and takes it no second time.
+    const first = await page.getByRole('button', { name: 'Actions' }).evaluate(async (element) => {
+      (element as HTMLElement).click();
+      for (let turns = 0; turns < 5; turns++) await Promise.resolve();
+      return document.activeElement?.textContent;
+    });
+    expect(first).to.equal('Rename');
+    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Actions' }).focus();
     await page.keyboard.press('Enter');
     const inMenu = (name: string) => page.getByRole('menuitem', { name }).and(page.locator(':focus'));

@@ -5,7 +5,7 @@
  * S2  What was typed stays until it is saved or given up, also where the form is closed or the daemon refuses it.
  * S3  A change sends the fields that were changed, and those that the schema requires.
  */
-import { Button, ChangedElsewhere, type ComponentChildren, type Draft, Failure, FormDialog, type RefObject, SvcError, useDraft, useEffect, useRef, useState } from '@svc/kit';
+import { Button, ChangedElsewhere, type ComponentChildren, type Draft, Failure, FormDialog, type RefObject, SvcError, useDraft, useLayoutEffect, useRef, useState } from '@svc/kit';
 import { type FormWords, hintOf, labelOf, valueLabel } from './field-words.js';
 import { fieldAt, isSame, mustBeFilled, type Schema, shapeOf } from './schema.js';
 import { SchemaField } from './schema-field.js';
@@ -64,7 +64,7 @@ export const useSchemaForm = (spec: SchemaFormSpec): SchemaFormState => {
   const [refusal, setRefusal] = useState<Refusal>();
   const [attempts, setAttempts] = useState(0);
   const container = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (attempts > 0) container.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }, [attempts]);
   const read = readForm(spec, draft);

@@ -65,10 +65,11 @@ export const Menu = ({
     // Above dialogs too. A browser without it draws the list where it stands, fixed all the same.
     shown.showPopover?.();
     place(shown, button, align);
+    // Before the next key: a focus that came after it would choose another item than the one a quick person meant.
+    entries()[0]?.focus();
   }, [isOpen]);
   useEffect(() => {
     if (!isOpen) return;
-    entries()[0]?.focus();
     const outside = (event: Event): void => {
       if (event.target instanceof Node && !frame.current?.contains(event.target)) setOpen(false);
     };
