@@ -226,6 +226,39 @@ describe('a run in the queue', function () {
   this.timeout(120_000);
   afterEach(stopModelKernels);
 
+  it('is cancelled after task_ttl_secs where the clock was set back and stays so: what was sent before has the time once more, what is sent then has it once', async () => {
+    const time = virtualClock(systemClock().now());
+    let backMs = 0;
+    const now = () => time.now() - backMs;
+    const clock = { ...time, now, iso: () => new Date(now()).toISOString() };
+    const { http, kernel, agent } = await bootWithModel(script, { clock, config: `${OPEN_RATE}[queue]\ntask_ttl_secs = 60\n`, llm: '[llm]\nrequest_timeout_secs = 7200\nidle_timeout_secs = 7200\n' });
+    const listed = async () => (await http.expect(200, 'GET', '/api/tasks/list')).body.tasks as Task[];
+    const ended = new Map<string, number>();
+    const send = async (message: string): Promise<void> => {
+      const count = (await listed()).length;
+      void http.post(`/api/agents/${agent.id}/message`, { message }).then(({ body }) => body.code === 'run_waited_too_long' && ended.set(message, time.mono()));
+      await until(async () => (await listed()).length === count + 1);
+    };
+    await send('hang');
+    await until(async () => (await listed())[0]?.status === 'in_progress');
+    await send('before');
+    await time.advance(30_000);
+    backMs = 3_600_000;
+    await time.advance(10_000);
+    const setAt = time.mono();
+    await send('after');
+    // A beat that comes while the one before it still reads is skipped.
+    await until(async () => {
+      if (ended.size < 2 && time.mono() < setAt + 200_000) await time.advance(5_000);
+      await listed();
+      return ended.size === 2 || time.mono() >= setAt + 200_000;
+    });
+    expect([...ended.keys()].sort()).to.deep.equal(['after', 'before']);
+    expect((ended.get('after') ?? 0) - setAt).to.be.within(60_000, 100_000);
+    expect((ended.get('before') ?? 0) - setAt).to.be.within(45_000, 100_000);
+    await kernel.http.post(`/api/agents/${agent.id}/stop`);
+  });
+
   it('is cancelled after task_ttl_secs, and its sender is told; one that began is not', async () => {
     const clock = virtualClock(systemClock().now());
     const { http, kernel, agent } = await bootWithModel(script, { clock, config: `${OPEN_RATE}[queue]\ntask_ttl_secs = 60\n`, llm: '[llm]\nrequest_timeout_secs = 3600\nidle_timeout_secs = 3600\n' });

@@ -35,7 +35,7 @@ import { serveAreasBelow } from './serving.js';
 import { slashCommands } from './slash-commands.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
-import { endWaited } from './tasks/queue-limits.js';
+import { createWaitLimit } from './tasks/queue-limits.js';
 import { createWatchKeeper } from './unwatched.js';
 
 const AGENTS_UPDATED_MS = 5_000;
@@ -168,7 +168,8 @@ export default defineExtension({
     });
     ctx.hooks.tap(DoctorCheck, checks.findings);
     ctx.hooks.tap(MetricsCollect, () => runMetrics({ runs, actors: ctx.actors, toolCalls, driven: worker.active.size }));
-    ctx.timers.every('end-what-waited-too-long', LOOK_FOR_WAITED_MS, () => endWaited(loop, limits()));
+    const endWaited = createWaitLimit(loop);
+    ctx.timers.every('end-what-waited-too-long', LOOK_FOR_WAITED_MS, () => endWaited(limits()));
     ctx.timers.every('tell-agents', AGENTS_UPDATED_MS, () => broadcastAgents({ agents }, ctx.sockets.connections(SOCKET_ID)));
   },
 });

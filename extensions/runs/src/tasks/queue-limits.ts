@@ -4,8 +4,9 @@
  * D1  A run that starts at once needs no room. One that would be queued beyond a limit is refused, on every channel; the
  *     journal counts in the commit that accepts it, so that of many at once, in any process, none is too many.
  * D2  A run that nobody has begun within task_ttl_secs is cancelled. One that was begun and waits since, for a person perhaps, is not.
+ * D3  A clock that is set back ends no run early. A run that it now dates later than the present has the whole time from when that is seen.
  */
-import { isSvcError, type Journal, type JournalRun } from '@svc/api';
+import { type Clock, isSvcError, type Journal, type JournalRun, type RunFilter } from '@svc/api';
 import { leftovers } from '../beside.js';
 import type { QueueConfig } from '../config.js';
 import { runErrors } from '../errors.js';
@@ -33,13 +34,23 @@ export async function openWithin(journal: Pick<Journal, 'open'>, limits: QueueCo
   }
 }
 
-/** D2. */
-export async function endWaited(deps: StopDeps & { readonly clock: { now(): number } }, { task_ttl_secs: secs }: QueueConfig): Promise<void> {
-  if (secs === 0) return;
+type LimitDeps = StopDeps & { readonly clock: Pick<Clock, 'now' | 'mono'> };
+
+/** D2, D3. Ends what waited too long whenever it is called. */
+export const createWaitLimit = (deps: LimitDeps): ((limits: QueueConfig) => Promise<void>) => {
   const actor = deps.actors.system('queue');
-  const unclaimedBefore = new Date(deps.clock.now() - secs * 1_000).toISOString();
-  for (const run of await deps.journal.list({ actor, kind: RUN_KIND, status: ['queued'], unclaimedBefore, limit: ENDED_AT_ONCE })) await endOne(deps, run, secs);
-}
+  /** By id of a run from the future: when it was first seen, as mono() counts. */
+  let ahead = new Map<string, number>();
+  const list = (filter: Pick<RunFilter, 'since' | 'unclaimedBefore'>) => deps.journal.list({ actor, kind: RUN_KIND, status: ['queued'], ...filter, limit: ENDED_AT_ONCE });
+  return async ({ task_ttl_secs: secs }) => {
+    if (secs === 0) return;
+    const [now, mono] = [deps.clock.now(), deps.clock.mono()];
+    const late = await list({ unclaimedBefore: new Date(now - secs * 1_000).toISOString() });
+    const early = (await list({ since: new Date(now).toISOString() })).filter(({ createdAt }) => Date.parse(createdAt) > now);
+    ahead = new Map(early.map(({ id }) => [id, ahead.get(id) ?? mono]));
+    for (const run of [...late, ...early.filter(({ id }) => mono - (ahead.get(id) ?? mono) > secs * 1_000)]) await endOne(deps, run, secs);
+  };
+};
 
 const endOne = async (deps: StopDeps, run: JournalRun, secs: number): Promise<void> => {
   const why = runErrors.waited_too_long(secs);

@@ -139,7 +139,7 @@ const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: stri
     ...(isTopLevel === undefined ? [] : [[isTopLevel ? "COALESCE(parent_id, '') = ''" : "COALESCE(parent_id, '') <> ''", []] as const]),
     ...(status === undefined ? [] : [inStatus(status)]),
     ...(endedSince === undefined ? [] : [[`${ENDED} AND updated_at >= ?`, [new Date(msOf(endedSince)).toISOString()]] as const]),
-    ...(unclaimedBefore === undefined ? [] : [['lease_token = 0 AND position < ?', [positionAt(msOf(unclaimedBefore))]] as const]),
+    ...(unclaimedBefore === undefined ? [] : [['lease_token = 0 AND created_at < ?', [new Date(msOf(unclaimedBefore)).toISOString()]] as const]),
     ...(since === undefined ? [] : [['position >= ?', [positionAt(msOf(since))]] as const]),
     ...(before === undefined ? [] : [[`(position, id) < (SELECT position, id FROM ${parts.tables.runs} WHERE id = ?)`, [before]] as const]),
   ];
