@@ -37,6 +37,8 @@ export const backUpUnderLoad = async (count: number, url?: string): Promise<numb
   try {
     for (let round = 1; round <= count; round += 1) {
       isBackup = true;
+      // A small backup is made before a writer that rests has woken.
+      for (const standing = rows(); rows() === standing; ) await sleep(1);
       const before = [...acknowledged];
       const { path } = await backUp(home, storage, server);
       const after = [...begun];
