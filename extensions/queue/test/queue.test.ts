@@ -4,7 +4,7 @@ import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/t
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
 import { keyOf, logInAs, person } from '@svc/test/page/callers';
 import { OPEN_RATE, type TestAnswer, type TestHttp } from '@svc/testing';
-import { systemClock, virtualClock } from '@svc/platform/clock/clock';
+import { systemClock, type TimerClock, virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
@@ -226,13 +226,17 @@ describe('a run in the queue', function () {
   this.timeout(120_000);
   afterEach(stopModelKernels);
 
+  const boot = async (clock: TimerClock) => {
+    const svc = await bootWithModel(script, { clock, config: `${OPEN_RATE}[queue]\ntask_ttl_secs = 60\n`, llm: '[llm]\nrequest_timeout_secs = 3600\nidle_timeout_secs = 3600\n' });
+    return { ...svc, listed: async () => (await svc.http.expect(200, 'GET', '/api/tasks/list')).body.tasks as Task[] };
+  };
+
   it('is cancelled after task_ttl_secs where the clock was set back and stays so: what was sent before has the time once more, what is sent then has it once', async () => {
     const time = virtualClock(systemClock().now());
     let backMs = 0;
     const now = () => time.now() - backMs;
     const clock = { ...time, now, iso: () => new Date(now()).toISOString() };
-    const { http, kernel, agent } = await bootWithModel(script, { clock, config: `${OPEN_RATE}[queue]\ntask_ttl_secs = 60\n`, llm: '[llm]\nrequest_timeout_secs = 7200\nidle_timeout_secs = 7200\n' });
-    const listed = async () => (await http.expect(200, 'GET', '/api/tasks/list')).body.tasks as Task[];
+    const { http, kernel, agent, listed } = await boot(clock);
     const ended = new Map<string, number>();
     const send = async (message: string): Promise<void> => {
       const count = (await listed()).length;
@@ -261,10 +265,9 @@ describe('a run in the queue', function () {
 
   it('is cancelled after task_ttl_secs, and its sender is told; one that began is not', async () => {
     const clock = virtualClock(systemClock().now());
-    const { http, kernel, agent } = await bootWithModel(script, { clock, config: `${OPEN_RATE}[queue]\ntask_ttl_secs = 60\n`, llm: '[llm]\nrequest_timeout_secs = 3600\nidle_timeout_secs = 3600\n' });
+    const { http, kernel, agent, listed } = await boot(clock);
     const send = (message: string) => http.post(`/api/agents/${agent.id}/message`, { message });
     void send('hang');
-    const listed = async () => (await http.expect(200, 'GET', '/api/tasks/list')).body.tasks as Task[];
     await until(async () => (await listed())[0]?.status === 'in_progress');
     const answers: TestAnswer[] = [];
     void send('too late').then((answer) => answers.push(answer));

@@ -119,7 +119,7 @@ describe('the examples of the kit', function () {
       await dialog.waitFor({ state: 'detached' });
       expect(await focused()).to.equal(name);
     }
-    // A menu has the focus when the next key can come, and takes it no second time.
+    // A menu has the focus when the next key can come.
     const first = await page.getByRole('button', { name: 'Actions' }).evaluate(async (element) => {
       (element as HTMLElement).click();
       for (let turns = 0; turns < 5; turns++) await Promise.resolve();

@@ -1,15 +1,20 @@
 /** Ports of this machine that nobody uses now. */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 
-/** For a server of another program. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer();
-  const port = await listenAt(server, 0);
+/** The port, or for 0 one that the system chooses; rejects while somebody listens there. */
+const tried = async (at: number): Promise<number> => {
+  const server = createServer().listen(at, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
   server.close();
   await once(server, 'close');
-  return port;
+  if (address === null || typeof address === 'string') throw new Error('there is no free port');
+  return address.port;
 };
+
+/** For a server of another program. */
+export const freePort = (): Promise<number> => tried(0);
 
 let usual = 0;
 let isOne = false;
@@ -22,21 +27,7 @@ export const useOnePort = (isUsed: boolean): void => {
 /** Where a daemon of a test listens; 0 leaves the choice to the system. */
 export const nextPort = async (): Promise<number> => {
   if (!isOne) return 0;
-  usual ||= await freePort();
-  const server = createServer();
-  try {
-    await listenAt(server, usual);
-  } catch {
-    return 0; // an earlier daemon still runs
-  }
-  server.close();
-  await once(server, 'close');
-  return usual;
-};
-
-const listenAt = async (server: Server, at: number): Promise<number> => {
-  await once(server.listen(at, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('there is no free port');
-  return address.port;
+  const port = await tried(usual).catch(() => 0); // an earlier daemon still runs
+  usual ||= port;
+  return port;
 };
