@@ -2,7 +2,7 @@
 /**
  * Everything about the source that a program can validate in seconds.
  *
- *   npm run lint             format, lint, boundaries, adapters, cycles, shape, error codes, route tables, tables in SQL, calls of the daemon, tokens of styles, words, types
+ *   npm run lint             format, lint, boundaries, adapters, cycles, shape, error codes, route tables, tables in SQL, calls of the daemon, tokens of styles, words, types, the page of the API
  *   npm run lint -- --fix    formats and applies the safe fixes first
  *
  * One finding per line: `file:line rule message`.
@@ -12,7 +12,7 @@ import { checkBoundaries } from './checks/boundaries.mjs';
 import { checkDaemonCalls } from './checks/daemon-calls.mjs';
 import { checkEffects } from './checks/effects.mjs';
 import { checkErrorCodes } from './checks/error-codes.mjs';
-import { runBiome, runTypes } from './checks/outside-tools.mjs';
+import { runApiPage, runBiome, runTypes } from './checks/outside-tools.mjs';
 import { checkMadeActors } from './checks/made-actors.mjs';
 import { checkAreaCycles, checkCycles } from './checks/cycles.mjs';
 import { checkRouteTables } from './checks/route-tables.mjs';
@@ -44,7 +44,7 @@ const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${messag
 const { values } = parseArgs({ options: { fix: { type: 'boolean', default: false } } });
 const startedAt = Date.now();
 const biome = await runBiome(values);
-const types = Promise.all(TYPE_PROJECTS.map(runTypes));
+const types = Promise.all([...TYPE_PROJECTS.map(runTypes), runApiPage()]);
 const sources = readSources();
 const own = OWN_CHECKS.flatMap((check) => check(sources));
 // A file of the kernel is part of more than one project, and so are its errors.
