@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { freePort } from '@svc/testing/free-port';
 import { ROOT } from '../conformance/operations.js';
 
-const SVC = `npx() { [ "$1" = svc ] && shift; '${[process.execPath, ...process.execArgv, join(ROOT, 'dist/cli/main.js')].join("' '")}' "$@"; }\n`;
+const quoted = (...command: readonly string[]): string => `'${command.join("' '")}'`;
+const MAIN = join(ROOT, 'dist/cli/main.js');
+/** The options of this process are for the daemon, which works on. */
+const SVC = `npx() { [ "$1" = svc ] && shift; if [ "$1" = start ]; then ${quoted(process.execPath, ...process.execArgv, MAIN)} "$@"; else ${quoted(process.execPath, MAIN)} "$@"; fi; }\n`;
 
 export interface Ran {
   readonly code: number | null;

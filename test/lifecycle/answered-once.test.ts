@@ -2,32 +2,12 @@
 import { describeDaemonOnEngines } from '@svc/testing';
 import { expect } from 'chai';
 import { openChat } from '../clients/chat-socket.js';
-import { bootWithModel, type ModelKernel, stopModelKernels, until } from '../clients/model-kernel.js';
+import { bootWithModel, stopModelKernels, until } from '../clients/model-kernel.js';
 import { echo, lastText, startLoad } from './busy-clients.js';
+import { areasOf, remains } from './generations.js';
 
 /** Of each area, while messages are on their way. */
 const ROUNDS = 2;
-const MAX_GROWTH_BYTES = 1_048_576;
-
-const areasOf = (svc: ModelKernel): string[] => svc.kernel.daemon.kernel.extensions().flatMap((one) => (one.state === 'active' ? [one.id] : []));
-
-/** Whatever a replaced generation left behind, by extension. */
-const remains = async (svc: ModelKernel): Promise<string[]> => {
-  await svc.kernel.daemon.lifecycle.settled();
-  const left = (): string[] => svc.kernel.daemon.kernel.extensions().flatMap((one) => [...one.leaks, ...one.holds].map((what) => `${one.id}: ${what}`));
-  // Whoever has just begun looks for work, which ends by itself.
-  for (let tries = 0; tries < 100 && left().length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
-  return left();
-};
-
-/** Collected code is only gone after a few turns and collections. */
-const heapBytes = async (gc: () => void): Promise<number> => {
-  for (let round = 0; round < 6; round++) {
-    gc();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return process.memoryUsage().heapUsed;
-};
 
 describeDaemonOnEngines('messages while areas are reloaded', () => {
   afterEach(stopModelKernels);
@@ -102,29 +82,6 @@ describeDaemonOnEngines('messages while areas are reloaded', () => {
     expect(events.filter((one) => one.event === 'done' || one.event === 'error')).to.have.length(1);
     expect((await blocking).status).to.equal(200);
     expect(svc.model.requests.length).to.equal(asked + 2);
-    expect(await remains(svc)).to.deep.equal([]);
-  });
-
-  it('leave less than a megabyte on the heap after a hundred reloads of all areas in turn, and no label', async function () {
-    this.timeout(60_000);
-    const { gc } = globalThis;
-    if (!gc) throw new Error('the runner offers gc');
-    const svc = await bootWithModel(echo);
-    const areas = areasOf(svc);
-    const reload = async (times: number): Promise<void> => {
-      for (let n = 0; n < times; n++) await svc.kernel.daemon.lifecycle.reload(areas[n % areas.length] as string);
-      await svc.kernel.daemon.lifecycle.settled();
-    };
-    // The first rounds fill what is bounded: prepared statements, validators, log rings.
-    await reload(areas.length * 2);
-    const growth = async (): Promise<number> => {
-      const before = await heapBytes(gc);
-      await reload(100);
-      return (await heapBytes(gc)) - before;
-    };
-    const grown = await growth();
-    // What is kept for each reload is kept for the next hundred too; compiled code is not.
-    expect(grown < MAX_GROWTH_BYTES ? grown : await growth()).to.be.below(MAX_GROWTH_BYTES);
     expect(await remains(svc)).to.deep.equal([]);
   });
 });

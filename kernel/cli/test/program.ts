@@ -49,6 +49,13 @@ const isKnown = (args: readonly string[]): boolean => {
   return false;
 };
 
+/**
+ * How this process was started, for commands that start a daemon: it works on. A command is over before V8 has optimized
+ * anything, and options of V8 keep Node from using what it has compiled of itself.
+ */
+const STARTS_A_DAEMON = new Set(['start', 'init', 'update']);
+export const optionsOf = (args: readonly string[]): readonly string[] => (args.some((word) => STARTS_A_DAEMON.has(word)) ? process.execArgv : []);
+
 /** What a process reads once, when it starts. */
 const AT_START = /^(NODE_|PATH$)/;
 
@@ -57,7 +64,7 @@ export const createBench = (port: number): Bench => {
   const home = mkdtempSync(path.join(tmpdir(), 'svc-cli-'));
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: home, TERM: 'xterm', SVC_HOME: path.join(home, 'svc'), SVC_PORT: String(port) };
   const start = (args: readonly string[], more: Record<string, string> = {}, node: readonly string[] = []): ChildProcessWithoutNullStreams =>
-    spawn(process.execPath, [...process.execArgv, ...node, MAIN, ...args], { env: { ...env, ...more }, cwd: home });
+    spawn(process.execPath, [...optionsOf(args), ...node, MAIN, ...args], { env: { ...env, ...more }, cwd: home });
   const run: Bench['run'] = (args, options = {}) => {
     const isOfItsOwn = options.node !== undefined || Object.keys(options.env ?? {}).some((name) => AT_START.test(name));
     if (isKnown(args) && !isOfItsOwn) return runWarm({ args, env: { ...env, ...options.env }, cwd: home, stdin: options.stdin ?? '', distDir: path.join(ROOT, 'dist') });
@@ -75,7 +82,7 @@ export const createBench = (port: number): Bench => {
     },
     onTerminal: (args, columns) =>
       new Promise((resolve) => {
-        const command = [process.execPath, ...process.execArgv, MAIN, ...args].map((part) => `'${part}'`).join(' ');
+        const command = [process.execPath, ...optionsOf(args), MAIN, ...args].map((part) => `'${part}'`).join(' ');
         execFile('script', ['-qec', `stty cols ${columns}; ${command}`, '/dev/null'], { env }, (error, stdout) =>
           resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout: stdout.replaceAll('\r\n', '\n'), stderr: '' }),
         );

@@ -1,7 +1,7 @@
 /** A command on a pseudo terminal, and its screen as a person sees it: what it writes is read by a terminal emulator. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import xterm from '@xterm/headless';
-import { ended, MAIN, type Ran } from '../program.js';
+import { ended, MAIN, optionsOf, type Ran } from '../program.js';
 
 /** Each is ten milliseconds of rest. */
 const MAX_TRIES = 1_500;
@@ -22,7 +22,7 @@ export interface PseudoTerminal {
 
 export const openTerminal = (args: readonly string[], columns: number, options: { readonly env: NodeJS.ProcessEnv; readonly cwd: string }): PseudoTerminal => {
   const emulator = new xterm.Terminal({ cols: columns, rows: 60, allowProposedApi: true, scrollback: 500 });
-  const command = [process.execPath, ...process.execArgv, MAIN, ...args].map((part) => `'${part}'`).join(' ');
+  const command = [process.execPath, ...optionsOf(args), MAIN, ...args].map((part) => `'${part}'`).join(' ');
   const child = spawn('script', ['-qec', `stty cols ${columns} rows 60; ${command}`, '/dev/null'], options);
   const end = ended(child);
   child.stdout.on('data', (piece: string) => emulator.write(piece));

@@ -17,7 +17,7 @@ export const loadForeignCompile = async (): Promise<ForeignCompile> => {
     const { schema, dialect } = foreignSchema(given);
     const steps = new Steps();
     // References are called and lists looped over: written out, a short schema would make megabytes of code.
-    const all: Options = { verbose: true, inlineRefs: false, loopEnum: 20, loopRequired: 20, code: { regExp: patternsOf(steps.spend), optimize: false }, ...options };
+    const all: Options = { verbose: true, inlineRefs: false, loopEnum: 20, loopRequired: 20, code: { regExp: patternsOf(steps.spend) }, ...options };
     try {
       return steps.counted(linearUniqueItems(countSteps(makeAjv(all, dialect), steps), steps.spend).compile(schema));
     } catch (cause) {
