@@ -61,7 +61,7 @@ const selectFiles = ({ areas, crash, long }, wanted) => {
 };
 
 /** Many tests wait for a process or a deadline: meanwhile another one works. */
-const PROCESSES_PER_PROCESSOR = 1.5;
+const PROCESSES_PER_PROCESSOR = 2;
 
 /** All of them in several processes; what was named in this one, where it can be debugged. */
 const run = async (files, args, tally) => {
