@@ -8,14 +8,17 @@ import { expect } from 'chai';
 
 interface Costs {
   longestFirst(files: readonly string[], recorded: Record<string, { wallMs: number; cpuMs: number }>): string[];
-  grown(times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>, recorded: Record<string, { wallMs: number; cpuMs: number }>): Array<{ file: string }>;
+  grown(times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>, recorded: Record<string, { wallMs: number; cpuMs: number }>, slower?: number): Array<{ file: string }>;
+  slowness(ms: number, isLongRun: boolean, recorded: { referenceMs?: number; longReferenceMs?: number }): number | undefined;
+  referenceMs(): number;
   processorMs(): number;
   recordWith(
     times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>,
     wasLong: boolean,
     recorded: { cpuMinutes?: number; longCpuMinutes?: number; files?: Record<string, { wallMs: number; cpuMs?: number }> },
     allMs: number,
-  ): { cpuMinutes: number; longCpuMinutes: number; files: Record<string, unknown> };
+    reference: number,
+  ): { cpuMinutes?: number; longCpuMinutes?: number; referenceMs?: number; files: Record<string, unknown> };
 }
 
 interface Lanes {
@@ -43,16 +46,27 @@ describe('what test files cost', () => {
       { file: 'new', ms: 0, cpuMs: 90_000 },
     ];
     expect(costs.grown(times, recorded).map(({ file }) => file)).to.deep.equal(['large']);
+    expect(costs.grown(times, recorded, 1.2), 'on a machine that is slower').to.deep.equal([]);
+    expect(
+      costs.grown(times, recorded, 0.7).map(({ file }) => file),
+      'on one that is faster',
+    ).to.deep.equal(['large', 'same']);
+  });
+
+  it('is compared with the machine of the record by work that is the same on each', () => {
+    expect(costs.slowness(60, false, { referenceMs: 50, longReferenceMs: 80 })).to.equal(1.2);
+    expect(costs.slowness(60, true, { referenceMs: 50 })).to.equal(undefined);
+    expect(costs.referenceMs()).to.be.greaterThan(1);
   });
 
   it('is recorded by kind: a run of the long ones keeps what the others had, and the other way round', () => {
     const files = { 'gone.test.js': { wallMs: 100, cpuMs: 60_000 }, 'crash.long.test.js': { wallMs: 300, cpuMs: 120_000 } };
     const recorded = { cpuMinutes: 1, longCpuMinutes: 2, files };
-    const seen = costs.recordWith([{ file: 'here.test.js', ms: 1_234, cpuMs: 30_000 }], false, recorded, 36_000);
-    expect(seen).to.deep.equal({ cpuMinutes: 0.6, longCpuMinutes: 2, files: { 'crash.long.test.js': files['crash.long.test.js'], 'here.test.js': { wallMs: 1_200, cpuMs: 30_000 } } });
-    const long = costs.recordWith([{ file: 'new.long.test.js', ms: 100, cpuMs: 6_000 }], true, recorded, 12_000);
+    const seen = costs.recordWith([{ file: 'here.test.js', ms: 1_234, cpuMs: 30_000 }], false, recorded, 36_000, 50.4);
+    expect(seen).to.deep.equal({ cpuMinutes: 0.6, longCpuMinutes: 2, referenceMs: 50, files: { 'crash.long.test.js': files['crash.long.test.js'], 'here.test.js': { wallMs: 1_200, cpuMs: 30_000 } } });
+    const long = costs.recordWith([{ file: 'new.long.test.js', ms: 100, cpuMs: 6_000 }], true, recorded, 12_000, 50.4);
     expect(long.files).to.have.all.keys('gone.test.js', 'new.long.test.js');
-    expect(long).to.include({ cpuMinutes: 1, longCpuMinutes: 0.2 });
+    expect(long).to.include({ cpuMinutes: 1, longCpuMinutes: 0.2, longReferenceMs: 50 }).and.to.not.have.property('referenceMs');
   });
 
   it('of daemons on PostgreSQL belongs to the long run, under a name of its own', () => {
@@ -65,8 +79,8 @@ describe('what test files cost', () => {
     expect(others).to.deep.equal([]);
     expect(lanes.taskOf(name, {})).to.deep.equal({ files: [flips], options: { grep: 'on PostgreSQL' } });
     expect(lanes.taskOf(flips, { grep: 'x' })).to.deep.equal({ files: [flips], options: { grep: 'x' } });
-    const seen = costs.recordWith([{ file: name, ms: 100, cpuMs: 60_000 }], true, {}, 60_000);
-    expect(costs.recordWith([], false, seen, 0).files, 'it stays where the short ones are recorded').to.have.all.keys(name);
+    const seen = costs.recordWith([{ file: name, ms: 100, cpuMs: 60_000 }], true, {}, 60_000, 50);
+    expect(costs.recordWith([], false, seen, 0, 50).files, 'it stays where the short ones are recorded').to.have.all.keys(name);
   });
 
   it('of the published packages run in one process, which makes their registry once', () => {

@@ -1,4 +1,5 @@
 /** What each test file costs: measured in the process that runs it, recorded in the repository, compared after a whole run. */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { inRoot } from '../build/paths.mjs';
 import { ON_POSTGRES } from './lanes.mjs';
@@ -56,6 +57,27 @@ const othersMs = () => {
   return ticks * TICK_MS;
 };
 
+const REFERENCE_ROWS = 20_000;
+const REFERENCE_TRIES = 5;
+
+/** What servers do all day: objects made, written, read, sorted and hashed. */
+const referenceWork = () => {
+  const rows = Array.from({ length: REFERENCE_ROWS }, (_, n) => ({ id: `row-${(n * 7_919) % REFERENCE_ROWS}`, n, words: 'a heron stands in the reeds'.split(' ') }));
+  const read = JSON.parse(JSON.stringify(rows)).sort((one, other) => (one.id < other.id ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(read)).digest('hex');
+};
+
+/** Processor time in ms of the same work on each machine, the best of some tries: what a machine's minutes are worth. */
+export const referenceMs = () => {
+  const tries = Array.from({ length: REFERENCE_TRIES }, () => {
+    const began = process.cpuUsage();
+    referenceWork();
+    const { user, system } = process.cpuUsage(began);
+    return (user + system) / 1000;
+  });
+  return Math.min(...tries);
+};
+
 const readRecord = () => {
   try {
     return JSON.parse(readFileSync(RECORDED, 'utf8'));
@@ -68,17 +90,24 @@ const readRecord = () => {
 /** `{ file: { wallMs, cpuMs } }`; empty where nothing was recorded. */
 export const recordedCosts = () => readRecord().files;
 
+/** How much longer this machine takes than the one of the record; undefined where none was recorded. */
+export const slowness = (ms, isLongRun, { longReferenceMs, referenceMs: shortReferenceMs } = readRecord()) => {
+  const recorded = isLongRun ? longReferenceMs : shortReferenceMs;
+  return recorded === undefined ? undefined : ms / recorded;
+};
+
 /** The longest first, so that none of them runs alone at the end. A file without a record may be long: it starts early. */
 export const longestFirst = (files, recorded = recordedCosts()) => {
   const wall = (file) => recorded[file]?.wallMs ?? Number.POSITIVE_INFINITY;
   return [...files].sort((a, b) => (wall(a) === wall(b) ? 0 : wall(b) - wall(a)));
 };
 
-/** Files that cost clearly more processor time than was recorded, the largest growth first. */
-export const grown = (times, recorded = recordedCosts()) =>
+/** Files that cost clearly more processor time than was recorded on a machine that is `slower` so many times, the largest growth first. */
+export const grown = (times, recorded = recordedCosts(), slower = 1) =>
   times
     .flatMap(({ cpuMs, file }) => {
-      const before = recorded[file]?.cpuMs;
+      const known = recorded[file]?.cpuMs;
+      const before = known === undefined ? undefined : known * slower;
       return before !== undefined && cpuMs > before * GREW_BY && cpuMs - before > GREW_MS ? [{ file, before, cpuMs }] : [];
     })
     .sort((a, b) => b.cpuMs - b.before - (a.cpuMs - a.before))
@@ -93,15 +122,16 @@ export const BUDGET_MINUTES = { all: 12, long: 15 };
 export const isLong = (name) => name.endsWith('.long.test.js') || name.endsWith(ON_POSTGRES);
 
 /** What is kept once all tests, or all long ones (`wasLong`), were measured. The other ones keep what they had. */
-export const recordWith = (times, wasLong, { cpuMinutes = 0, longCpuMinutes = 0, files: recorded = {} }, allMs) => {
+export const recordWith = (times, wasLong, { files: recorded = {}, ...before }, allMs, reference) => {
   const kept = Object.entries(recorded).filter(([file]) => isLong(file) !== wasLong);
   const seen = times.map(({ cpuMs, file, ms }) => [file, { wallMs: round(ms), cpuMs: round(cpuMs) }]);
+  const [cpuMinutes, referenceMs] = [inMinutes(allMs), Math.round(reference)];
   const files = Object.fromEntries([...kept, ...seen].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { ...(wasLong ? { cpuMinutes, longCpuMinutes: inMinutes(allMs) } : { cpuMinutes: inMinutes(allMs), longCpuMinutes }), files };
+  return { ...before, ...(wasLong ? { longCpuMinutes: cpuMinutes, longReferenceMs: referenceMs } : { cpuMinutes, referenceMs }), files };
 };
 
-/** Writes what a whole run measured: what each file took, and `allMs` of all its processes, which is more by what starts and ends them. */
-export const record = (times, wasLong, allMs) => writeFileSync(RECORDED, `${JSON.stringify(recordWith(times, wasLong, readRecord(), allMs), null, 2)}\n`);
+/** Writes what a whole run measured: what each file took, `allMs` of all its processes, which is more by what starts and ends them, and what the reference took. */
+export const record = (times, wasLong, allMs, reference) => writeFileSync(RECORDED, `${JSON.stringify(recordWith(times, wasLong, readRecord(), allMs, reference), null, 2)}\n`);
 
 /** With one decimal. */
 export const inMinutes = (ms) => Math.round(ms / 6_000) / 10;

@@ -22,12 +22,13 @@ const SLOWEST = 12;
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`;
 
 /** What failed, repeated at the end, where people look first; what costs clearly more than recorded; on CI the slowest files. */
-export const printSummary = ({ allMs, failures, unsteady, times }, budget) => {
+export const printSummary = ({ allMs, failures, slower, unsteady, times }, budget) => {
   const minutes = inMinutes(allMs);
   if (times.length > 1) console.log(`\nprocessor time: ${minutes} min${budget === undefined ? '' : ` of ${budget}${minutes > budget ? ': more than its budget' : ''}`}`);
+  if (times.length > 1 && slower !== undefined) console.log(`the same work takes this machine ${slower.toFixed(2)} times what it took the one of the record`);
   const daemons = times.reduce((sum, one) => sum + (one.daemons ?? 0), 0);
   if (daemons > 0) console.log(`daemons started in the tests' own processes: ${daemons}`);
-  const more = grown(times);
+  const more = grown(times, undefined, slower);
   if (more.length > 0) console.log('\ncosts more processor time than recorded (before, now):');
   for (const { before, cpuMs, file } of more) console.log(`${seconds(before)} ${seconds(cpuMs)}  ${file}`);
   const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
