@@ -1,10 +1,9 @@
 /** The page around the panels: what it offers to whom, by keyboard and at any width, and what it does when things change under it. */
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { startTcpProxy } from '@svc/testing/postgres/tcp-proxy';
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { until } from '@svc/test/clients/model-kernel';
@@ -15,48 +14,6 @@ const KEY = 'sk-of-the-owner-0123456789';
 const VIEWER = 'sk-of-a-viewer-0123456789';
 const WITH_KEYS = `api_key = "${KEY}"\n${OPEN_RATE}[[users]]\nname = "vera"\nrole = "viewer"\napi_key_hash = "${hashOf(VIEWER)}"\n`;
 const MAX_FIRST_LOAD_BYTES = 90_000;
-
-/** Between the page and a daemon: a network that can go away. Chromium's own way of being offline keeps one of its processes busy while a stream is open. */
-const relayTo = async (port: number) => {
-  const open = new Set<Socket>();
-  let isCutOff = false;
-  const server = createServer((socket) => {
-    const onward = connect(port, '127.0.0.1');
-    for (const [one, other] of [
-      [socket, onward],
-      [onward, socket],
-    ] as const) {
-      open.add(one);
-      one
-        .on('error', () => undefined)
-        .on('close', () => {
-          open.delete(one);
-          other.destroy();
-        });
-      one.pipe(other);
-    }
-    if (isCutOff) socket.destroy();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const cut = (): void => {
-    for (const socket of open) socket.destroy();
-  };
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cutOff: () => {
-      isCutOff = true;
-      cut();
-    },
-    cutIn: () => {
-      isCutOff = false;
-    },
-    close: () => {
-      server.close();
-      cut();
-    },
-  };
-};
 
 describe('the page', function () {
   this.timeout(90_000);
@@ -267,19 +224,20 @@ describe('the page', function () {
 
   it('says that it cannot reach the daemon, and goes on by itself when it can', async () => {
     kernel = common;
-    const between = await relayTo(Number(new URL(kernel.url).port));
+    // Chromium's own way of being offline keeps one of its processes busy while a stream is open.
+    const network = await startTcpProxy(Number(new URL(kernel.url).port));
     try {
-      page = (await chromium.open(between.url)).page;
+      page = (await chromium.open(network.through(kernel.url))).page;
       await ready();
       await page.getByText('Connected', { exact: true }).waitFor();
-      between.cutOff();
+      await network.cut();
       await page.getByText('No connection to the daemon').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
-      between.cutIn();
+      await network.restore();
       await page.getByText('No connection to the daemon').waitFor({ state: 'detached' });
     } finally {
       await page.goto('about:blank');
-      between.close();
+      await network.close();
     }
   });
 
