@@ -3,11 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { capabilityNameFault, isTable } from '@svc/api';
 import { grantFaults, inNewestForm, Manifest, MIGRATION_STEPS } from '@svc/api/internal';
-import { Ajv, type ErrorObject } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
 import { faultsOfCommands, faultsOfForeignWords } from '../commands/declared-commands.js';
 import { faultsOfCompletions } from '../commands/completions.js';
+import { compileSchema } from '../compile-schema.js';
 import { type AllContributions, faultsOfSlashCommands } from '../contributions.js';
 import { installErrors } from '../errors.js';
 import { faultsOfSchemas } from './declared-schemas.js';
@@ -59,10 +60,10 @@ const readJson = async (dir: string, path: string): Promise<unknown> => {
   }
 };
 
-let manifestCheck: ReturnType<Ajv['compile']> | undefined;
+let manifestCheck: ValidateFunction | undefined;
 
 const validatedManifest = (value: unknown): Manifest => {
-  manifestCheck ??= new Ajv({ allErrors: true, strict: false }).compile(Manifest);
+  manifestCheck ??= compileSchema(Manifest, { allErrors: true });
   const faults = manifestCheck(value) ? [] : (manifestCheck.errors ?? []).filter((error) => !isOfList(error)).map(sentence);
   const hidden = hiddenCharacterFault(value);
   const all = [...new Set([...(hidden === undefined ? [] : [hidden]), ...faults, ...faultsOfLists(value)])];

@@ -9,7 +9,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTable, type Static, Type } from '@svc/api';
 import { atomicWrite } from '@svc/platform/adapters/files/atomic-write';
-import { Ajv } from 'ajv';
+import type { ValidateFunction } from 'ajv';
+import { compileSchema } from '../compile-schema.js';
 import { installErrors } from '../errors.js';
 import { parseTrust, type TrustedKey, trustText } from '../signing/trust.js';
 
@@ -136,11 +137,11 @@ const textOf = async (file: string): Promise<string | undefined> => {
   }
 };
 
-let installedCheck: ReturnType<Ajv['compile']> | undefined;
+let installedCheck: ValidateFunction | undefined;
 
 const parseInstalled = (text: string): readonly InstalledRecord[] => {
   const found = jsonOf(text, withoutInProcess);
-  installedCheck ??= new Ajv({ strict: false }).compile(InstalledFile);
+  installedCheck ??= compileSchema(InstalledFile);
   if (!installedCheck(found)) {
     const [error] = installedCheck.errors ?? [];
     throw installErrors.store_broken(`installed.json: ${error?.instancePath || '/'} ${error?.message ?? 'has another form'}`);
