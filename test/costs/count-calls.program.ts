@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type sqlite3 from 'sqlite3';
 
-const counts = { promises: 0, timers: 0, parsed: 0, serialised: 0, commits: 0, statements: 0, reads: 0 };
+const counts = { promises: 0, timers: 0, parsed: 0, serialised: 0, commits: 0, statements: 0, reads: 0, drivers: 0 };
 export type Counts = typeof counts;
 
 const OF_TYPE: Readonly<Record<string, keyof Counts>> = { PROMISE: 'promises', Timeout: 'timers', 'sqlite3.Database.Exec': 'commits', 'sqlite3.Statement.All': 'reads' };
@@ -38,7 +38,8 @@ const statementsIn = (script: string): number =>
     .split(';')
     .filter((text) => /^\s*(?:insert|update|delete|replace)/i.test(text)).length;
 
-const { Database }: typeof sqlite3 = createRequire(join(process.cwd(), 'package.json'))('sqlite3');
+const required = createRequire(join(process.cwd(), 'package.json'));
+const { Database }: typeof sqlite3 = required('sqlite3');
 const { exec } = Database.prototype;
 Database.prototype.exec = function (this: sqlite3.Database, script, then) {
   counts.statements += statementsIn(script);
@@ -47,6 +48,8 @@ Database.prototype.exec = function (this: sqlite3.Database, script, then) {
 
 process.on('SIGUSR2', () => {
   const file = process.env.SVC_COUNTS ?? '';
+  // Modules that speak to a server.
+  counts.drivers = Object.keys(required.cache).filter((loaded) => /node_modules\/(?:pg|nats|@nats-io)\//.test(loaded)).length;
   writeFileSync(`${file}.new`, stringify(counts));
   for (const name of Object.keys(counts) as Array<keyof Counts>) counts[name] = 0; // the keys of that very object
   renameSync(`${file}.new`, file);

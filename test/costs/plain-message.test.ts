@@ -17,6 +17,8 @@ const COSTS = {
   parsed: 5,
   serialised: 15,
   promises: 298,
+  /** On a file, nothing that speaks to a server has been loaded. */
+  drivers: 0,
 } satisfies Partial<Counts>;
 
 describe('a plain message', function () {

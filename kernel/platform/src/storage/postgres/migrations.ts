@@ -12,10 +12,10 @@ import { secondsOf, type StatementRules } from '../contract/statement-limits.js'
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import { type PostgresConnection, type StatementResult, timeoutSql } from './postgres-connection.js';
-import { identifier, literal, postgresSchema } from './postgres-dialect.js';
+import { identifier, literal, postgresSchema, TAKE_LOCK } from './postgres-dialect.js';
 import { postgresWords } from './word-index.js';
 import { isLost, mapStatementError } from './postgres-errors.js';
-import { type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
+import type { PostgresWriter } from './postgres-writer.js';
 
 const BOOKKEEPING_COLUMNS = '(name text COLLATE "C" PRIMARY KEY NOT NULL, sha256 text NOT NULL, applied_at text NOT NULL)';
 export const bookkeepingSql = (name: string): string => `CREATE TABLE IF NOT EXISTS ${identifier(name)} ${BOOKKEEPING_COLUMNS}`;

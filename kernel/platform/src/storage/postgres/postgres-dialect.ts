@@ -10,6 +10,10 @@ import { storageErrors } from '../contract/errors.js';
 
 const MAX_NAME = 63;
 
+/** Any number that nobody else is likely to lock in this database: `svc` and a version. */
+export const COMMIT_LOCK = 0x73766301;
+export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${COMMIT_LOCK})`;
+
 /** A number with a fraction travels in quotes: the type of its column decides, and a column of integers refuses it instead of rounding. */
 export const literal = (value: unknown): string => {
   if (value === null) return 'NULL';

@@ -12,13 +12,10 @@
 import type { Logger } from '@svc/api';
 import { storageErrors } from '../contract/errors.js';
 import { openPostgres, type PostgresConnection, type StatementResult } from './postgres-connection.js';
-import { literal } from './postgres-dialect.js';
+import { literal, TAKE_LOCK } from './postgres-dialect.js';
 import { isPassing, readOnlyServer, reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
 
-/** Any number that nobody else is likely to lock in this database: `svc` and a version. */
-export const COMMIT_LOCK = 0x73766301;
-export const TAKE_LOCK = `SELECT pg_advisory_xact_lock(${COMMIT_LOCK})`;
 const TRY_EVERY_MS = 250;
 /** How long a restart of the server may take before commits are refused. */
 const PATIENCE_MS = 30_000;

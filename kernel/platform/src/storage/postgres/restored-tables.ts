@@ -13,8 +13,7 @@ import { tableNames } from '../contract/table-names.js';
 import { markSql, MOVE_TABLE } from '../move/marks.js';
 import type { MoveEnd } from '../move/move-end.js';
 import { markOf } from '../move/move-storage.js';
-import { identifier, literal } from './postgres-dialect.js';
-import { TAKE_LOCK } from './postgres-writer.js';
+import { identifier, literal, TAKE_LOCK } from './postgres-dialect.js';
 
 /** Where a backup is copied to. */
 export const LOADED_SCHEMA = 'svc_restoring';

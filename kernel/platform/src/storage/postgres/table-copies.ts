@@ -5,9 +5,9 @@ import { copyName, COPY_TABLE, type TableCopies } from '../contract/table-copies
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
 import type { PostgresConnection, StatementResult } from './postgres-connection.js';
-import { identifier, literal } from './postgres-dialect.js';
+import { identifier, literal, TAKE_LOCK } from './postgres-dialect.js';
 import { mapStatementError } from './postgres-errors.js';
-import { type PostgresWriter, TAKE_LOCK } from './postgres-writer.js';
+import type { PostgresWriter } from './postgres-writer.js';
 
 export interface CopyDeps {
   readonly writer: PostgresWriter;
