@@ -17,7 +17,7 @@ import { build, builtTests } from './build/index.mjs';
 import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
-import { BUDGET_MINUTES, isLong, record, referenceMs, slowness } from './testing/costs.mjs';
+import { BUDGET_MINUTES, isLong, record, slowness, startReference } from './testing/costs.mjs';
 import { engineOf, onPostgres } from './testing/lanes.mjs';
 import { runInParallel } from './testing/parallel.mjs';
 import { printSummary } from './testing/reporter.mjs';
@@ -68,9 +68,9 @@ const run = async (files, args, tally) => {
   const options = { grep: args.grep, bail: args.bail, engine: engineOf(args.long) };
   const processes = args.areas.length === 0 ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
   if (processes > 1) {
-    // Before the others begin.
-    const reference = referenceMs();
+    const endReference = startReference();
     const allMs = await runInParallel(files, processes, options, tally);
+    const reference = endReference();
     const slower = slowness(reference, args.long);
     if (args.record) record(tally.times, args.long, allMs, reference);
     return printSummary({ ...tally, allMs, slower }, args.grep === undefined ? BUDGET_MINUTES[args.long ? 'long' : 'all'] : undefined);

@@ -11,7 +11,7 @@ interface Costs {
   longestFirst(files: readonly string[], recorded: Record<string, { wallMs: number; cpuMs: number }>): string[];
   grown(times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>, recorded: Record<string, { wallMs: number; cpuMs: number }>, slower?: number): Array<{ file: string }>;
   slowness(ms: number, isLongRun: boolean, recorded: { referenceMs?: number; longReferenceMs?: number }): number | undefined;
-  referenceMs(): number;
+  startReference(everyMs?: number): () => number;
   processorMs(): number;
   recordWith(
     times: ReadonlyArray<{ file: string; ms: number; cpuMs: number }>,
@@ -54,10 +54,12 @@ describe('what test files cost', () => {
     ).to.deep.equal(['large', 'same']);
   });
 
-  it('is compared with the machine of the record by work that is the same on each', () => {
+  it('is compared with the machine of the record by work that is the same on each', async () => {
     expect(costs.slowness(60, false, { referenceMs: 50, longReferenceMs: 80 })).to.equal(1.2);
     expect(costs.slowness(60, true, { referenceMs: 50 })).to.equal(undefined);
-    expect(costs.referenceMs()).to.be.greaterThan(1);
+    const end = costs.startReference(1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(end()).to.be.greaterThan(1);
   });
 
   it('is recorded by kind: a run of the long ones keeps what the others had, and the other way round', () => {

@@ -58,7 +58,9 @@ const othersMs = () => {
 };
 
 const REFERENCE_ROWS = 20_000;
-const REFERENCE_TRIES = 5;
+const REFERENCE_EVERY_MS = 10_000;
+/** Until V8 knows the work. */
+const REFERENCE_WARM_UP = 3;
 
 /** What servers do all day: objects made, written, read, sorted and hashed. */
 const referenceWork = () => {
@@ -67,15 +69,27 @@ const referenceWork = () => {
   return createHash('sha256').update(JSON.stringify(read)).digest('hex');
 };
 
-/** Processor time in ms of the same work on each machine, the best of some tries: what a machine's minutes are worth. */
-export const referenceMs = () => {
-  const tries = Array.from({ length: REFERENCE_TRIES }, () => {
-    const began = process.cpuUsage();
-    referenceWork();
-    const { user, system } = process.cpuUsage(began);
-    return (user + system) / 1000;
-  });
-  return Math.min(...tries);
+const referenceMs = () => {
+  const began = process.cpuUsage();
+  referenceWork();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
+};
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/**
+ * Does the same work every ten seconds beside a run, for some hundredths of a second: what processor time is worth on this
+ * machine, and while it runs. Gives the median of what it took, in ms, when it is ended.
+ */
+export const startReference = (everyMs = REFERENCE_EVERY_MS) => {
+  for (let times = 0; times < REFERENCE_WARM_UP; times++) referenceMs();
+  const taken = [referenceMs()];
+  const timer = setInterval(() => taken.push(referenceMs()), everyMs);
+  return () => {
+    clearInterval(timer);
+    return median(taken);
+  };
 };
 
 const readRecord = () => {

@@ -25,7 +25,7 @@ const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`;
 export const printSummary = ({ allMs, failures, slower, unsteady, times }, budget) => {
   const minutes = inMinutes(allMs);
   if (times.length > 1) console.log(`\nprocessor time: ${minutes} min${budget === undefined ? '' : ` of ${budget}${minutes > budget ? ': more than its budget' : ''}`}`);
-  if (times.length > 1 && slower !== undefined) console.log(`the same work takes this machine ${slower.toFixed(2)} times what it took the one of the record`);
+  if (times.length > 1 && slower !== undefined) console.log(`the same work, done beside the run, took ${slower.toFixed(2)} times what it took when costs were recorded`);
   const daemons = times.reduce((sum, one) => sum + (one.daemons ?? 0), 0);
   if (daemons > 0) console.log(`daemons started in the tests' own processes: ${daemons}`);
   const more = grown(times, undefined, slower);
