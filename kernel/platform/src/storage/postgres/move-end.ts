@@ -7,7 +7,7 @@ import { moveErrors } from '../move/errors.js';
 import type { Cells, EndUse, MoveBatch, MoveEnd, MoveTable } from '../move/move-end.js';
 import { bookkeepingSql, readApplied } from './migrations.js';
 import { openPostgres, type PostgresConnection, type StatementResult } from './postgres-connection.js';
-import { identifier, literal, postgresSchema, COMMIT_LOCK } from './postgres-dialect.js';
+import { COMMIT_LOCK, identifier, literal, postgresSchema } from './postgres-dialect.js';
 import { CREATE_BATCHES, CREATE_EVENTS } from './postgres-engine.js';
 import { reasonOf } from './postgres-errors.js';
 import type { PostgresAddress } from './postgres-url.js';
