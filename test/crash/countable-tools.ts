@@ -8,6 +8,9 @@ import type { CrashPoints } from './crash-points.js';
 
 export const COUNTABLE = 'countable';
 
+/** How long a call waits for the other of its pair. */
+const PAIR_MS = 200;
+
 const REPLAYS: readonly Replay[] = ['never', 'keyed', 'safe'];
 
 /** count_never, count_keyed, count_safe: each declares what its name says. Their effects are crash points too. */
@@ -26,13 +29,14 @@ const countTool = (ctx: ExtensionContext, points: CrashPoints, folder: string, r
   defineTool({
     name: `count_${replay}`,
     description: `Counts once under its mark; declared ${replay}.`,
-    params: Type.Object({ mark: Type.String(), pause_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })) }),
+    params: Type.Object({ mark: Type.String(), pause_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })), pair: Type.Optional(Type.String()) }),
     risk: 'write',
     replay,
     // One kind that runs in turn, two that run beside each other.
     parallel: replay !== 'never',
-    run: async ({ mark, pause_ms: pauseMs }, call) => {
+    run: async ({ mark, pause_ms: pauseMs, pair }, call) => {
       if (pauseMs !== undefined) await ctx.clock.sleep(pauseMs, call.signal);
+      if (pair !== undefined) await bothOf(pair);
       points.reach(`before effect ${replay}`);
       if (replay === 'keyed') receiveOnce(folder, call.callId, mark);
       else appendFileSync(join(folder, `${replay}.log`), `${call.callId} ${mark}\n`);
@@ -40,6 +44,24 @@ const countTool = (ctx: ExtensionContext, points: CrashPoints, folder: string, r
       return `counted ${mark}`;
     },
   });
+
+const pairs = new Map<string, { readonly met: Promise<void>; meet(): void }>();
+
+/** Two calls of one pair go on in the same moment, so that they end together. After a death one of them may be called alone: it does not wait long. */
+const bothOf = (pair: string): Promise<void> => {
+  const other = pairs.get(pair);
+  if (other) {
+    other.meet();
+    return other.met;
+  }
+  let meet = (): void => undefined;
+  const met = new Promise<void>((resolve) => {
+    meet = resolve;
+  }).finally(() => pairs.delete(pair));
+  pairs.set(pair, { met, meet });
+  setTimeout(meet, PAIR_MS);
+  return met;
+};
 
 /** As a receiver does that honours idempotency keys: the same key again changes nothing. */
 const receiveOnce = (folder: string, callId: string, mark: string): void => {

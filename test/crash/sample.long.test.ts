@@ -51,10 +51,10 @@ describeOnEngines('killed with SIGKILL, in short', function (engine) {
   });
 });
 
-/** Two commits that end together are one: that is a kind which only some lives have. */
+/** Two commits that end together are one, so that some points are reached in some lives only. */
 const reachedInBoth = ([one = [], other = []]: ReadonlyArray<readonly string[]>): string[] => {
-  const kinds = new Set(other.map(kindOf));
-  return one.filter((point) => kinds.has(kindOf(point)));
+  const reached = new Set(other);
+  return one.filter((point) => reached.has(point));
 };
 
 /** One point of each kind, from the middle of its turns: the last ones are not reached in every life. */

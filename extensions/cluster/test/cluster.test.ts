@@ -33,7 +33,10 @@ describe('the list of replicas', function () {
       key: keyOf('root'),
       env: { SVC__STORAGE__URL: await (await sharedCluster()).fresh() },
     });
-    await until(async () => (await http.expect(200, 'GET', '/api/cluster')).body.carrier === 'nats');
+    await until(async () => {
+      const { carrier, connection } = (await http.expect(200, 'GET', '/api/cluster')).body;
+      return carrier === 'nats' && !connection.includes('it is being opened');
+    });
     const { body } = await http.expect(200, 'GET', '/api/cluster');
     expect(body).to.deep.include({ connected: false, carrier: 'nats' });
     expect(body.disconnected_secs).to.be.at.least(0);
