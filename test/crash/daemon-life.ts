@@ -140,9 +140,9 @@ export const beginLife = (place: Place, life: number, crashAt?: string): Life =>
     kill: () => void child.kill('SIGKILL'),
     signal: (name) => void child.kill(name),
     watch: async (next) => {
-      const watching = once(child, 'message');
+      const watching = once(child, 'message').then(() => true);
       child.send(next);
-      await watching;
+      if (!(await Promise.race([watching, gone.then(() => false)]))) throw new Error(`the daemon ended before it was to be killed: ${errors}`);
     },
   };
 };

@@ -81,10 +81,10 @@ describeOnEngines('a run that waits for approval, killed with SIGKILL', function
       const first = planned();
       const waited = await story(await begin(place, 1), first, { file: place.points(0) });
       // Of what is between question and effect; other commits are the story of full.test.ts.
-      const points = linesOf(place.points(0))
-        .slice(Math.max(0, waited - 4))
-        .filter((point) => PLACES[engine.name][kind].test(point));
-      expect(waited).to.be.greaterThan(0);
+      const reached = linesOf(place.points(0));
+      const question = reached.findIndex((point) => /commit approvals: .*insert/.test(point));
+      expect(question).to.be.within(0, waited);
+      const points = reached.slice(question - 2).filter((point) => PLACES[engine.name][kind].test(point));
       expect(
         points.some((point) => point.includes('effect')),
         points.join('\n'),

@@ -61,6 +61,34 @@ describe('a run that waits for a person', () => {
     expect(body.waiting.approval_id).to.match(/^ask:/);
   });
 
+  it('is asked about once its call is stored', async () => {
+    const seen: Array<readonly [isProvisional: boolean, isStored: boolean]> = [];
+    let read: () => Promise<string> = () => Promise.reject(new Error('It has not started.'));
+    const watching = fixtureExtension({
+      id: 'watching',
+      manifest: { hooks: [{ name: 'tool.before' }] },
+      definition: {
+        activate: (ctx) => {
+          ctx.hooks.tap(ToolBefore, async ({ call, isProvisional = false }) => {
+            seen.push([isProvisional, (await read()).includes(call.callId)]);
+            return { suspend: { reason: 'a person has to allow it', wakeKey: call.callId } };
+          });
+        },
+      },
+    });
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\nenable = ["watching"]`, extra: [watching] });
+    const agent = await assistant(kernel);
+    read = async () => JSON.stringify((await kernel.http.expect(200, 'GET', `/api/agents/${agent}/session`)).body);
+
+    await kernel.http.expect(200, 'POST', `/api/agents/${agent}/message`, ask);
+
+    expect(seen).to.deep.equal([
+      [true, false],
+      [false, true],
+      [false, true],
+    ]);
+  });
+
   it('goes on after a yes, in a later life of the daemon, and does the work once', async () => {
     const home = await mkdtemp(join(tmpdir(), 'svc-wait-'));
     const decisions = new Map<string, boolean>();

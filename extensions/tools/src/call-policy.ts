@@ -47,7 +47,7 @@ const requestOrFault = (deps: CallPolicyDeps, tool: AnyTool, request: CallReques
 /** What taps of the tool hooks see: what the tool is, and never what runs it. The arguments have been checked against the tool's schema, an object. */
 export const toolRequest = (registry: Pick<ToolRegistry, 'facts'>, tool: AnyTool, request: CallRequest, digest: string): ToolRequest => {
   const args = request.args as Readonly<Record<string, unknown>>;
-  return { tool: registry.facts(tool), args, needs: needsOf(tool, args), call: request.call, digest, earlier: request.earlier };
+  return { tool: registry.facts(tool), args, needs: needsOf(tool, args), call: request.call, digest, earlier: request.earlier, ...(request.isProvisional ? { isProvisional: true } : {}) };
 };
 
 /** The arguments with the defaults of the tool's schema, or why they cannot be used. */

@@ -29,6 +29,7 @@ export const CallRequest = Type.Object({
   argsError: Type.Optional(Type.String()),
   call: CallFacts,
   earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() })),
+  isProvisional: Type.Optional(Type.Boolean({ description: 'As in the subject of tool.before' })),
 });
 export type CallRequest = Plain<typeof CallRequest>;
 

@@ -55,6 +55,11 @@ export const ToolRequest = Type.Object({
   call: CallFacts,
   digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
   earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
+  isProvisional: Type.Optional(
+    Type.Boolean({
+      description: 'True while the call is not stored yet: after a crash now, the model answers anew. Store nothing about it: a call that is to be suspended is decided again once it is stored',
+    }),
+  ),
 });
 export type ToolRequest = Plain<typeof ToolRequest>;
 

@@ -1,7 +1,7 @@
 /**
  * The tap of tool.before: whether a call runs, waits or is refused.
  *
- * A1  A call has one request, made once: by its run and call id. What was decided holds for those arguments alone, by their digest.
+ * A1  A call has one request, made once: by its run and call id, and not before the call is stored. What was decided holds for those arguments alone, by their digest.
  * A2  A call that waits costs nothing: the run sleeps in the journal. After each wake the rules and the request are asked anew.
  * A3  A direct call without a run waits for nobody, and leaves no request.
  */
@@ -72,7 +72,7 @@ const ask = async (deps: AskingDeps, request: ToolRequest, { agentName, risk, wh
   const known = call.runId === '' ? undefined : await deps.store.ofCall(call.runId, call.callId);
   if (known) return answerOf(deps, known, request);
   if (isRemembered(await deps.store.grantsFor(call.agentId, tool.name), request, deps.clock.iso())) return undefined;
-  if (call.runId === '') return { suspend: { reason: why, wakeKey: '' } };
+  if (call.runId === '' || request.isProvisional) return { suspend: { reason: why, wakeKey: '' } };
   if ((await deps.store.openOfAgent(call.agentId)) >= MAX_PENDING_OF_AGENT)
     return { deny: `This call is refused: ${MAX_PENDING_OF_AGENT} calls of this agent already wait for approval.`, code: 'approval_too_many' };
   const row = await rowOf(deps, request, { agentName, risk, why }, isForPerson);

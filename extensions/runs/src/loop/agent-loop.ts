@@ -22,7 +22,7 @@ import { type ModelCall, type ModelDeps, type ModelTurn, callModel } from './mod
 import { type Progress, beginProgress, commitProgress, resultOf } from './progress.js';
 import { inputOf, modelOutcomeOf } from '../run-input.js';
 import { isForRecovery, isUnsaved, sayError } from './recovery.js';
-import { type OpenCall, type Planned, type ToolPhaseDeps, planCalls, runCalls } from './tool-phase.js';
+import { type OpenCall, type Planned, type ToolPhaseDeps, askForSuspended, planCalls, runCalls } from './tool-phase.js';
 
 export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
   readonly agents: AgentsService;
@@ -160,7 +160,7 @@ async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): P
   let planned: Planned[] = [];
   const alone = () => commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], also: turn.settle }, turn.entries);
   try {
-    if (!deps.isLeaving()) planned = await planCalls(deps, progress, calls);
+    if (!deps.isLeaving()) planned = await planCalls(deps, progress, calls, true);
   } catch (error) {
     await alone();
     throw error;
@@ -172,6 +172,7 @@ async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): P
   }
   const intents = planned.flatMap((one) => (one.spec ? [one.spec] : []));
   await commitProgress(deps, progress, { outcomes: [{ seq: turn.seq, status: 'done', outcome: turn.outcome }], intents, also: turn.settle }, turn.entries);
+  await askForSuspended(deps, progress, planned);
   const suspension = await runCalls(deps, progress, planned);
   if (!suspension) return undefined;
   // The suspended ones go round through the wait.

@@ -58,8 +58,8 @@ const STATUS_OF_REFUSAL: Readonly<Record<string, ToolStatus>> = { approval_expir
 
 const UNKNOWN_OUTCOME = 'The daemon stopped during this call, so it is unknown whether it took effect. It was not repeated. Check before you repeat it.';
 
-/** Validates every call; numbers a step for each that may run or is refused. */
-export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: readonly OpenCall[]): Promise<Planned[]> {
+/** Validates every call; numbers a step for each that may run or is refused. `isProvisional` where the calls are not stored yet. */
+export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: readonly OpenCall[], isProvisional = false): Promise<Planned[]> {
   const planned: Planned[] = [];
   for (const call of calls) {
     if (call.begun) {
@@ -67,7 +67,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
       continue;
     }
     const request = requestOf(progress, call, progress.earlier.slice());
-    const decision = isClientTool(progress.input, call.name) ? clientDecision(deps, progress, calls, call) : await decide(deps, progress, request);
+    const decision = isClientTool(progress.input, call.name) ? clientDecision(deps, progress, calls, call) : await decide(deps, progress, isProvisional ? { ...request, isProvisional } : request);
     if (decision.code === 'loop_guard_break') throw runErrors.loop_guard_break(decision.reason ?? 'the loop guard ended it');
     if (decision.verdict !== 'suspend') progress.earlier.push({ digest: decision.digest, status: decision.verdict === 'deny' ? 'denied' : 'completed' });
     const intent: ToolIntent = {
@@ -80,6 +80,11 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
   }
   return planned;
 }
+
+/** Calls that were suspended before they were stored are decided again now that they are: whoever asks a person about one does so while the others run. */
+export const askForSuspended = async (deps: ToolPhaseDeps, progress: Progress, planned: readonly Planned[]): Promise<void> => {
+  for (const { call, request, decision } of planned) if (decision.suspend && !isClientTool(progress.input, call.name)) await decide(deps, progress, request);
+};
 
 /** Throws when the sender let the time pass. */
 function clientDecision({ clock, clientToolsSecs }: ToolPhaseDeps, { run, input }: Progress, calls: readonly OpenCall[], call: OpenCall): CallDecision {

@@ -45,13 +45,7 @@ const SWEEP_SOON_MS = 50;
 const MAX_POINTER_RACES = 5;
 
 export const createClosing = (deps: ClosingDeps): Closing => {
-  let sweeping: Promise<void> | undefined;
-  const sweep = (): Promise<void> => {
-    sweeping ??= sweepClosed(deps).finally(() => {
-      sweeping = undefined;
-    });
-    return sweeping;
-  };
+  const sweep = createSweep(deps);
   const sweepSoon = (): void => deps.later(SWEEP_SOON_MS, sweep);
   return {
     erase: async (actor, { id, agentId }) => {
@@ -124,14 +118,34 @@ async function wipe(deps: ClosingDeps, actor: Actor, agent: { readonly id: strin
   return { sessionId: ref.id, deleted };
 }
 
-async function eraseOne(deps: ClosingDeps, id: string): Promise<void> {
+export interface SweepDeps extends Pick<ClosingDeps, 'commit' | 'purge' | 'gone' | 'log'> {
+  readonly store: Pick<ClosingStore, 'unerased' | 'removeRows' | 'erased'>;
+}
+
+/** One sweep at a time. One that is under way may have looked before a session was closed: another follows it. */
+export const createSweep = (deps: SweepDeps): (() => Promise<void>) => {
+  let sweeping: Promise<unknown> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    if (!next) {
+      next = sweeping.then(() => {
+        next = undefined;
+        return sweepClosed(deps);
+      });
+      sweeping = next.catch(() => undefined); // whoever asked hears of it
+    }
+    return next;
+  };
+};
+
+async function eraseOne(deps: SweepDeps, id: string): Promise<void> {
   await deps.store.removeRows(id);
   deps.gone([id]);
   await deps.purge({ sessionId: id });
   await deps.commit([deps.store.erased(id)]);
 }
 
-async function sweepClosed(deps: ClosingDeps): Promise<void> {
+async function sweepClosed(deps: SweepDeps): Promise<void> {
   for (;;) {
     const ids = await deps.store.unerased(SWEPT_AT_ONCE);
     for (const id of ids) {
