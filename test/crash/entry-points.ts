@@ -1,4 +1,5 @@
 /** The adapters that a message comes in by, as clients use them: each keeps what it saw before the daemon died. */
+import { setTimeout } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { httpOf } from './daemon-life.js';
 
@@ -28,12 +29,21 @@ export const send = async (url: string, agentId: string, message: Message): Prom
   const seen: Seen = { acknowledged: false };
   try {
     if (message.sessionId !== undefined) await beginSession(url, agentId, message.sessionId);
-    if (message.entryPoint === 'ws') await overSocket(url, agentId, message, seen);
-    else await overHttp(url, agentId, message, seen);
+    await inTime(message.entryPoint === 'ws' ? overSocket(url, agentId, message, seen) : overHttp(url, agentId, message, seen));
   } catch (error) {
     seen.problem = `${error instanceof Error ? error.message : String(error)}${error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''}`;
   }
   return seen;
+};
+
+/** A message that nobody ever answers is a fault that is named, and not a test that hangs. */
+const ANSWER_MS = 180_000;
+
+const inTime = async (answered: Promise<void>): Promise<void> => {
+  const late = new AbortController();
+  const isLate = setTimeout(ANSWER_MS, true, { signal: late.signal }).catch(() => false);
+  const isAnswered = await Promise.race([answered.then(() => true), isLate.then(() => false)]).finally(() => late.abort());
+  if (!isAnswered) throw new Error(`no answer within ${ANSWER_MS / 1_000} s`);
 };
 
 /** The same request as often as it is sent: a session of this id is there afterwards. */

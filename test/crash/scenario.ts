@@ -216,7 +216,7 @@ const storiesOf = (model: PlannedModel, { helper } = FIRST): Story[] => {
   return [
     storyOf('rest', randomUUID(), [[count('never'), count('keyed', 4), count('safe'), count('safe', 2), count('never')], [write]]),
     storyOf('sse', randomUUID(), [[count('never')], [shell, count('never')]]),
-    storyOf('ws', randomUUID(), [[...pairOf('keyed'), count('safe', 20)], [count('never')]]),
+    storyOf('ws', randomUUID(), [[...pairOf('keyed', 'keyed'), count('safe', 20)], [count('never')]]),
     storyOf('openai', undefined, [[count('never'), page], [ask]]),
   ];
 };
@@ -227,8 +227,9 @@ export const count = (replay: 'never' | 'keyed' | 'safe', pauseMs?: number, pair
   args: { mark: `${replay}-${randomUUID()}`, ...(pauseMs === undefined ? {} : { pause_ms: pauseMs }), ...(pair === undefined ? {} : { pair }) },
 });
 
+type Parallel = 'keyed' | 'safe';
 /** Two that end together: one commit has both results. */
-const pairOf = (replay: 'keyed' | 'safe', pair: string = randomUUID()): PlannedCall[] => [count(replay, undefined, pair), count(replay, undefined, pair)];
+export const pairOf = (one: Parallel, other: Parallel, pair: string = randomUUID()): PlannedCall[] => [count(one, undefined, pair), count(other, undefined, pair)];
 
 /** A message with a plan of its own; every channel but the socket takes a key. */
 export const storyOf = (entryPoint: EntryPoint, sessionId: string | undefined, rounds: Plan['rounds']): Story => {

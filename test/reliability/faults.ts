@@ -18,7 +18,7 @@ import { type CrashPoints, crashingFactories } from '../crash/crash-points.js';
 import { createPlace, type Place, until } from '../crash/daemon-life.js';
 import { ensureAgent, send } from '../crash/entry-points.js';
 import type { PlannedModel } from '../crash/planned-model.js';
-import { count, storyOf } from '../crash/scenario.js';
+import { count, pairOf, storyOf } from '../crash/scenario.js';
 
 /** Steps of the run itself: what the kernel and the audit trail write beside it comes at any time. */
 const STEP = /commit (journal|sessions|llm)|fetch model|effect/;
@@ -108,7 +108,7 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
   const agent = await ensureAgent(kernel.url);
   const sendOne = async (fault?: Fault) => {
     Object.assign(state, { seen: [], turns: new Map(), fault, isMet: false, awayUntilMs: 0, aheadMs: 0 });
-    const story = storyOf('rest', randomUUID(), [[count('never'), count('keyed'), count('safe')], [count('never')]]);
+    const story = storyOf('rest', randomUUID(), [[count('never'), ...pairOf('keyed', 'safe')], [count('never')]]);
     await untilTold(kernel.url, agent, story);
     Object.assign(state, { fault: undefined, awayUntilMs: 0, aheadMs: 0 });
     return { story, isMet: state.isMet };

@@ -45,7 +45,7 @@ export function describeExtension(id: string, options: ContractOptions = {}): vo
   const boot = async (config: string) =>
     bootTestKernel({ ...options.boot, config: `${config}${options.config ?? ''}`, ...(options.thirdParties ? { thirdParties: await options.thirdParties() } : {}) });
   describe(`the extension ${id}`, function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const worlds = options.worlds ?? contractWorlds([id], boot, options.load);
     const isFirst = options.isOnSecondDatabase !== true;
     describe('as it stands', () => {
