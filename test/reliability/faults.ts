@@ -108,7 +108,7 @@ export const bootFaulty = async (model: PlannedModel): Promise<FaultyDaemon> => 
   const agent = await ensureAgent(kernel.url);
   const sendOne = async (fault?: Fault) => {
     Object.assign(state, { seen: [], turns: new Map(), fault, isMet: false, awayUntilMs: 0, aheadMs: 0 });
-    const story = storyOf('rest', randomUUID(), [[count('never'), ...pairOf('keyed', 'safe')], [count('never')]]);
+    const story = storyOf('rest', randomUUID(), [[count('never'), ...pairOf('keyed', 'safe'), count('never')], [count('never')]]);
     await untilTold(kernel.url, agent, story);
     Object.assign(state, { fault: undefined, awayUntilMs: 0, aheadMs: 0 });
     return { story, isMet: state.isMet };
