@@ -81,7 +81,7 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
   return planned;
 }
 
-/** Calls that were suspended before they were stored are decided again now that they are: whoever asks a person about one does so while the others run. */
+/** Calls that were suspended before they were stored are decided again now that they are: whoever asks a person about one does so before the others run. */
 export const askForSuspended = async (deps: ToolPhaseDeps, progress: Progress, planned: readonly Planned[]): Promise<void> => {
   for (const { call, request, decision } of planned) if (decision.suspend && !isClientTool(progress.input, call.name)) await decide(deps, progress, request);
 };

@@ -11,6 +11,7 @@
 import { type Db, isSvcError, type Logger, type Write } from '@svc/api';
 import type { Entry } from '../contract.js';
 import type { CatalogueStore, PendingEntry } from './catalogue-store.js';
+import { oneAtATime } from '../one-at-a-time.js';
 import { addEntry, charsOf, type Facts, textOf } from './facts.js';
 import { nextOrdinal, type SaidMessage, SPAN_PLACES, type Shelf, shelved, type ShelvedMessage } from './shelves.js';
 
@@ -55,16 +56,8 @@ const RETRY_MS = 30_000;
 
 export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   let isWaiting = false;
-  let reading: Promise<ReadBatch> | undefined;
   let leftToOthersUntil = Number.NEGATIVE_INFINITY;
-  // Whoever comes while a batch is read waits for that one: it may have begun before what they mean was said.
-  const next = async (): Promise<ReadBatch> => {
-    await reading?.catch(() => undefined);
-    reading ??= readBatch(deps).finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
+  const next = oneAtATime(() => readBatch(deps));
   const schedule = (ms: number): void => {
     if (isWaiting) return;
     isWaiting = true;

@@ -10,6 +10,7 @@ import { type Actors, type Actor, type Clock, type Db, type HookHandle, isSvcErr
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionClosing, SessionsService, Wiped } from '../contract.js';
 import type { ChangeEvents } from '../service.js';
+import { oneAtATime } from '../one-at-a-time.js';
 import type { ClosingStore } from './closing-store.js';
 
 export interface ClosingDeps {
@@ -122,21 +123,7 @@ export interface SweepDeps extends Pick<ClosingDeps, 'commit' | 'purge' | 'gone'
   readonly store: Pick<ClosingStore, 'unerased' | 'removeRows' | 'erased'>;
 }
 
-/** One sweep at a time. One that is under way may have looked before a session was closed: another follows it. */
-export const createSweep = (deps: SweepDeps): (() => Promise<void>) => {
-  let sweeping: Promise<unknown> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  return () => {
-    if (!next) {
-      next = sweeping.then(() => {
-        next = undefined;
-        return sweepClosed(deps);
-      });
-      sweeping = next.catch(() => undefined); // whoever asked hears of it
-    }
-    return next;
-  };
-};
+export const createSweep = (deps: SweepDeps): (() => Promise<void>) => oneAtATime(() => sweepClosed(deps));
 
 async function eraseOne(deps: SweepDeps, id: string): Promise<void> {
   await deps.store.removeRows(id);
