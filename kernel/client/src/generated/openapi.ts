@@ -4329,6 +4329,9 @@ export interface components {
             tool_allowlist: string[];
             tool_blocklist: string[];
             tools_disabled: boolean;
+            /** @description Servers whose tools it has; `*` for all. Left out, the list of tools decides */
+            mcp_servers?: string[];
+            mcp_disabled?: boolean;
             autonomous: {
                 max_iterations: number;
                 /** @enum {string} */
@@ -4352,7 +4355,7 @@ export interface components {
             model?: string;
             /** @description The model's provider; by default, the one in the catalog */
             provider?: string;
-            /** @description Stored; has no effect until svc supports MCP servers */
+            /** @description MCP servers whose tools the agent has; `*` for all, empty for none */
             mcp_servers?: string[];
             /** @description As in a manifest; stored, without effect until svc supports autonomous work */
             schedule?: unknown;
@@ -4715,6 +4718,12 @@ export interface components {
                     expanded: boolean;
                     result?: string;
                     is_error?: boolean;
+                    /** @description Uploads that the call gave */
+                    files?: {
+                        file_id: string;
+                        filename: string;
+                        content_type: string;
+                    }[];
                 }[];
                 /** @description Pictures: inside the message, or by the upload that was attached */
                 images?: {
@@ -6817,8 +6826,10 @@ export interface components {
             description: string;
             /** @description JSON Schema of the arguments */
             input_schema: unknown;
-            /** @description `builtin`, `mcp`, or the extension it comes from */
+            /** @description `builtin`, the kind of what brought it, such as `mcp`, or the extension it comes from */
             source: string;
+            /** @description With `mcp`: which server brought it */
+            mcp_server?: string;
             /**
              * @description `exec` needs the grant `shell`, `network` the grant `network`
              * @enum {string}
@@ -6841,6 +6852,12 @@ export interface components {
             is_error: boolean;
             /** @enum {string} */
             status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
+            files?: {
+                /** @description An upload: `GET /api/uploads/{file_id}` */
+                file_id: string;
+                filename: string;
+                content_type: string;
+            }[];
         };
         ToolFailure: {
             /** @description What happened and what to do */
@@ -6860,6 +6877,12 @@ export interface components {
             is_error: boolean;
             /** @enum {string} */
             status: "completed" | "error" | "waiting_approval" | "denied" | "expired" | "skipped" | "outcome_unknown";
+            files?: {
+                /** @description An upload: `GET /api/uploads/{file_id}` */
+                file_id: string;
+                filename: string;
+                content_type: string;
+            }[];
         };
         UsageTotal: {
             /** @enum {string} */
@@ -8786,6 +8809,13 @@ export interface operations {
                             input: unknown;
                             is_error: boolean;
                             result: string;
+                            /** @description Files that the call gave */
+                            files?: {
+                                /** @description An upload: `GET /api/uploads/{file_id}` */
+                                file_id: string;
+                                filename: string;
+                                content_type: string;
+                            }[];
                             /** @description Missing permissions, as a person can grant them under `[capabilities]` */
                             missing?: {
                                 /** @description As `[capabilities]` of a manifest calls it: the interface, or the area that declares it */
@@ -9556,6 +9586,13 @@ export interface operations {
                             input: unknown;
                             is_error: boolean;
                             result: string;
+                            /** @description Files that the call gave */
+                            files?: {
+                                /** @description An upload: `GET /api/uploads/{file_id}` */
+                                file_id: string;
+                                filename: string;
+                                content_type: string;
+                            }[];
                             /** @description Missing permissions, as a person can grant them under `[capabilities]` */
                             missing?: {
                                 /** @description As `[capabilities]` of a manifest calls it: the interface, or the area that declares it */
