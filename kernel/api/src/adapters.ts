@@ -157,6 +157,11 @@ export interface Files {
 export interface Egress {
   /** From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`. */
   allow(baseUrl: string): Disposable;
+  /**
+   * Why a request with the purpose `webhook` to this address would be refused now: its scheme, or an address that is not public.
+   * Undefined where it would be sent, and where the name cannot be resolved: each request is checked again. Needs what `fetch` needs.
+   */
+  refusal(url: string): Promise<string | undefined>;
 }
 
 export interface Secrets {
