@@ -83,7 +83,12 @@ export const headersFolder = (program = process.execPath, environment = process.
 
 const compile = async () => {
   const headers = headersFolder();
-  const result = await inSqlite('node-gyp/bin/node-gyp.js', ['rebuild', ...(headers === undefined ? [] : [`--nodedir=${headers}`])], COMPILE_LIMIT_MS, 'No prebuilt SQLite was found for this machine: it is compiled once, in two to six minutes.');
+  const result = await inSqlite(
+    'node-gyp/bin/node-gyp.js',
+    ['rebuild', ...(headers === undefined ? [] : [`--nodedir=${headers}`])],
+    COMPILE_LIMIT_MS,
+    'No prebuilt SQLite was found for this machine: it is compiled once, in two to six minutes.',
+  );
   if (result.status === 0 && loads()) return undefined;
   const tail = result.output.trim().split('\n').slice(-TAIL_LINES).join('\n');
   return `${tail}\nSQLite could not be compiled; the lines above say why. \`npm run doctor\` looks at the rest of this machine.`;

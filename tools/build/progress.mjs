@@ -17,22 +17,22 @@ const seconds = (ms) => `${Math.round(ms / 1000)} s`;
 export const showProgress = (what, { stream = process.stderr, now = Date.now } = {}) => {
   const began = now();
   let share;
-  let toldAt = began;
+  let shownAt = began;
   stream.write(`${what}\n`);
   const text = () => `${share === undefined ? '' : `${barOf(share)} ${Math.round(share * 100)} % `}${seconds(now() - began)}`;
-  const tell = () => {
+  const draw = () => {
     if (stream.isTTY) stream.write(`\r  ${text()} `);
-    else if (now() - toldAt >= LINE_EVERY_MS) {
-      toldAt = now();
+    else if (now() - shownAt >= LINE_EVERY_MS) {
+      shownAt = now();
       stream.write(`  ${text()}\n`);
     }
   };
-  const timer = setInterval(tell, DRAW_EVERY_MS);
+  const timer = setInterval(draw, DRAW_EVERY_MS);
   timer.unref?.();
   return {
     to: (value) => {
       share = value;
-      tell();
+      draw();
     },
     end: () => {
       clearInterval(timer);

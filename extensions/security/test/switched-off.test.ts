@@ -91,7 +91,9 @@ describe('the security systems', function () {
     const { security_systems: states, total_systems: total, all_active: all, evidence } = await report();
     const rest = Object.entries(states as States).flatMap(([name, state]) => (state === 'active' ? [] : [name]));
     expect(rest).to.include.members(['wasm_dual_metering', 'ofp_hmac_auth']);
-    expect(rest.filter((name) => !['wasm_dual_metering', 'ofp_hmac_auth', 'taint_tracking', 'prompt_injection_scanning'].includes(name))).to.deep.equal(fault === undefined ? [] : ['subprocess_sandbox']);
+    expect(rest.filter((name) => !['wasm_dual_metering', 'ofp_hmac_auth', 'taint_tracking', 'prompt_injection_scanning'].includes(name))).to.deep.equal(
+      fault === undefined ? [] : ['subprocess_sandbox'],
+    );
     if (fault !== undefined) expect(evidence.subprocess_sandbox.detail).to.include('commands of agents run without a sandbox');
     expect([total, all, Object.keys(evidence).length]).to.deep.equal([16, false, 16]);
     expect(evidence.session_repair).to.deep.include({ owner: 'sessions', detail: 'A conversation that broke off in a tool call was sent to the model with a result for that call.' });
