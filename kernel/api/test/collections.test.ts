@@ -263,7 +263,7 @@ describe('the declaration of a collection', () => {
   });
 
   it('gives the commands and names of its words', () => {
-    const things = declared(Type.Object({ name: Type.String() }), { one: 'odd thing', operations: { remove: false, update: { id: 'fixOddThing' } } });
+    const things = declared(Type.Object({ name: Type.String() }), { one: 'odd thing', operations: { delete: false, update: { id: 'fixOddThing' } } });
     expect(things.commands.map(({ command, operation }) => [command, operation])).to.deep.equal([
       ['things list', 'listOddThings'],
       ['things get', 'getOddThing'],
