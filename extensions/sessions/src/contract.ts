@@ -1,6 +1,6 @@
 /** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
 import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
-import { ModelMessage } from '@svc/ext-llm/contract';
+import { ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 
 export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
 
@@ -31,13 +31,14 @@ export const EntryDraft = Type.Object({
   callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the six that follow' })),
   tool: Type.Optional(Type.String()),
   args: Type.Optional(Type.Unknown()),
-  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it' })),
+  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it. Entries of today have `state`' })),
   content: Type.Optional(Type.String()),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
   origin: Type.Optional(Origin),
   thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
+  state: Type.Optional(ProviderState),
   used: Type.Optional(Used),
 });
 export type EntryDraft = Plain<typeof EntryDraft>;
