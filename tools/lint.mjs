@@ -8,6 +8,7 @@
  * One finding per line: `file:line rule message`.
  */
 import { parseArgs } from 'node:util';
+import { build } from './build/index.mjs';
 import { checkBoundaries } from './checks/boundaries.mjs';
 import { checkDaemonCalls } from './checks/daemon-calls.mjs';
 import { checkEffects } from './checks/effects.mjs';
@@ -21,6 +22,7 @@ import { readSources } from './checks/sources.mjs';
 import { checkSqlTables } from './checks/sql-tables.mjs';
 import { checkStyles } from './checks/style-tokens.mjs';
 import { checkWords } from './checks/words.mjs';
+import { writeGenerated } from './client/generated.mjs';
 
 const TYPE_PROJECTS = ['kernel', 'extensions', 'extensions/tsconfig.pages.json', 'extensions/tsconfig.cli.json', 'test'];
 const OWN_CHECKS = [
@@ -43,6 +45,10 @@ const key = ({ file, line, rule, message }) => `${file}:${line} ${rule} ${messag
 
 const { values } = parseArgs({ options: { fix: { type: 'boolean', default: false } } });
 const startedAt = Date.now();
+// Checks read what the build writes: each area's contributions.json, and the client's types made of them.
+const { failures } = await build();
+for (const { target, lines } of failures) console.log(`${target} cannot be built: ${lines.join(' ')}`);
+if (failures.length === 0) await writeGenerated();
 const biome = await runBiome(values);
 const types = Promise.all([...TYPE_PROJECTS.map(runTypes), runApiPage()]);
 const sources = readSources();
@@ -53,4 +59,4 @@ const lines = [...new Set([...biome, ...own, ...(await types).flat()].sort(byPla
 for (const line of lines) console.log(line);
 const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
 console.log(lines.length ? `${lines.length} ${lines.length === 1 ? 'finding' : 'findings'} in ${sources.length} files, ${took}` : `${sources.length} files are clean, ${took}`);
-process.exitCode = lines.length ? 1 : 0;
+process.exitCode = lines.length + failures.length ? 1 : 0;

@@ -62,7 +62,7 @@ const buildExtension = async (target, bundler, tools) => {
   const derived = await tools.deriveContributions(inRoot(target.outdir, 'index.js'), manifest, version, tools).catch((error) => {
     throw new Error(`${target.dir}: ${error.stack?.includes(target.outdir) ? error.stack.split('\n').slice(0, 3).join('\n') : error.message}`);
   });
-  if (tools.writeIfChanged(inRoot(target.dir, 'contributions.json'), derived)) tools.rewritten.push(`${target.dir}/contributions.json`);
+  tools.writeIfChanged(inRoot(target.dir, 'contributions.json'), derived);
   const own = ['extension.json', 'package.json', 'contributions.json'].map((file) => `${target.dir}/${file}`);
   // What is derived of its code holds schemas of the API: they are not in its bundle.
   return { inputs: [...inputs, ...own, ...tools.ownInputs], outputs };

@@ -2,12 +2,14 @@
 import path from 'node:path';
 import * as esbuild from 'esbuild';
 import { inRoot } from '../build/paths.mjs';
+import { writeGenerated } from '../client/generated.mjs';
 import { dependenciesOf } from './dependencies.mjs';
 import { writeTypes } from './declarations.mjs';
 
 const ENTRIES = ['index', 'stream', 'chat', 'live', 'frame', 'node-http'];
 
 export const fillClient = async (folder) => {
+  await writeGenerated();
   const dependencies = dependenciesOf('client');
   const outdir = path.join(folder, 'dist');
   await esbuild.build({

@@ -10,7 +10,9 @@ describe('the generated part of the client', () => {
   afterEach(stopTestKernels);
 
   it('is up to date', async () => {
-    for (const [file, text] of Object.entries(await generatedFiles(await apiDocument()))) expect(standing(file) === text, `${file} is stale: ${MAKE}`).to.equal(true);
+    const committed = Object.entries(await generatedFiles(await apiDocument())).filter(([file]) => file.endsWith('operations.ts'));
+    expect(committed).to.have.length(1);
+    for (const [file, text] of committed) expect(standing(file) === text, `${file} is stale: ${MAKE}`).to.equal(true);
   });
 
   it('is made from what a daemon of the full preset says of itself', async () => {
