@@ -159,7 +159,16 @@ const StopReason = OneOf(['end', 'tool_calls', 'length', 'content_filter']);
 export const ModelAnswer = Type.Object({
   text: Type.String(),
   thoughts: Type.Optional(Type.String({ description: "The visible part of the model's thinking" })),
-  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()), signature: Type.Optional(Type.String()), state: Type.Optional(ProviderState) })),
+  calls: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      args: Type.Unknown(),
+      argsError: Type.Optional(Type.String()),
+      signature: Type.Optional(Type.String()),
+      state: Type.Optional(ProviderState),
+    }),
+  ),
   state: Type.Optional(ProviderState),
   stop: StopReason,
   usage: Usage,

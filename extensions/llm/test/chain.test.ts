@@ -349,11 +349,10 @@ describe('the chain of one call', () => {
 
 describe('the calls of an answer', () => {
   const call = (fields: object) =>
-    callsOf(
-      { text: '', thoughts: '', thoughtChars: 0, calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', leftOut: [], inputTokens: 0, outputTokens: 0 },
-      seededIds('calls'),
-      { provider: 'openai', model: 'm' },
-    )[0];
+    callsOf({ text: '', thoughts: '', thoughtChars: 0, calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', leftOut: [], inputTokens: 0, outputTokens: 0 }, seededIds('calls'), {
+      provider: 'openai',
+      model: 'm',
+    })[0];
 
   it('have their arguments as values, and none as an empty object', () => {
     expect(call({ argsText: '{"n":[1]}' })).to.deep.equal({ id: 'c', name: 'look', args: { n: [1] } });

@@ -38,6 +38,7 @@ const unwrapped = (args: unknown): unknown => {
 
 const ofCall = (call: Said['state'], who: Who): { state?: ProviderState } => (call === undefined || isTooMuch(call) ? {} : { state: { provider: who.provider, model: who.model, call } });
 
-export const stateOf = ({ state }: Said, who: Who): { state?: ProviderState } => (state === undefined || isTooMuch(state) ? {} : { state: { provider: who.provider, model: who.model, message: state } });
+export const stateOf = ({ state }: Said, who: Who): { state?: ProviderState } =>
+  state === undefined || isTooMuch(state) ? {} : { state: { provider: who.provider, model: who.model, message: state } };
 
 const isTooMuch = (state: Readonly<Record<string, unknown>>): boolean => JSON.stringify(state).length > MAX_STATE_CHARS;

@@ -113,7 +113,7 @@ const withoutMarkup = (page: string): string => {
   return text;
 };
 
-const TEXTS = ['message', 'detail', 'msg', 'error_msg', 'errorMessage', 'error_message', 'status_msg', 'error_description'] as const;
+const TEXTS = ['message', 'detail', 'details', 'msg', 'error_msg', 'errorMessage', 'error_message', 'status_msg', 'error_description'] as const;
 
 const messageIn = (value: unknown, withType: boolean, depth = 0): string | undefined => {
   if (depth > 4) return undefined;

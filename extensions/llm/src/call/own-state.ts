@@ -7,7 +7,8 @@ type Who = Pick<ProviderState, 'provider' | 'model'>;
 const copies = new WeakMap<ModelMessage, { readonly who: string; readonly copy: ModelMessage }>();
 
 /** The messages without what belongs to others. Those that hold nothing of others stay the same objects. */
-export const withOwnState = (messages: readonly ModelMessage[], who: Who): ModelMessage[] => messages.map((message) => (message.parts.some((part) => isForeign(part, who)) ? copyOf(message, who) : message));
+export const withOwnState = (messages: readonly ModelMessage[], who: Who): ModelMessage[] =>
+  messages.map((message) => (message.parts.some((part) => isForeign(part, who)) ? copyOf(message, who) : message));
 
 const isForeign = (part: ContentPart, { provider, model }: Who): boolean => 'state' in part && part.state !== undefined && (part.state.provider !== provider || part.state.model !== model);
 

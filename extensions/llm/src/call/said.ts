@@ -60,7 +60,13 @@ export const take = (said: Said, event: DriverEvent, { onText, onThought, onWasT
       takeThought(said, event.text, onThought);
       return;
     case 'call':
-      said.calls.push({ id: event.id, name: event.name, argsText: event.argsText, ...(event.signature === undefined ? {} : { signature: event.signature }), ...(event.state === undefined ? {} : { state: event.state }) });
+      said.calls.push({
+        id: event.id,
+        name: event.name,
+        argsText: event.argsText,
+        ...(event.signature === undefined ? {} : { signature: event.signature }),
+        ...(event.state === undefined ? {} : { state: event.state }),
+      });
       return;
     case 'was_thought':
       takeThought(said, said.text, undefined);

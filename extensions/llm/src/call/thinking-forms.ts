@@ -28,7 +28,8 @@ const EFFORT_MODELS = /(?:^|\/)(?:codex\/)?(?:o[134](?:-|$)|gpt-5|gpt-6|gpt-oss)
 const ALWAYS = /deepseek-(?:reasoner|r1)|qwq|magistral|-thinking|reasoning(?!.*non)|minimax-m|kimi-for-coding|step-3|-think\b/i;
 const NEVER = /non-reasoning|instruct|-chat\b|coder/i;
 /** They think where they are told to. */
-const HYBRID = /qwen-?3|qwen-(?:plus|max|turbo|flash)|glm-(?:4\.[5-9]|[5-9])|deepseek-v(?:3\.[1-9]|[4-9])|kimi-k2\.[5-9]|nemotron|hunyuan|granite|seed-|mimo|gemma-?4|ernie-(?:4\.5|5)|smollm3|intellect-3/i;
+const HYBRID =
+  /qwen-?3|qwen-(?:plus|max|turbo|flash)|glm-(?:4\.[5-9]|[5-9])|deepseek-v(?:3\.[1-9]|[4-9])|kimi-k2\.[5-9]|nemotron|hunyuan|granite|seed-|mimo|gemma-?4|ernie-(?:4\.5|5)|smollm3|intellect-3/i;
 const GEMINI = /gemini-(?:2\.5|[3-9]|\d\d)(?!.*(?:image|tts|audio))/i;
 const CLAUDE = /claude-(?!instant|[12](?:\D|$)|3-(?:opus|sonnet|haiku|5))/i;
 

@@ -28,7 +28,9 @@ export const anthropicBody = (target: DriverTarget, request: ModelRequest, adapt
     },
     {
       messages: [
-        ...request.messages.map((message, index) => (mark && index === request.messages.length - 1 ? markedText(message) : (adaptation.withoutState?.includes('blocks') ? plainText : messageText)(message))),
+        ...request.messages.map((message, index) =>
+          mark && index === request.messages.length - 1 ? markedText(message) : (adaptation.withoutState?.includes('blocks') ? plainText : messageText)(message),
+        ),
         ...(adaptation.bridges && request.messages.at(-1)?.role === 'assistant' ? [jsonText({ role: 'user', content: 'Go on.' })] : []),
       ],
       ...(request.tools.length > 0 && !adaptation.noTools ? { tools: [(mark ? markedToolsText : toolsText)(request.tools)] } : {}),

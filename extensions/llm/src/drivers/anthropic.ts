@@ -16,6 +16,7 @@ import { anthropicBody, thinksOf } from './anthropic-body.js';
 import { ANTHROPIC_CODES, ANTHROPIC_STATUSES } from './anthropic-codes.js';
 import { eventJson } from './body/json-values.js';
 import { exchange, type ExchangeDeps } from './exchange.js';
+import { createTagReader } from './thought-tags.js';
 import { higher, tokensIn, usageEvent } from './token-count.js';
 
 const PROTOCOL_VERSION = '2023-06-01';
@@ -34,7 +35,16 @@ interface WireEvent {
   readonly content?: unknown;
   readonly stop_reason?: unknown;
   readonly usage?: WireUsage;
-  readonly content_block?: { readonly type?: string; readonly id?: string; readonly name?: string; readonly text?: string; readonly thinking?: string; readonly signature?: string; readonly data?: string; readonly input?: unknown };
+  readonly content_block?: {
+    readonly type?: string;
+    readonly id?: string;
+    readonly name?: string;
+    readonly text?: string;
+    readonly thinking?: string;
+    readonly signature?: string;
+    readonly data?: string;
+    readonly input?: unknown;
+  };
   readonly delta?: { readonly type?: string; readonly text?: string; readonly thinking?: string; readonly signature?: string; readonly partial_json?: string; readonly stop_reason?: string | null };
   readonly error?: { readonly type?: string; readonly message?: string };
 }
@@ -51,7 +61,7 @@ interface Reading {
 export const createAnthropicDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted, said) => ask(deps, target, fitted, adaptation, signal, said)),
     leavesOut: adaptations.leavesOut,
   };
 };
@@ -66,15 +76,20 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
     statuses: ANTHROPIC_STATUSES,
     body: anthropicBody(target, request, adaptation),
   };
-  if (request.thinking && !thinksOf(target, request, adaptation)) emit({ type: 'left_out', leftOut: [{ parameter: 'thinking', why: 'its protocol takes no thinking at this place of a conversation' }] });
+  if (request.thinking && !thinksOf(target, request, adaptation))
+    emit({ type: 'left_out', leftOut: [{ parameter: 'thinking', why: 'its protocol takes no thinking at this place of a conversation' }] });
+  // Others that speak this protocol let thoughts of their models slip into the text.
+  const tagged = /claude/i.test(target.model) ? undefined : createTagReader(emit);
   await exchange(deps, target, outgoing, signal, (data) => {
     const value: WireEvent = eventJson(data);
     for (const one of value.type === 'message' ? eventsOf(value) : [value]) {
       const event = take(reading, one);
-      if (event) emit(event);
+      if (event?.type === 'text' && tagged) tagged.take(event.text);
+      else if (event) emit(event);
     }
     return reading.isStopped;
   });
+  tagged?.end();
   if (!reading.isStopped || reading.stopReason === undefined) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   for (const { id, name, args } of reading.calls.values()) emit({ type: 'call', id, name, argsText: args });
   if (reading.thoughts.size > 0) emit({ type: 'state', state: { blocks: [...reading.thoughts.values()] } });

@@ -32,7 +32,7 @@ import { createTagReader, type TagReader } from './thought-tags.js';
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(initialAdaptation);
   return {
-    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted, said) => ask(deps, target, fitted, adaptation, signal, said)),
     leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => openaiEmbed(deps, target, batch, signal),
   };

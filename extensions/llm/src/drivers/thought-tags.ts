@@ -81,7 +81,9 @@ export const createTagReader = (emit: Emit): TagReader => {
       held = '';
       return;
     }
-    const found = LONE.map((tag) => ({ tag, at: held.indexOf(tag) })).filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at)[0];
+    const found = LONE.map((tag) => ({ tag, at: held.indexOf(tag) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at)[0];
     if (found) {
       const text = held.slice(0, found.at);
       note(text);

@@ -130,7 +130,13 @@ describe('a request in the Gemini protocol', () => {
   const tools = [{ name: 'look', description: 'Looks', parameters: { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] } }];
   const called = (signature?: string): ModelMessage => ({
     role: 'assistant',
-    parts: ['c1', 'c2'].map((id, index) => ({ type: 'tool_call' as const, id, name: 'look', args: undefined, ...(signature !== undefined && index === 0 ? { state: { provider: 'gemini', model: 'g', call: { thoughtSignature: signature } } } : {}) })),
+    parts: ['c1', 'c2'].map((id, index) => ({
+      type: 'tool_call' as const,
+      id,
+      name: 'look',
+      args: undefined,
+      ...(signature !== undefined && index === 0 ? { state: { provider: 'gemini', model: 'g', call: { thoughtSignature: signature } } } : {}),
+    })),
   });
   const failed: ModelMessage = {
     role: 'user',

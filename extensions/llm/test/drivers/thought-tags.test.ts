@@ -38,7 +38,11 @@ describe('thoughts within the text', () => {
     expect(read('</think>\n\nFour.')).to.deep.include({ text: 'Four.', events: [{ type: 'text', text: 'Four.' }] });
     for (const text of ['It ends with `</think>` then.', 'Write "</think>" there.', '```\n</think>\n```\nThat is it.', 'Between <think> and </think> it stands.'])
       expect(read(...text), text).to.deep.include({ thought: '', text });
-    for (const text of ['It ends with `</think>` then.', '```\n</think>\n```']) expect(read(text).events.some(({ type }) => type === 'was_thought'), text).to.equal(false);
+    for (const text of ['It ends with `</think>` then.', '```\n</think>\n```'])
+      expect(
+        read(text).events.some(({ type }) => type === 'was_thought'),
+        text,
+      ).to.equal(false);
   });
 
   it('T2 are said as they come, and to the end where nothing closes them', () => {

@@ -247,7 +247,15 @@ function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: n
   const entries: EntryDraft[] = [];
   if (answer.text !== '' || answer.calls.length === 0) entries.push({ kind: 'assistant', runId, parts: [{ type: 'text', text: answer.text }] });
   for (const call of answer.calls)
-    entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args, ...(call.signature === undefined ? {} : { signature: call.signature }), ...(call.state === undefined ? {} : { state: call.state }) });
+    entries.push({
+      kind: 'tool_call',
+      runId,
+      callId: call.id,
+      tool: call.name,
+      args: call.args,
+      ...(call.signature === undefined ? {} : { signature: call.signature }),
+      ...(call.state === undefined ? {} : { state: call.state }),
+    });
   const used = { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens, costMicros: answer.usage.costMicros };
   const thought = answer.thoughts !== undefined && showsThoughts(deps, progress) ? { thoughts: answer.thoughts } : {};
   if (entries[0]) entries[0] = { ...entries[0], ...thought, ...stateOf(answer, entries[0]), used };

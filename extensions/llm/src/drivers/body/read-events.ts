@@ -150,7 +150,11 @@ const jsonReader = (deliver: (data: string) => void): Reader => {
   let isByLine = true;
   const takeLines = (): void => {
     for (let at = held.indexOf('\n'); isByLine && at >= 0; at = held.indexOf('\n')) {
-      const line = held.slice(0, at).trim().replace(/^data:\s{0,4}/, '').replace(/,$/, '');
+      const line = held
+        .slice(0, at)
+        .trim()
+        .replace(/^data:\s{0,4}/, '')
+        .replace(/,$/, '');
       if (line !== '' && line !== '[DONE]' && tableIn(line) === undefined) isByLine = false;
       else {
         held = held.slice(at + 1);

@@ -129,7 +129,11 @@ export const toolName = ({ name, id }: Pick<CallParts, 'name' | 'id'>, tools: Re
 
 /** `functions.look:0`, `default_api.look`, `to=functions.look<|message|>`. */
 const namesIn = (text: string): string[] => {
-  const plain = text.slice(0, 300).replaceAll(/<\|[^|<>]{0,40}\|?>?/g, ' ').replace(/:\d{1,4}\s*$/, '').trim();
+  const plain = text
+    .slice(0, 300)
+    .replaceAll(/<\|[^|<>]{0,40}\|?>?/g, ' ')
+    .replace(/:\d{1,4}\s*$/, '')
+    .trim();
   const word = plain.split(/\s+/).at(-1) ?? '';
   const path = word.replace(/^to=/, '').replaceAll(/["'`]/g, '');
   return [plain, word, path, path.replace(/^(?:functions?|tools?|default_api|namespace|api)[./:]/, ''), path.split(/[./:]/).at(-1) ?? ''];

@@ -2,7 +2,7 @@
 import { isTable } from '@svc/api';
 import type { Table } from './parts.js';
 
-const TEXTS = ['message', 'msg', 'detail', 'error_msg', 'error_message', 'errors', 'errorMessage'] as const;
+const TEXTS = ['message', 'msg', 'detail', 'details', 'error_msg', 'error_message', 'errors', 'errorMessage'] as const;
 
 /** The error, or undefined where an object is none. */
 export const errorIn = (chunk: Table): unknown => {

@@ -7,7 +7,8 @@ const LENGTH = /^(?:length|max_tokens|max_output_tokens|max_completion_tokens|mo
 const FILTERED =
   /^(?:content_filter(?:ed)?|content-filter|safety|recitation|blocklist|prohibited_content|spii|language|image_safety|refusal|sensitive|guardrail_intervened|model_armor|moderation|violation|content_policy(?:_violation)?|risk_control)$/i;
 /** The model or its server failed. Such a word may stand behind another one, as in `function_call_filter: MALFORMED_FUNCTION_CALL`. */
-const FAILED = /error|fail|abort|cancel|malformed|function_call_filter|unexpected_tool|too_many_tool|invalid|insufficient|overload|load_shed|time[d_]?_?out|interrupt|unavailable|preempt|exception|network|disconnect|repetition|^other$|^unknown$/i;
+const FAILED =
+  /error|fail|abort|cancel|malformed|function_call_filter|unexpected_tool|too_many_tool|invalid|insufficient|overload|load_shed|time[d_]?_?out|interrupt|unavailable|preempt|exception|network|disconnect|repetition|^other$|^unknown$/i;
 const OVERLOADED = /insufficient|overload|load_shed|unavailable|preempt/i;
 
 export interface Ending {

@@ -127,7 +127,17 @@ const kimiCalls = (text: string): readonly TextCall[] | undefined => {
   return blocks(body, '<|tool_call_begin|>', '<|tool_call_end|>', (block) => {
     const [head = '', args = ''] = block.split('<|tool_call_argument_begin|>');
     const value = parsed(args.trim());
-    return isTable(value) ? [{ name: head.trim().replace(/^functions\./, '').replace(/:\d+$/, ''), args: JSON.stringify(value) }] : undefined;
+    return isTable(value)
+      ? [
+          {
+            name: head
+              .trim()
+              .replace(/^functions\./, '')
+              .replace(/:\d+$/, ''),
+            args: JSON.stringify(value),
+          },
+        ]
+      : undefined;
   });
 };
 
@@ -151,7 +161,7 @@ const glmCall = (block: string): readonly TextCall[] | undefined => {
     const begin = rest.indexOf('<arg_value>');
     const end = rest.indexOf('</arg_value>');
     if (begin < 0 || end < begin) return undefined;
-    args[key.trim()] = valueOf(rest.slice(begin + '<arg_value>'.length, end));
+    args[key.trim()] = plainValue(rest.slice(begin + '<arg_value>'.length, end));
   }
   return [{ name: name.trim(), args: JSON.stringify(args) }];
 };
@@ -162,13 +172,18 @@ const valuesIn = (block: string, open: string, close: string): Record<string, un
     const nameEnd = block.indexOf('>', at);
     const end = block.indexOf(close, nameEnd);
     if (nameEnd < 0 || end < 0) break;
-    values[block.slice(at + open.length, nameEnd).replace(/"$/, '').trim()] = valueOf(block.slice(nameEnd + 1, end).replace(/^\n|\n$/g, ''));
+    values[
+      block
+        .slice(at + open.length, nameEnd)
+        .replace(/"$/, '')
+        .trim()
+    ] = plainValue(block.slice(nameEnd + 1, end).replace(/^\n|\n$/g, ''));
   }
   return values;
 };
 
 /** Written without quotes: what reads as JSON is that, all else is a text. */
-const valueOf = (text: string): unknown => {
+const plainValue = (text: string): unknown => {
   const value = /^[\s[{\dtfn-]/.test(text) ? parsed(text) : undefined;
   return value === undefined ? text : value;
 };

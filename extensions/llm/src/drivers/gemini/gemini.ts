@@ -56,7 +56,7 @@ interface Reading {
 export const createGeminiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted, said) => ask(deps, target, fitted, adaptation, signal, said)),
     leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => geminiEmbed(deps, target, batch, signal),
   };
