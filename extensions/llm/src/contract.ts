@@ -276,7 +276,7 @@ export type DriverEvent = Plain<typeof DriverEvent>;
 export const DriverFailure = Type.Object({ errorClass: ModelErrorClass, retryAfterMs: Type.Optional(Nullable(Type.Number())) });
 export type DriverFailure = Plain<typeof DriverFailure>;
 
-const Driver = defineService('model-driver', '1.1.0', {
+const Driver = defineService('model-driver', '1.0.0', {
   /** One exchange with one model. Cancelled by the call's signal. Ends with `stop`, or throws. */
   stream: streamMethod([DriverTarget, ModelRequest], DriverEvent, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
 });
