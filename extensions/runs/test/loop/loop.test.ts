@@ -337,6 +337,6 @@ describe('the agent loop', () => {
     const { status, body } = await send(svc);
     expect([status, body.code]).to.deep.equal([500, 'llm_provider_failed']);
     expect(body.error).to.contain('answered with nothing');
-    expect((await history(svc)).map(({ role }) => role)).to.deep.equal(['User']);
+    expect((await history(svc)).map(({ role }) => role)).to.deep.equal(['User', 'System']);
   });
 });
