@@ -18,7 +18,7 @@ import { eventJson } from './body/json-values.js';
 import { type CallReader, createCallReader, toolName } from './chat/call-pieces.js';
 import { errorIn } from './chat/errors-in-answer.js';
 import { stopReason } from './chat/finish.js';
-import { heardIn, type Table, thoughtIn } from './chat/parts.js';
+import { contentIn, type Table, thoughtIn } from './chat/parts.js';
 import { initialAdaptation } from './chat/quirks.js';
 import { mergedList, type State, takeState } from './chat/state.js';
 import { createTextCallReader, type TextCallReader } from './chat/text-calls.js';
@@ -112,12 +112,12 @@ const hasBegun = ({ hasSaid, calls, state, inline }: Reading): boolean => hasSai
 const takeDelta = (reading: Reading, delta: Table): void => {
   const { emit, state, calls, tagged } = reading;
   takeState(state, delta);
-  const heard = heardIn(delta.content);
-  if (heard.thinkingParts.length > 0) state.content = mergedList(Array.isArray(state.content) ? state.content : [], heard.thinkingParts);
+  const content = contentIn(delta.content);
+  if (content.thinkingParts.length > 0) state.content = mergedList(Array.isArray(state.content) ? state.content : [], content.thinkingParts);
   const isThought = isThoughtOfGoogle(delta);
-  const thought = thoughtIn(delta) || heard.thought || (isThought ? heard.text.replaceAll(/<\/?thought>/g, '') : '');
+  const thought = thoughtIn(delta) || content.thought || (isThought ? content.text.replaceAll(/<\/?thought>/g, '') : '');
   if (thought !== '') emit({ type: 'thought', text: thought });
-  if (heard.text !== '' && !isThought) tagged.take(heard.text);
+  if (content.text !== '' && !isThought) tagged.take(content.text);
   if (typeof delta.refusal === 'string' && delta.refusal !== '') tagged.take(delta.refusal);
   if (Array.isArray(delta.tool_calls)) calls.take(delta.tool_calls);
   if (isTable(delta.function_call)) calls.take([{ function: delta.function_call }]);

@@ -22,7 +22,7 @@ const MAX_EVENT_CHARS = 4_000_000;
 const MAX_STREAM_BYTES = 64 * 1_048_576;
 const MAX_TAIL_BYTES = 65_536;
 const MAX_WHOLE_CHARS = 16_000_000;
-const MAX_STRAY_CHARS = 20_000;
+const MAX_UNREAD_CHARS = 20_000;
 const MAX_SHOWN_CHARS = 300;
 
 interface Meaning {
@@ -94,7 +94,7 @@ const readerOf = (begun: string, type: string, meaning: Meaning, deliver: (data:
 const eventReader = (meaning: Meaning, deliver: (data: string) => void, state: { readonly isComplete: boolean }): Reader => {
   let lastLine = '';
   let hasEvents = false;
-  let stray = '';
+  let unread = '';
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARS,
     onEvent: ({ data, event }) => {
@@ -111,7 +111,7 @@ const eventReader = (meaning: Meaning, deliver: (data: string) => void, state: {
       if (line.startsWith('{') && tableIn(line)) {
         hasEvents = true;
         deliver(line);
-      } else if (stray.length + line.length < MAX_STRAY_CHARS) stray += `${line}\n`;
+      } else if (unread.length + line.length < MAX_UNREAD_CHARS) unread += `${line}\n`;
     },
   });
   return {
@@ -124,10 +124,10 @@ const eventReader = (meaning: Meaning, deliver: (data: string) => void, state: {
       // Some servers leave out the blank line after their last event. A line that does not end was cut off and is none, unless it is whole JSON.
       const isField = /^(?:data|event|id|retry)?:/.test(lastLine);
       if (lastLine === '' || !isField || tableIn(lastLine.replace(/^data:/, ''))) parser.feed('\n\n');
-      if (state.isComplete || stray === '') return;
-      const { objects } = objectsIn(stray);
+      if (state.isComplete || unread === '') return;
+      const { objects } = objectsIn(unread);
       for (const one of objects) if (tableIn(one)) deliver(one);
-      if (!hasEvents && objects.length === 0) throw new ModelFailure('garbage', `the answer is not a stream of events: ${shown(stray)}`, { httpStatus: 200 });
+      if (!hasEvents && objects.length === 0) throw new ModelFailure('garbage', `the answer is not a stream of events: ${shown(unread)}`, { httpStatus: 200 });
     },
   };
 };
@@ -181,11 +181,11 @@ const pageReader = (type: string): Reader => {
   let page = '';
   return {
     feed: (text) => {
-      if (page.length < MAX_STRAY_CHARS) page += text;
+      if (page.length < MAX_UNREAD_CHARS) page += text;
     },
     end: () => {
       const kind = /html|xml/.test(type) ? type.split(';')[0] : 'a page';
-      const title = /<title[^<>]{0,200}>([^<]{1,200})/i.exec(page.slice(0, MAX_STRAY_CHARS))?.[1]?.trim();
+      const title = /<title[^<>]{0,200}>([^<]{1,200})/i.exec(page.slice(0, MAX_UNREAD_CHARS))?.[1]?.trim();
       throw new ModelFailure('garbage', `the answer is ${kind}, not a stream of events${title ? `: ${shown(title)}` : ''}`, { httpStatus: 200 });
     },
   };

@@ -3,7 +3,7 @@ import { isTable } from '@svc/api';
 
 export type Table = Readonly<Record<string, unknown>>;
 
-export interface Heard {
+export interface Content {
   text: string;
   thought: string;
   /** Parts of the content that are thoughts, as they came. */
@@ -14,21 +14,21 @@ const THOUGHTS = /^(?:thinking|reasoning|thought|reasoning_text|reasoning_conten
 const MAX_PARTS = 10_000;
 
 /** A text, a list of parts, or one part. */
-export const heardIn = (content: unknown): Heard => {
-  const heard: Heard = { text: '', thought: '', thinkingParts: [] };
-  for (const part of Array.isArray(content) ? content.slice(0, MAX_PARTS) : [content]) takePart(heard, part);
-  return heard;
+export const contentIn = (given: unknown): Content => {
+  const content: Content = { text: '', thought: '', thinkingParts: [] };
+  for (const part of Array.isArray(given) ? given.slice(0, MAX_PARTS) : [given]) takePart(content, part);
+  return content;
 };
 
-const takePart = (heard: Heard, part: unknown): void => {
-  if (typeof part === 'string') heard.text += part;
-  else if (typeof part === 'number') heard.text += String(part);
+const takePart = (content: Content, part: unknown): void => {
+  if (typeof part === 'string') content.text += part;
+  else if (typeof part === 'number') content.text += String(part);
   else if (isTable(part)) {
     const type = typeof part.type === 'string' ? part.type : '';
     if (THOUGHTS.test(type)) {
-      heard.thought += textIn(part);
-      heard.thinkingParts.push(part);
-    } else heard.text += textIn(part);
+      content.thought += textIn(part);
+      content.thinkingParts.push(part);
+    } else content.text += textIn(part);
   }
 };
 
