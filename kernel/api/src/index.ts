@@ -156,6 +156,7 @@ export {
   ToolStart,
   ToolGrants,
   ToolBefore,
+  ToolMissed,
   ToolAfter,
   ToolRequest,
   CheckpointTake,
