@@ -148,7 +148,12 @@ describe('storage on a PostgreSQL server', function () {
 
     it('writes a row whose text holds NUL, with U+FFFD in its place', async () => {
       const db = await ready(await cluster.fresh());
-      await db.commit([db.insert('rows', [{ id: 'a\0b', n: 1 }, { id: 'c', n: 2 }])]);
+      await db.commit([
+        db.insert('rows', [
+          { id: 'a\0b', n: 1 },
+          { id: 'c', n: 2 },
+        ]),
+      ]);
       expect(await db.system('a test').read('SELECT id FROM notes__rows ORDER BY n')).to.deep.equal([{ id: 'a\uFFFDb' }, { id: 'c' }]);
     });
 
