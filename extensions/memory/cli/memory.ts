@@ -142,7 +142,7 @@ const getKey = async (cli: Cli, wanted: string, key: string): Outcome => {
   return EXIT.ok;
 };
 
-const valueOf = (text: string): unknown => {
+const parsedValue = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -152,7 +152,7 @@ const valueOf = (text: string): unknown => {
 
 const setKey = async (cli: Cli, wanted: string, key: string, text: string): Outcome => {
   const { daemon, id } = await at(cli, wanted);
-  const stored = await daemon.call('setMemoryKey', { id, key, body: { value: valueOf(text) } });
+  const stored = await daemon.call('setMemoryKey', { id, key, body: { value: parsedValue(text) } });
   if (cli.json) cli.out.json(stored);
   else cli.out.line(`${cli.out.green('✓')} ${printable(key)} is stored.`);
   return EXIT.ok;
@@ -273,7 +273,7 @@ const importAll = async (cli: Cli, wanted: string, file: string): Outcome => {
 };
 
 const rowsOf = (text: string): unknown[] | undefined => {
-  const parsed = valueOf(text);
+  const parsed = parsedValue(text);
   const rows = Array.isArray(parsed) ? parsed : (parsed as { memories?: unknown } | null)?.memories;
   return Array.isArray(rows) ? rows : undefined;
 };

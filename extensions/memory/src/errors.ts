@@ -43,6 +43,5 @@ export const memoryErrors = defineErrors('memory', {
     message: (topic: string) => `The wiki already has a page ${JSON.stringify(topic.slice(0, 200))}.`,
     hint: 'Read it with wiki_get, and write it with force: true to replace it. The old text stays in its history.',
   },
-  entity_not_found: { status: 404, retry: false, message: (name: string) => `The graph has no entity ${JSON.stringify(name.slice(0, 200))}.`, hint: 'Add it with knowledge_add_entity.' },
   full: { status: 409, retry: false, message: (limit: number) => `There are already ${limit} of these, which is the most for one agent.`, hint: 'Delete what is no longer needed.' },
 });

@@ -196,13 +196,15 @@ const superseding = async (deps: MemoryDeps, ownerId: string, rows: readonly Ent
   const older = await own(deps, { ownerId }).select<EntryRow>({ from: 'entries', where: { fact: [...new Set(facts.map((row) => row.fact))], archived: 0, superseded_by: null } });
   const set: Array<{ place: number; superseded_by: string; superseded_at: string }> = [];
   for (const old of older) {
-    const next = facts.findLast((row) => row.fact === old.fact && row.agent_id === old.agent_id && row.user_id === old.user_id && row.created_at >= old.created_at && valueOf(row) !== valueOf(old));
+    const next = facts.findLast(
+      (row) => row.fact === old.fact && row.agent_id === old.agent_id && row.user_id === old.user_id && row.created_at >= old.created_at && factValue(row) !== factValue(old),
+    );
     if (next) set.push({ place: old.place, superseded_by: next.id, superseded_at: deps.clock.iso() });
   }
   return set.length === 0 ? [] : [deps.db.update('entries', ['place'], set)];
 };
 
-const valueOf = ({ content }: EntryRow): string | undefined => factOf(content)?.value;
+const factValue = ({ content }: EntryRow): string | undefined => factOf(content)?.value;
 
 const edit = async (deps: EntriesDeps, actor: Actor, id: string, content: string): Promise<EntryRow> => {
   const before = await get(deps, actor, id);

@@ -19,10 +19,10 @@ const en = (body: string): RegExp => new RegExp(`^${SUBJECT} ${body}$`, 'u');
 
 /** Of one sentence, folded, without its full stop. */
 const RULES: readonly Rule[] = [
-  [en(String.raw`(?:now |currently |just |recently )?(?:live|lives|reside|resides|moved|relocated|am living|is living|are living|have moved|has moved)(?: now| back)? (?:in|to) (.+)`), 'residence', 2],
-  [en(String.raw`(?:now |currently )?(?:work|works|am working|is working)(?: now)? (?:at|for) (.+)`), 'employer', 2],
+  [en(`(?:now |currently |just |recently )?(?:live|lives|reside|resides|moved|relocated|am living|is living|are living|have moved|has moved)(?: now| back)? (?:in|to) (.+)`), 'residence', 2],
+  [en(`(?:now |currently )?(?:work|works|am working|is working)(?: now)? (?:at|for) (.+)`), 'employer', 2],
   [en(String.raw`(?:am|is|'m|just turned|turned) (\d{1,3})(?: years old)?`), 'age', 2],
-  [en(String.raw`(?:was|were) born (?:in|on) (.+)`), 'birth', 2],
+  [en(`(?:was|were) born (?:in|on) (.+)`), 'birth', 2],
   [/^(?:my name is|call me|i am called|i'm called) (.+)$/u, 'name', 1],
   [/^(?:my|our) ([\p{L} '’-]{2,40}?) (?:is|are|was changed to|is now|changed to) (?:now )?(.+)$/u, ([, what = '']) => what, 2],
   [/^(?<who>[\p{L}][\p{L}'’-]{1,30})['’]s ([\p{L} '’-]{2,40}?) (?:is|are|is now|changed to) (?:now )?(.+)$/u, (match) => match[2] ?? '', 3],

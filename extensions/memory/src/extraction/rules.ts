@@ -24,7 +24,7 @@ const MIN_CHARS = 6;
 const MAX_CHARS = 300;
 const MAX_FACTS = 20;
 const MAX_SENTENCES = 400;
-/** A model's own statements are not what a person told. */
+/** A model's own statements are not what a person said. */
 const OWN_SHARE = 0.55;
 
 type Pattern = readonly [pattern: RegExp, category: string | null, confidence: number];
@@ -111,11 +111,11 @@ const factIn = (sentence: string, role: string): ExtractedFact | undefined => {
   const fact = factOf(sentence);
   if (!known && !fact) return undefined;
   const [, category, confidence] = known ?? [undefined, 'personal_detail', 0.85];
-  return { content: told(sentence), category: category ?? (fact ? 'personal_detail' : null), confidence: Math.max(confidence, fact ? 0.85 : 0) * share, role };
+  return { content: contentOf(sentence), category: category ?? (fact ? 'personal_detail' : null), confidence: Math.max(confidence, fact ? 0.85 : 0) * share, role };
 };
 
 /** "Remember that X" says X. */
-const told = (sentence: string): string => {
+const contentOf = (sentence: string): string => {
   const what = sentence
     .replace(/^(?:please |and |also )?(?:remember|note|keep in mind|don['’]t forget|do not forget)(?: that\b|:| this:)?\s+/iu, '')
     .replace(/^(?:请)?(?:记住|记得|别忘了)[，,：: ]?/u, '');

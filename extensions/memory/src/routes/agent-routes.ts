@@ -3,12 +3,13 @@ import { OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
 import { memoryErrors } from '../errors.js';
 import type { Triple } from '../graph/graph.js';
 import { exportedRow, importRows, rowsIn } from '../upkeep/exchange.js';
-import { type EntryRouteDeps, limited, Limit, ListAnswer, listed, ListQuery, Question, route, YOURS } from './entry-routes.js';
+import { limited, Limit, ListAnswer, listed, ListQuery, Question, route, YOURS } from './entry-routes.js';
 import { Count, FoundMemory, LevelText, Memory, Relation, shown, shownFound, shownRelation, stillHeld, StillHeld } from './shapes.js';
+import type { EntryRouteDeps } from './route-deps.js';
 import { Stats, statsOf } from './stats.js';
 
 const AgentPath = Type.Object({ id: UuidText('Agent id') });
-const LevelPath = Type.Object({ id: UuidText('Agent id'), level: LevelText });
+const LevelPath = Type.Object({ id: UuidText('Agent id'), level: { ...LevelText, examples: ['user'] } });
 const MAX_IMPORT = 50_000;
 const MAX_RELATIONS = 1_000;
 const MAX_NAME = 200;
@@ -160,7 +161,7 @@ const duplicates = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
 
 const consolidate = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
   route({
-    id: 'consolidateMemories',
+    id: 'mergeDuplicateMemories',
     method: 'POST',
     path: '/api/memory/agents/{id}/consolidate',
     summary: 'Archive memory entries that say the same as a newer one',
@@ -212,11 +213,15 @@ const addRelations = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
     path: '/api/memory/agents/{id}/relations',
     summary: 'Store relations in the graph of an agent',
     description: `Takes an array, or an object with the array as \`relations\`, of ${MAX_RELATIONS} at most. Entities with the same name are one. ${YOURS}`,
-    examples: { 'one relation': [{ subject: 'Ana', subject_type: 'person', relation: 'works_at', object: 'Acme', object_type: 'company' }] },
+    examples: {
+      'one relation': [{ subject: 'Ana', subject_type: 'person', relation: 'works_at', object: 'Acme', object_type: 'company' }],
+      'in an object': { relations: [{ subject: 'Acme', subject_type: 'company', relation: 'is_in', object: 'Porto', object_type: 'city' }] },
+      'one that is not sure': [{ subject: 'Ana', subject_type: 'person', relation: 'knows', object: 'Rui', object_type: 'person', confidence: 0.6 }],
+    },
     audit: 'memory_access',
     errors: [404],
     params: AgentPath,
-    body: Type.Union([Type.Array(TripleBody, { maxItems: MAX_RELATIONS }), Type.Object({ relations: Type.Array(TripleBody, { maxItems: MAX_RELATIONS }) })]),
+    body: Type.Union([Type.Array(TripleBody, { minItems: 1, maxItems: MAX_RELATIONS }), Type.Object({ relations: Type.Array(TripleBody, { maxItems: MAX_RELATIONS }) })]),
     responses: { 200: Type.Object({ agent_id: Uuid, triples_processed: Count }) },
     handler: async ({ actor, params: { id }, body }) => {
       const agent = await agents.get(actor, id);
@@ -284,13 +289,17 @@ const importAll = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
     path: '/api/memory/agents/{id}/import',
     summary: 'Import memory entries into an agent',
     description: `Takes an array of exported entries, or what the export answers. Entries that are already there are skipped. One bad row refuses the whole import, with its index. ${YOURS}`,
-    examples: { 'one entry': [{ content: 'The office is closed on Fridays', level: 'agent' }], 'an export': { memories: [{ content: 'Ana likes jazz', level: 'user', user_id: 'ana' }] } },
+    examples: {
+      'one entry': [{ content: 'The office is closed on Fridays', level: 'agent' }],
+      'an export': { memories: [{ content: 'Ana likes jazz', level: 'user', user_id: 'ana' }] },
+      'with its dates': [{ content: 'The lease ends in May', created_at: '2026-01-15T09:00:00Z', confidence: 0.9 }],
+    },
     audit: 'memory_access',
     cost: 20,
     errors: [404],
     maxBodyBytes: 32 * 1024 * 1024,
     params: AgentPath,
-    body: Type.Union([Type.Array(Row, { maxItems: MAX_IMPORT }), Type.Object({ memories: Type.Array(Row, { maxItems: MAX_IMPORT }) })]),
+    body: Type.Union([Type.Array(Row, { minItems: 1, maxItems: MAX_IMPORT }), Type.Object({ memories: Type.Array(Row, { maxItems: MAX_IMPORT }) })]),
     responses: { 200: Type.Object({ imported: Count, skipped: Count, agent_id: Uuid, status: OneOf(['imported']) }) },
     handler: async ({ actor, params: { id }, body }) => {
       const agent = await agents.get(actor, id);

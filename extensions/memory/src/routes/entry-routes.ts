@@ -1,19 +1,13 @@
 /** Entries of all agents of a person over HTTP. */
-import { OneOf, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
+import { OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, UuidText } from '@svc/api';
 import { memoryErrors } from '../errors.js';
 import { checkedContent, type Draft } from '../entries/entry-rows.js';
 import type { EntryRow } from '../contract.js';
-import type { MemoryDeps, Scope } from '../memory-deps.js';
+import type { Scope } from '../memory-deps.js';
 import type { Memories } from '../memory.js';
 import { Count, FoundMemory, LevelText, Memory, shown, shownFound, stillHeld, StillHeld } from './shapes.js';
+import type { EntryRouteDeps } from './route-deps.js';
 import { statsOf, Stats } from './stats.js';
-
-export interface EntryRouteDeps extends MemoryDeps {
-  readonly memories: Memories;
-  /** Facts in what people and agents said, as extraction finds them. */
-  extract(messages: ReadonlyArray<{ readonly role: string; readonly content: string }>): Array<Pick<Draft, 'content' | 'category' | 'confidence' | 'role'>>;
-  llmExtraction(): boolean;
-}
 
 export const route = routeGroup({ area: 'memory' });
 const MAX_LIMIT = 100;
@@ -91,7 +85,7 @@ const add = (deps: EntryRouteDeps): RouteDecl =>
           description: 'In place of content: facts are taken from these',
         }),
       ),
-      agent_id: Type.Optional(Type.String({ description: 'Id of the agent it is for' })),
+      agent_id: Type.Optional(UuidText('Id of the agent it is for')),
       user_id: Type.Optional(Type.String({ maxLength: 200, description: 'A label for the person spoken of' })),
       tags: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50 })),
       level: Type.Optional(LevelText),
@@ -129,7 +123,7 @@ const searchAll = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
     errors: [404],
     query: Type.Object({
       q: Question,
-      agent_id: Type.Optional(Type.String({ description: 'Agent id' })),
+      agent_id: Type.Optional(UuidText('Agent id')),
       level: Type.Optional(LevelText),
       limit: Limit,
       archive: Type.Optional(Type.Boolean({ default: false, description: 'true: looks among archived entries' })),
@@ -157,7 +151,7 @@ const stats = (deps: EntryRouteDeps): RouteDecl =>
 
 const cleanup = ({ memories, proactive }: EntryRouteDeps): RouteDecl =>
   route({
-    id: 'cleanUpMemories',
+    id: 'pruneMemories',
     method: 'POST',
     path: '/api/memory/cleanup',
     summary: 'Erase expired memory entries',
@@ -170,7 +164,7 @@ const cleanup = ({ memories, proactive }: EntryRouteDeps): RouteDecl =>
 
 const decay = ({ memories, proactive }: EntryRouteDeps): RouteDecl =>
   route({
-    id: 'decayMemories',
+    id: 'updateMemoryScores',
     method: 'POST',
     path: '/api/memory/decay',
     summary: 'Compute decayed scores now',
@@ -188,6 +182,11 @@ const bulkDelete = ({ memories }: EntryRouteDeps): RouteDecl =>
     path: '/api/memory/bulk-delete',
     summary: 'Erase memory entries by their ids',
     description: 'Ids that are not yours, or not there, count as failed; the others are erased.',
+    examples: {
+      one: { ids: ['6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e'] },
+      two: { ids: ['6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e', '0b9d7c6a-1e2f-4a3b-8c4d-5e6f7a8b9c0d'] },
+      'ids in capitals': { ids: ['6F1C2D3E-8A90-4B1C-9D2E-3F4A5B6C7D8E'] },
+    },
     audit: 'memory_access',
     cost: 10,
     body: Type.Object({ ids: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: MAX_IDS }) }),
@@ -207,7 +206,7 @@ const edit = ({ memories }: EntryRouteDeps): RouteDecl =>
     path: '/api/memory/items/{memory_id}',
     summary: 'Correct a memory entry',
     description: `The text before goes into its history. ${YOURS}`,
-    examples: { 'another text': { content: 'I moved to Lisbon in 2024' } },
+    examples: { 'another text': { content: 'I moved to Lisbon in 2024' }, 'more of it': { content: 'Ana prefers tea, without milk' }, 'in another language': { content: '我住在里斯本' } },
     audit: 'memory_access',
     errors: [404],
     params: ItemPath,
@@ -273,7 +272,7 @@ const ofUser = (deps: EntryRouteDeps): RouteDecl =>
     path: '/api/memory/user/{user_id}',
     summary: 'List memory entries about a person',
     description: `Those with this \`user_id\`, of all levels, newest first. ${YOURS}`,
-    params: Type.Object({ user_id: Type.String({ minLength: 1, maxLength: 200, description: 'The label' }) }),
+    params: Type.Object({ user_id: Type.String({ minLength: 1, maxLength: 200, description: 'The label', examples: ['ana'] }) }),
     query: Type.Object({ limit: Limit, offset: Offset }),
     responses: { 200: Type.Object({ memories: Type.Array(Memory), total: Count }) },
     handler: async ({ actor, params: { user_id: userId }, query }) => {

@@ -10,7 +10,7 @@ export interface KvRouteDeps extends Pick<MemoryDeps, 'agents'> {
 
 const route = routeGroup({ area: 'memory', errors: [404] });
 const AgentPath = Type.Object({ id: UuidText('Agent id') });
-const KeyPath = Type.Object({ id: UuidText('Agent id'), key: Type.String({ minLength: 1, maxLength: 256, description: 'The key' }) });
+const KeyPath = Type.Object({ id: UuidText('Agent id'), key: Type.String({ minLength: 1, maxLength: 256, description: 'The key', examples: ['favourite.colour'] }) });
 const MAX_IMPORT = 10_000;
 const MAX_VALUE_BYTES = 100_000;
 const Count = Type.Integer({ minimum: 0 });
@@ -112,7 +112,11 @@ const importKv = ({ agents, kv }: KvRouteDeps): RouteDecl =>
     path: '/api/agents/{id}/memory/import',
     summary: 'Import key-value pairs of an agent',
     description: `Takes what the export answers. Pairs that cannot be stored are named in \`failed_keys\`, and the others are stored. ${WHOSE}`,
-    examples: { 'two pairs': { kv: { colour: 'blue', pets: ['cat'] } }, 'in place of what is there': { kv: { colour: 'red' }, clear_existing: true } },
+    examples: {
+      'two pairs': { kv: { colour: 'blue', pets: ['cat'] } },
+      'in place of what is there': { kv: { colour: 'red' }, clear_existing: true },
+      'an export': { kv: { 'shared.city': 'Lisbon' } },
+    },
     audit: 'memory_access',
     cost: 10,
     maxBodyBytes: 8 * 1024 * 1024,

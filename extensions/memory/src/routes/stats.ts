@@ -1,7 +1,7 @@
 /** How many entries there are, of which kind. */
 import { type Actor, Type } from '@svc/api';
 import { own } from '../memory-deps.js';
-import type { EntryRouteDeps } from './entry-routes.js';
+import type { EntryRouteDeps } from './route-deps.js';
 
 const Count = Type.Integer({ minimum: 0 });
 
