@@ -64,7 +64,7 @@ export const search = async (deps: SearchDeps, actor: Actor, query: Query): Prom
     const row = byPlace.get(place);
     return row && fits(row, query) ? [{ row, score, why }] : [];
   });
-  return withSuccessors(await successorsOf(reader, found), found, query)
+  return withSuccessors(query.archived ? new Map() : await successorsOf(reader, found), found, query)
     .map((one) => ({ ...one, score: Math.round(one.score * 1_000) / 1_000 }))
     .toSorted((a, b) => b.score - a.score || (a.row.created_at < b.row.created_at ? 1 : -1))
     .slice(0, query.limit);
