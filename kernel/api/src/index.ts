@@ -219,7 +219,10 @@ export {
   Capabilities,
   ExecLimits,
   Need,
+  ToolFile,
+  ToolSource,
 } from './tools.js';
+export { toolNames, type NamedTool } from './text/tool-names.js';
 export {
   defineCapability,
   grantOf,
@@ -255,12 +258,12 @@ export type {
   DirEntry,
   Assets,
   Secrets,
-  SecretRef,
   Signature,
   HmacOptions,
   Workers,
 } from './adapters.js';
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
+export type { SecretRef } from './adapters/secret-ref.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 
 // Text and small functions.
