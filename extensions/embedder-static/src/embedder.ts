@@ -41,9 +41,14 @@ export const createEmbedder = (assets: Pick<Assets, 'read' | 'readText'>): Embed
 };
 
 const load = async (assets: Pick<Assets, 'read' | 'readText'>): Promise<Table> => {
-  const [vectors, scales, vocabulary] = await Promise.all([assets.read('vectors.i8', { maxBytes: MAX_BYTES }), assets.read('scales.f32', { maxBytes: MAX_BYTES }), assets.readText('vocab.txt', { maxBytes: MAX_BYTES })]);
+  const [vectors, scales, vocabulary] = await Promise.all([
+    assets.read('vectors.i8', { maxBytes: MAX_BYTES }),
+    assets.read('scales.f32', { maxBytes: MAX_BYTES }),
+    assets.readText('vocab.txt', { maxBytes: MAX_BYTES }),
+  ]);
   const words = vocabulary.replace(/\n$/, '').split('\n');
-  if (vectors.length !== words.length * DIMENSIONS || scales.length !== words.length * 4) throw new Error('the table of embedder-static is not whole: build it again with npm run build -- --only ext:embedder-static');
+  if (vectors.length !== words.length * DIMENSIONS || scales.length !== words.length * 4)
+    throw new Error('the table of embedder-static is not whole: build it again with npm run build -- --only ext:embedder-static');
   return {
     id: `static-${createHash('sha256').update(vectors).update(scales).update(vocabulary).digest('hex').slice(0, 12)}/${DIMENSIONS}`,
     pieces: createWordPieces(words),

@@ -1,5 +1,5 @@
 /** What memory stores, and what it declares to other areas: an embedder gives texts a place by their meaning. */
-import { defineEvent, defineService, defineTable, method, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 const optional = { kind: 'text' } as const;
@@ -91,6 +91,17 @@ export const VectorRows = defineTable('vectors', '1.0.0', {
   indexes: [['owner_id', 'model', 'place'], ['model']],
 });
 
+/** Into which conversations an entry was recalled, so that erasing it reaches there. */
+export const RecallRows = defineTable('recalls', '1.0.0', {
+  columns: { place: { kind: 'integer', notNull: true }, session_id: text, owner_id: text, at: text },
+  primaryKey: ['place', 'session_id'],
+  owner: 'owner_id',
+  session: 'session_id',
+  through: { table: EntryRows, column: 'place' },
+  indexes: [['session_id'], ['owner_id']],
+});
+export type RecallRow = RowOf<typeof RecallRows>;
+
 /** An empty `agent_id` holds what all agents of the owner share: the keys `shared.*`. */
 export const KvRows = defineTable('kv', '1.0.0', {
   columns: { owner_id: text, agent_id: text, key: text, value: { kind: 'json', notNull: true }, updated_at: text },
@@ -148,6 +159,12 @@ export const MemoryChanged = defineEvent(
   { what: 'memory', permission: 'memory.read', owner: 'ownerId', id: 'id', agent: 'agentId', state: 'change' },
 );
 export type MemoryChange = Plain<(typeof MemoryChanged)['data']>;
+
+/** Facts are taken from what was said in a run. */
+export const Extraction = defineWork('memory-extraction', '1.0.0', {
+  input: Type.Object({ agentId: Type.String(), sessionId: Type.String(), runId: Type.String() }),
+  result: Type.Object({ added: Type.Integer() }),
+});
 
 /** The built-in embedder: no key, no network, no cost. */
 export const Embedder = defineService('embedder', '1.0.0', {

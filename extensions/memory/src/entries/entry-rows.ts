@@ -9,7 +9,7 @@ import { factOf } from './facts.js';
 import { secretIn } from './secrets.js';
 
 export const MAX_CONTENT = 20_000;
-const NEIGHBOUR_WEIGHT = 0.35;
+const NEIGHBOUR_WEIGHT = 0.1;
 const DATE_WEIGHT = 0.4;
 /** Places are random, so that two daemons never wait for each other's next number. */
 const PLACES = 2 ** 47;

@@ -26,6 +26,10 @@ export interface Found {
   /** From 0 to 1, higher is better. */
   readonly score: number;
   readonly why: readonly Why[];
+  /** The share of the words asked for that it has, in rarity; 0 where words did not find it. */
+  readonly covered: number;
+  /** Its nearness by meaning, from 0 to 1; 0 where vectors did not find it. */
+  readonly near: number;
 }
 
 export interface Query extends Scope {
@@ -60,9 +64,11 @@ export const search = async (deps: SearchDeps, actor: Actor, query: Query): Prom
   if (first.length === 0) return [];
   const rows = await reader.select<EntryRow>({ from: 'entries', where: { place: first.map(({ place }) => place), archived: query.archived ? 1 : 0 } });
   const byPlace = new Map(rows.map((row) => [Number(row.place), row]));
+  const covered = new Map(byWords.map((one) => [one.place, one.covered ?? 0]));
+  const near = new Map(byVectors.map((one) => [one.place, one.score]));
   const found = first.flatMap(({ place, score, why }) => {
     const row = byPlace.get(place);
-    return row && fits(row, query) ? [{ row, score, why }] : [];
+    return row && fits(row, query) ? [{ row, score, why, covered: covered.get(place) ?? 0, near: near.get(place) ?? 0 }] : [];
   });
   return withSuccessors(query.archived ? new Map() : await successorsOf(reader, found), found, query)
     .map((one) => ({ ...one, score: Math.round(one.score * 1_000) / 1_000 }))
@@ -85,7 +91,7 @@ const withSuccessors = (successors: ReadonlyMap<string, EntryRow>, found: readon
     const next = one.row.superseded_by === null ? undefined : successors.get(one.row.superseded_by);
     if (!next || !fits(next, query)) continue;
     const there = all.get(next.id);
-    all.set(next.id, there ? { ...there, score: Math.max(there.score, one.score) } : { row: next, score: one.score, why: ['time'] });
+    all.set(next.id, there ? { ...there, score: Math.max(there.score, one.score) } : { ...one, row: next, why: ['time'] });
     all.set(one.row.id, { ...one, score: one.score * REPLACED_SHARE });
   }
   return [...all.values()];

@@ -11,10 +11,14 @@ import type { Scope } from '../memory-deps.js';
 export interface Placed {
   readonly place: number;
   readonly score: number;
+  /** Of words: the share of what was asked for that stands there, in rarity. */
+  readonly covered?: number;
 }
 
 /** Numbers of terms that statements are prepared for. */
 const SLOTS = [4, 8, 16, 32] as const;
+/** Of a term in an entry of usual length. */
+const USUAL_WEIGHT = 1.6;
 const COMMON_SHARE = 0.1;
 const COMMON_LEAST = 2_000;
 
@@ -39,7 +43,9 @@ export const searchWords = async (db: Pick<Db, 'table'>, reader: Reader, terms: 
     `SELECT t.place AS place, SUM(t.weight * CASE t.term ${'WHEN ? THEN CAST(? AS INTEGER) '.repeat(slots)}ELSE 0 END) AS score FROM ${db.table('terms')} t JOIN ${db.table('entries')} e ON e.place = t.place WHERE t.term IN (${marks(slots)})${sql} GROUP BY t.place ORDER BY score DESC, place DESC LIMIT ?`,
     [...weighed.flat(), ...weighed.map(([term]) => term), ...args, limit],
   );
-  return rows.map(({ place, score }) => ({ place: Number(place), score: Number(score) / 10_000 }));
+  // Words that nobody has count as the rarest.
+  const whole = asked.length === 0 ? 1 : terms.slice(0, slots).reduce((sum, term) => sum + idf(known.find((one) => one.term === term)?.n ?? 0), 0) / 10_000;
+  return rows.map(({ place, score }) => ({ place: Number(place), score: Number(score) / 10_000, covered: Math.min(1, Number(score) / 10_000 / USUAL_WEIGHT / Math.max(whole, 0.0001)) }));
 };
 
 const marks = (count: number): string => new Array<string>(count).fill('?').join();
