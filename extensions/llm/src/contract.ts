@@ -183,7 +183,7 @@ export const CallContext = Type.Object({
   actor: Actor,
   agentId: Type.String(),
   runId: Type.String(),
-  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title']),
+  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title', 'extraction']),
   begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
