@@ -179,7 +179,25 @@ export {
 export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from './security.js';
 
 // Durable work: runs and steps that continue after a restart.
-export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
+export type {
+  Journal,
+  JournalRun,
+  JournalStep,
+  LeasedRun,
+  DurableWorker,
+  RunStatus,
+  RunFilter,
+  RunError,
+  RunSubject,
+  StepSpec,
+  StepOutcome,
+  FirstStep,
+  Advance,
+  Replay,
+  RunCause,
+  RunRoot,
+} from './journal.js';
+export { RUN_CAUSES } from './journal.js';
 
 // Time: the intervals of charts.
 export { timelineOf, intervalSql, startOf, TimelinePeriod, type Timeline, type TimelineInterval } from './timeline.js';
