@@ -52,6 +52,8 @@ export interface FetchInit {
   idleTimeoutMs?: number;
   /** Body bytes at most; never more than `[web.fetch] max_response_bytes`, which is the default. None for `model`. */
   maxBytes?: number;
+  /** `manual`: an answer that redirects is returned as it is, with its `location`. By default it is followed, a few times. */
+  redirect?: 'follow' | 'manual';
   /** For `tool`: patterns of hosts the agent may reach (host-pattern.ts). Checked again at each redirect. */
   allowHosts?: readonly string[];
   /** Adds headers from secrets that only this adapter resolves, e.g. `{ authorization: { secret: 'provider.openai', env: 'OPENAI_API_KEY', prefix: 'Bearer ' } }`. */
@@ -142,6 +144,10 @@ export interface Dir {
 /** Static files built with an extension, read-only. */
 export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
 
+/** Shared folders. What people put into `inbox` is taken from there; the others hold what an area installed. */
+export const FILE_ROOTS = ['workspaces', 'uploads', 'templates', 'checkpoints', 'skills', 'hands', 'plugins', 'registry', 'inbox'] as const;
+export type FileRoot = (typeof FILE_ROOTS)[number];
+
 export interface Files {
   /** What the build put there: `assets` of package.json. Empty where it names none. */
   readonly assets: Assets;
@@ -150,7 +156,7 @@ export interface Files {
   /** This extension's own cache, may vanish. */
   readonly cache: Dir;
   /** A shared root by name, with the grant `files:<name>`. */
-  root(name: 'workspaces' | 'uploads' | 'templates' | 'checkpoints'): Dir;
+  root(name: FileRoot): Dir;
 }
 
 /** Which addresses `fetch` reaches with the purpose `model`: needs the grant `egress:origins`. */
@@ -174,7 +180,7 @@ export interface Secrets {
 export interface HmacOptions {
   readonly algorithm: 'sha1' | 'sha256';
   /** How the secret was written when it was stored. */
-  readonly key: 'utf8' | 'hex';
+  readonly key: 'utf8' | 'hex' | 'base64';
 }
 
 /** Ed25519 (RFC 8032): 64 bytes, and the raw 32 bytes of the public key that verifies them. */

@@ -269,6 +269,7 @@ export type {
   ExecOptions,
   ExecResult,
   Files,
+  FileRoot,
   Dir,
   DirEntry,
   Assets,
@@ -278,6 +279,7 @@ export type {
   HmacOptions,
   Workers,
 } from './adapters.js';
+export { FILE_ROOTS } from './adapters.js';
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 

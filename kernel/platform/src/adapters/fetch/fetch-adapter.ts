@@ -112,7 +112,7 @@ const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, 
         void agent.destroy();
         if (isLast) guard.done();
       });
-      const next = redirectOf(head, url);
+      const next = init.redirect === 'manual' ? undefined : redirectOf(head, url);
       if (!next) return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: atMost(limits.maxBytes, init.maxBytes) });
       isLast = false;
       incoming.stop(fetchErrors.cancelled(url.host)); // nobody reads what stands beside a redirect
