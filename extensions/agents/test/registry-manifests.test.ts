@@ -14,14 +14,27 @@ type Fate = 'taken' | 'stored' | 'shown' | 'named' | 'usual';
 
 /** By key, whose lists have no places. `usual`: says what holds anyway. */
 const FATES: Readonly<Record<string, Fate>> = {
-  ...fates('taken', ['name', 'version', 'description', 'author', 'tags', 'max_history_messages', 'model.provider', 'model.model', 'model.max_tokens', 'model.temperature', 'model.system_prompt']),
+  ...fates('taken', [
+    'name',
+    'version',
+    'description',
+    'author',
+    'tags',
+    'mcp_servers',
+    'max_history_messages',
+    'model.provider',
+    'model.model',
+    'model.max_tokens',
+    'model.temperature',
+    'model.system_prompt',
+  ]),
   ...fates('taken', ['fallback_models.provider', 'fallback_models.model', 'resources.max_llm_tokens_per_hour', 'resources.max_cost_per_hour_usd', 'resources.max_concurrent_tools']),
   ...fates(
     'taken',
     ['tools', 'network', 'memory_read', 'memory_write', 'shell', 'agent_spawn', 'agent_message'].map((key) => `capabilities.${key}`),
   ),
   ...fates('shown', ['metadata', 'i18n']),
-  ...fates('stored', ['skills', 'skills_disabled', 'mcp_servers', 'schedule']),
+  ...fates('stored', ['skills', 'skills_disabled', 'schedule']),
   ...fates('named', ['model.api_key_env', 'fallback_models.api_key_env', 'resources.max_tokens_per_turn', 'resources.max_turns', 'resources.max_memory_mb']),
   // A profile counts where no tools are listed; the variable and the address are those of the provider.
   ...fates('usual', ['profile', 'module', 'model.base_url']),

@@ -22,6 +22,8 @@ export const escalationOf = (parent: Rights, child: Rights, declared: readonly C
   // An empty list of tools is every tool.
   const tool = uncovered(mine.tools.length > 0 ? mine.tools : ['*'], theirs.tools.length > 0 ? theirs.tools : ['*']);
   if (tool !== undefined) return `the tool ${tool}`;
+  const source = sourceFreed(mine, theirs);
+  if (source !== undefined) return source;
   for (const key of LISTS) {
     const extra = uncovered(mine[key], theirs[key]);
     if (extra !== undefined) return `${key} ${extra}`;
@@ -35,6 +37,19 @@ export const escalationOf = (parent: Rights, child: Rights, declared: readonly C
   for (const key of FLAGS) if (theirs[key] && !mine[key]) return key;
   return declaredExtra(mine, theirs, declared) ?? capExceeded(parent, child) ?? execFreed(mine.exec, theirs.exec) ?? narrowingLost(parent, child);
 };
+
+/** A source that is named needs no line in `tools`: so it takes either the same source of the parent, or the tools that it has. */
+const sourceFreed = (mine: Capabilities, theirs: Capabilities): string | undefined => {
+  for (const kind of new Set([...Object.keys(mine.sources ?? {}), ...Object.keys(theirs.sources ?? {})])) {
+    const given = mine.sources?.[kind];
+    const wanted = theirs.sources?.[kind] ?? (given ? ['*'] : []);
+    const extra = wanted.find((name) => !(given ? given.includes('*') || given.includes(name) : mine.tools.length === 0 || uncovered(mine.tools, [sourcePattern(kind, name)]) === undefined));
+    if (extra !== undefined) return `the tools of ${kind} ${extra}`;
+  }
+  return undefined;
+};
+
+const sourcePattern = (kind: string, name: string): string => (name === '*' ? `${kind}_*` : `${kind}_${name.toLowerCase().replace(/[^a-z0-9_]/g, '_')}_*`);
 
 const declaredExtra = (mine: Capabilities, theirs: Capabilities, declared: readonly CapabilityDecl[]): string | undefined => {
   for (const [name, grant] of Object.entries(theirs.declared ?? {})) {

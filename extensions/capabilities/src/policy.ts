@@ -6,6 +6,7 @@
  * C2  What a call needs must be granted beside the tool's name: shell, network, agent_spawn, agent_message, file_system…, and what areas declare
  * C3  An empty list of tools means every tool that needs no grant; an empty list of anything else means none.
  * C4  What is listed to a model is never more than what would be allowed.
+ * C6  Tools of a source that the manifest names are the agent's, whatever its list of tools says, and no others of that kind.
  * C5  A need without a target is one of everything: only a grant of everything covers it. One that nobody knows is refused.
  */
 import { type Capabilities, type CapabilityDecl, isHostGranted, matchesAny, mayUseShell, type Need, targetOf, type ToolFacts, parsedUrl } from '@svc/api';
@@ -16,7 +17,7 @@ import { commandRefusal, listed } from './shell-command.js';
 /** A need with every name of what it means: an agent has its id and its name. */
 export type NamedNeed = Need & { readonly names?: readonly string[] };
 
-type ValidatedTool = Pick<ToolFacts, 'name' | 'risk' | 'capabilities'>;
+type ValidatedTool = Pick<ToolFacts, 'name' | 'risk' | 'capabilities' | 'source'>;
 
 export interface CallToCheck {
   readonly tool: ValidatedTool;
@@ -38,12 +39,20 @@ export const refusalOf = ({ tool, needs, capabilities, declared = [] }: CallToCh
   return undefined;
 };
 
-export const isListed = (name: string, tools: readonly string[]): boolean => tools.length === 0 || matchesAny(tools, name) || TOOLS_OF_OTHERS.has(name);
+/** Why the manifest's lists keep it from the agent; undefined when they do not (C1, C3, C6). */
+export const unlisted = ({ name, source }: Pick<ToolFacts, 'name' | 'source'>, { tools, sources }: Pick<Capabilities, 'tools' | 'sources'>): string | undefined => {
+  const given = source && sources?.[source.kind];
+  if (given)
+    return given.includes('*') || given.includes(source.name)
+      ? undefined
+      : `This agent may not use ${name}: its manifest gives it ${given.length === 0 ? `no tools of ${source.kind}` : `those of ${source.kind} ${listed(given)}`}.`;
+  return tools.length === 0 || matchesAny(tools, name) || TOOLS_OF_OTHERS.has(name) ? undefined : `This agent may not use ${name}: [capabilities] tools allows ${listed(tools)}.`;
+};
 
 /** Why this agent can never run the tool, whatever the arguments; undefined when it may depend on them. */
 export const neverReason = (tool: ValidatedTool, capabilities: Capabilities, declared: readonly CapabilityDecl[] = []): string | undefined => {
-  const { tools } = capabilities;
-  if (!isListed(tool.name, tools)) return `This agent may not use ${tool.name}: [capabilities] tools allows ${listed(tools)}.`;
+  const unnamed = unlisted(tool, capabilities);
+  if (unnamed !== undefined) return unnamed;
   if (tool.risk === 'exec' && capabilities.exec?.mode === 'deny') return `This agent may not use ${tool.name}: exec_policy of its manifest is "deny".`;
   for (const capability of tool.capabilities) {
     const why = lacking(tool, capability, capabilities, declared);

@@ -32,6 +32,17 @@ const between = (parent: Partial<Capabilities>, child: Partial<Capabilities>, pa
   escalationOf({ capabilities: { ...PARENT, ...parent }, ...NO_LISTS, ...parentLists }, { capabilities: { ...LEAST, ...child }, ...NO_LISTS, ...childLists });
 
 describe('capability inheritance', () => {
+  it('I1 has the tools of no source that its parent does not have', () => {
+    const extra = (mine: Partial<Capabilities>, theirs: Partial<Capabilities>) => between(mine, theirs);
+    expect(extra({ sources: { mcp: ['files'] } }, { sources: { mcp: ['files'] } })).to.equal(undefined);
+    expect(extra({ sources: { mcp: ['*'] } }, { sources: { mcp: ['any'] } })).to.equal(undefined);
+    expect(extra({ sources: { mcp: ['files'] } }, { sources: { mcp: [] } })).to.equal(undefined);
+    expect(extra({ sources: { mcp: ['files'] } }, { sources: { mcp: ['mail'] } })).to.equal('the tools of mcp mail');
+    expect(extra({ sources: { mcp: ['files'] } }, {})).to.equal('the tools of mcp *');
+    expect(extra({}, { sources: { mcp: ['files'] } })).to.equal('the tools of mcp files');
+    expect(extra({ tools: ['file_*', 'mcp_files_*'] }, { sources: { mcp: ['files'] } })).to.equal(undefined);
+  });
+
   it('I1 mounts no folder that its parent does not mount as much', () => {
     const extra = (mine: string[], theirs: string[]) => escalationOf({ ...NO_LISTS, capabilities: { ...PARENT, mounts: mine } }, { ...NO_LISTS, capabilities: { ...LEAST, mounts: theirs } });
     for (const [mine, theirs] of [

@@ -34,6 +34,17 @@ describe('capabilities', () => {
     expect(refusal(fileRead, { tools: ['*'] })).to.equal(undefined);
   });
 
+  it('C6 gives the tools of a source that is named, whatever the list of tools says, and no others of its kind', () => {
+    const tool = { name: 'mcp_files_read', risk: 'write', capabilities: [], source: { kind: 'mcp', name: 'files' } } as const;
+    expect(refusal(tool, { tools: ['web_*'] })).to.match(/\[capabilities\] tools allows web_\*/);
+    expect(refusal(tool, { tools: ['mcp_files_*'] })).to.equal(undefined);
+    expect(refusal(tool, { tools: ['web_*'], sources: { mcp: ['files'] } })).to.equal(undefined);
+    expect(refusal(tool, { tools: ['web_*'], sources: { mcp: ['*'] } })).to.equal(undefined);
+    expect(refusal(tool, { sources: { mcp: ['other'] } })).to.match(/gives it those of mcp other/);
+    expect(refusal(tool, { sources: { mcp: [] } })).to.match(/no tools of mcp/);
+    expect(refusal(tool, { tools: ['*'], sources: { skill: [] } })).to.equal(undefined);
+  });
+
   it('C2 refuses each tool whose grant is missing, although its name is listed', () => {
     const listed = { tools: ['*'] };
     expect(refusal(shell, listed, command('ls'))).to.match(/\[capabilities\] shell/);

@@ -8,6 +8,7 @@ export const ContentPart = Type.Union([
     mediaType: Type.String(),
     data: Type.String({ description: 'Base64' }),
     upload: Type.Optional(Type.String({ description: 'A reference to a picture. The code that builds the request inserts the data; a driver never sees a reference' })),
+    ofCall: Type.Optional(Type.String({ description: 'The call that gave it: it stands behind the results' })),
   }),
   Type.Object({
     type: Type.Literal('tool_call'),

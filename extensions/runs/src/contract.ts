@@ -173,6 +173,11 @@ export const RunFrames = defineFrames('runs.frames', '1.3.0', {
       input: Type.Unknown({ description: "The arguments of the call, by the tool's schema" }),
       is_error: Type.Boolean(),
       result: Type.String(),
+      files: Type.Optional(
+        Type.Array(Type.Object({ file_id: Type.String({ description: 'An upload: `GET /api/uploads/{file_id}`' }), filename: Type.String(), content_type: Type.String() }), {
+          description: 'Files that the call gave',
+        }),
+      ),
       missing: Type.Optional(Type.Array(Need, { description: 'Missing permissions, as a person can grant them under `[capabilities]`' })),
     }),
     done: Done,

@@ -13,7 +13,7 @@ export type Attachment = Plain<typeof Attachment>;
 
 const Upload = Type.Object({ id: Id, filename: Type.String(), contentType: Type.String(), sizeBytes: Type.Integer() });
 
-export const Uploads = defineService('uploads', '1.0.0', {
+export const Uploads = defineService('uploads', '1.1.0', {
   /** Throws `upload_not_found` for the first that the actor may not see, or that is not there. */
   describe: method([Actor, Type.Array(Id)], Type.Array(Upload), { what: 'reads the names and pictures of your uploads' }),
   /**
@@ -21,6 +21,8 @@ export const Uploads = defineService('uploads', '1.0.0', {
    * `agentId` names the workspace that gets copies; left out, there are none. Throws `upload_not_found`.
    */
   attach: method([Actor, Type.Array(Attachment), Type.Optional(Type.Object({ agentId: Id }))], Type.Array(Part)),
+  /** Stores a file that did not come by a request: what a tool gave. Its type is found in the bytes. Throws what an upload throws. */
+  create: method([Actor, Type.Object({ agentId: Id, filename: Type.String(), contentType: Type.Optional(Type.String()), data: Type.String({ description: 'Base64' }) })], Upload),
   /** A picture in base64, for the request that shows it to a model; undefined when it is gone, or too large for any. */
   picture: method([Actor, Id], Type.Union([Type.String(), Type.Undefined()]), { what: 'reads the names and pictures of your uploads' }),
 });

@@ -1,5 +1,5 @@
 /** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
-import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
+import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFile, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage } from '@svc/ext-llm/contract';
 
 export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
@@ -46,6 +46,7 @@ export const EntryDraft = Type.Object({
   status: Type.Optional(Type.String()),
   origin: Type.Optional(Origin),
   via: Type.Optional(Via),
+  files: Type.Optional(Type.Array(ToolFile, { description: 'tool_result: uploads beside the text' })),
   thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
   used: Type.Optional(Used),

@@ -5,6 +5,7 @@
  * S2  A result without its call is left out. The first message is the user's.
  * S11 What still does not fit, the newest request with its calls, is shortened: results of tools from the oldest on, so that the model can go on working. What was left out is said.
  * S3  What does not fit the budget, or is more messages than asked for, is cut from the front, at a user's message; the newest request always stays.
+ * S12 A picture that a call gave stands behind the results of its round, for models that see; it begins no conversation, and goes with its result.
  * S8  A log that grows is projected by what was added: an entry touches the newest message, or the one that holds the results of its call.
  *     A message that was handed out never changes; what changes it puts another in its place.
  */
@@ -149,22 +150,22 @@ class Draft {
     const asked: ContentPart = { type: 'tool_call', id, name: call.tool ?? '', args: call.args ?? {}, ...(call.signature === undefined ? {} : { signature: call.signature }) };
     if (this.#round === undefined) {
       this.#push('assistant', [asked]);
-      this.#push('user', [this.#firstResult(call, id)]);
+      this.#push('user', this.#firstResult(call, id));
       this.#round = this.#messages.length - 1;
     } else {
       this.#extend(this.#round - 1, [asked]);
-      this.#extend(this.#round, [this.#firstResult(call, id)]);
+      this.#extend(this.#round, this.#firstResult(call, id));
     }
     this.#answeredIn.set(id, this.#round);
   }
 
   /** What is known of a call's result when the call is met. */
-  #firstResult(call: Entry, id: string): ContentPart {
+  #firstResult(call: Entry, id: string): readonly ContentPart[] {
     const early = this.#early.get(id);
     this.#early.delete(id);
     this.#orphans -= early?.count ?? 0;
     if (!early?.last) this.#lost.add(id);
-    return resultPart(id, call.tool ?? '', early?.last);
+    return [resultPart(id, call.tool ?? '', early?.last), ...picturesOf(id, early?.last)];
   }
 
   #result(result: Entry): void {
@@ -176,8 +177,8 @@ class Draft {
       this.#orphans += 1;
     } else if (result.callId !== undefined) {
       this.#lost.delete(id);
-      const parts = (this.#messages[at]?.parts ?? []).map((part) => (part.type === 'tool_result' && part.id === id ? resultPart(id, part.name, result) : part));
-      this.#put(at, { role: 'user', parts });
+      const parts = (this.#messages[at]?.parts ?? []).flatMap((part) => (part.type === 'tool_result' && part.id === id ? [resultPart(id, part.name, result)] : isPictureOf(part, id) ? [] : [part]));
+      this.#put(at, { role: 'user', parts: [...parts, ...picturesOf(id, result)] });
     }
   }
 
@@ -206,15 +207,22 @@ class Draft {
 
 const resultPart = (id: string, name: string, result: Entry | undefined): ContentPart => ({ type: 'tool_result', id, name, content: result?.content ?? LOST_RESULT, isError: result?.isError ?? true });
 
+const picturesOf = (id: string, result: Entry | undefined): ContentPart[] =>
+  (result?.files ?? []).flatMap((file): ContentPart[] => (file.mediaType.startsWith('image/') ? [{ type: 'image', mediaType: file.mediaType, data: '', upload: file.id, ofCall: id }] : []));
+
+const isPictureOf = (part: ContentPart, id: string): boolean => part.type === 'image' && part.ofCall === id;
+
+/** A result, or what came with one. */
+const isOfCall = (part: ContentPart): boolean => part.type === 'tool_result' || (part.type === 'image' && part.ofCall !== undefined);
+
 const toContent = (parts: readonly Part[] | undefined): ContentPart[] => (parts ?? []).filter((part) => part.type !== 'text' || part.text !== '').map(contentOf);
 
 const contentOf = ({ file, ...part }: Part): ContentPart => (file && part.type === 'image' ? { ...part, upload: file.id } : part);
 
 /** True where a conversation may begin: words of a user, also beside results of calls that are then cut off. */
-const canBegin = (message: ModelMessage): boolean => message.role === 'user' && message.parts.some((part) => part.type !== 'tool_result');
+const canBegin = (message: ModelMessage): boolean => message.role === 'user' && message.parts.some((part) => !isOfCall(part));
 
-const withoutResults = (message: ModelMessage): ModelMessage =>
-  message.parts.some((part) => part.type === 'tool_result') ? { role: 'user', parts: message.parts.filter((part) => part.type !== 'tool_result') } : message;
+const withoutResults = (message: ModelMessage): ModelMessage => (message.parts.some(isOfCall) ? { role: 'user', parts: message.parts.filter((part) => !isOfCall(part)) } : message);
 
 /** Every protocol wants words of a user first. */
 const BEGINNING: ContentPart = { type: 'text', text: 'The beginning of this conversation is not available.' };

@@ -41,6 +41,26 @@ describe('the projection of a session', () => {
     ]);
   });
 
+  it('S12 puts a picture that a call gave behind the results of its round, and lets it begin no conversation', () => {
+    const files = [
+      { id: 'u1', name: 'chart.png', mediaType: 'image/png' },
+      { id: 'u2', name: 'data.csv', mediaType: 'text/csv' },
+    ];
+    const entries = log(
+      { kind: 'user', parts: said('draw') },
+      { kind: 'tool_call', callId: 'a', tool: 'x', args: {} },
+      { kind: 'tool_call', callId: 'b', tool: 'y', args: {} },
+      { kind: 'tool_result', callId: 'a', tool: 'x', content: 'drawn', files },
+      { kind: 'tool_result', callId: 'b', tool: 'y', content: 'read' },
+      { kind: 'assistant', parts: said('done') },
+    );
+    const { messages } = projectEntries(entries, 100_000);
+    expect(messages[2]?.parts.at(-1)).to.deep.equal({ type: 'image', mediaType: 'image/png', data: '', upload: 'u1', ofCall: 'a' });
+    expect(roles(entries)[2]).to.equal('user:tool_result+tool_result+image');
+    const cut = projectEntries([...entries, ...log({ kind: 'user', parts: said('next') }).map((entry) => ({ ...entry, seq: 7 }))], 100_000, 2).messages;
+    expect(cut[0]?.parts).to.deep.equal([{ type: 'text', text: 'next' }]);
+  });
+
   it('answers a call whose result was lost, so that no call stands unpaired', () => {
     const { messages, repaired } = projectEntries(log({ kind: 'user', parts: said('go') }, { kind: 'tool_call', callId: 'a', tool: 'x', args: {} }), 100_000);
 

@@ -1,5 +1,23 @@
 /** What tools declares to other areas: list, validate and execute, for runs, direct calls and MCP alike. */
-import { Actor, CallFacts, Need, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFacts, ToolPreview, ToolStatus, Type, defineService, defineWork, method } from '@svc/api';
+import {
+  Actor,
+  CallFacts,
+  Need,
+  OneOf,
+  Origin,
+  type Plain,
+  SealedWrites,
+  type Service,
+  ToolFacts,
+  ToolFile,
+  ToolSource,
+  ToolPreview,
+  ToolStatus,
+  Type,
+  defineService,
+  defineWork,
+  method,
+} from '@svc/api';
 import { AgentManifest } from '@svc/ext-agents/contract';
 
 export const READ_ARTIFACT = 'read_artifact';
@@ -16,6 +34,7 @@ export const ToolInfo = Type.Object({
   description: Type.String(),
   input_schema: Type.Unknown(),
   source: Type.String(),
+  from: Type.Optional(ToolSource),
   risk: ToolFacts.properties.risk,
   replay: Replay,
   parallel: Type.Boolean(),
@@ -45,10 +64,10 @@ export const CallDecision = Type.Object({
 });
 export type CallDecision = Plain<typeof CallDecision>;
 
-export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin) });
+export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin), files: Type.Optional(Type.Array(ToolFile)) });
 export type ToolResult = Plain<typeof ToolResult>;
 
-export const Tools = defineService('tools', '1.2.0', {
+export const Tools = defineService('tools', '1.3.0', {
   all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Those an agent with this manifest may call. */
   list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo), { what: 'sees which tools there are' }),

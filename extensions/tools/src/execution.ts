@@ -147,5 +147,11 @@ export const failure = (error: SvcError): ToolOutput => ({ content: textOf(error
 
 export const resultOf = (output: ToolOutput): ToolResult => {
   const isError = output.isError ?? false;
-  return { content: capText(output.content, RESULT_BYTES), isError, status: output.status ?? (isError ? 'error' : 'completed'), ...(output.origin ? { origin: output.origin } : {}) };
+  return {
+    content: capText(output.content, RESULT_BYTES),
+    isError,
+    status: output.status ?? (isError ? 'error' : 'completed'),
+    ...(output.origin ? { origin: output.origin } : {}),
+    ...(output.files && output.files.length > 0 ? { files: output.files } : {}),
+  };
 };

@@ -59,15 +59,17 @@ const infoOf = (tool: AnyTool, source: string): ToolInfo => ({
   description: tool.description,
   input_schema: tool.params,
   source,
+  ...(tool.source === undefined ? {} : { from: tool.source }),
   risk: tool.risk,
   replay: tool.replay,
   parallel: tool.parallel,
 });
 
-/** `builtin`, or the extension of a third party. */
+/** `builtin`, the kind of what brought it, or the extension of a third party. */
 const sourceOf = (kernel: ToolsView, name: string): string => {
   const found = kernel.tools().find(({ tool }) => tool.name === name);
-  return found && !found.bundled ? found.owner : 'builtin';
+  if (!found) return 'builtin';
+  return found.bundled ? (found.tool.source?.kind ?? 'builtin') : found.owner;
 };
 
 /** Why the manifest's own lists keep a tool from the agent; undefined when they do not. */

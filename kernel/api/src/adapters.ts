@@ -4,6 +4,7 @@ import type { WorkerDecl } from './declare/work.js';
 import type { TSchema } from './schema/schema.js';
 import type { Disposable } from './disposable.js';
 import type { AgentReach, SandboxState } from './adapters/child.js';
+import type { SecretRef } from './adapters/secret-ref.js';
 
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
@@ -31,13 +32,8 @@ export interface Ids {
   random(): number;
 }
 
-export type FetchPurpose = 'model' | 'tool' | 'webhook';
-
-/** Names a secret: a stored one first, else the environment variable. The value never leaves the adapter that uses it. */
-export interface SecretRef {
-  secret: string;
-  env?: string;
-}
+/** `server`: a server that an operator configured at run time, allowed by `egress.allow` before. */
+export type FetchPurpose = 'model' | 'tool' | 'webhook' | 'server';
 
 export interface FetchInit {
   purpose: FetchPurpose;
@@ -46,18 +42,20 @@ export interface FetchInit {
   /** What comes piece by piece is sent with back pressure, once: an answer that would have it sent again elsewhere (307, 308) is an error. */
   body?: string | Uint8Array | AsyncIterable<Uint8Array>;
   signal?: AbortSignal;
-  /** Whole exchange; at most, and by default, `[web.fetch] timeout_secs`. `model` calls set their own. */
+  /** Whole exchange; at most, and by default, `[web.fetch] timeout_secs`. `model` and `server` calls set their own. */
   timeoutMs?: number;
-  /** No byte for this long ends the exchange. */
+  /** No byte for this long ends the exchange; 5 minutes by default for `model` and `server`. */
   idleTimeoutMs?: number;
-  /** Body bytes at most; never more than `[web.fetch] max_response_bytes`, which is the default. None for `model`. */
+  /** Body bytes at most; never more than `[web.fetch] max_response_bytes`, which is the default. None for `model` and `server`. */
   maxBytes?: number;
-  /** `manual`: an answer that redirects is returned as it is, with its `location`. By default it is followed, a few times. */
-  redirect?: 'follow' | 'manual';
   /** For `tool`: patterns of hosts the agent may reach (host-pattern.ts). Checked again at each redirect. */
   allowHosts?: readonly string[];
   /** Adds headers from secrets that only this adapter resolves, e.g. `{ authorization: { secret: 'provider.openai', env: 'OPENAI_API_KEY', prefix: 'Bearer ' } }`. */
   secretHeaders?: Readonly<Record<string, SecretRef & { prefix?: string }>>;
+  /** Adds fields from secrets to a form: `body` is text in the form of application/x-www-form-urlencoded, or left out. It is never sent to another origin. */
+  secretForm?: Readonly<Record<string, SecretRef>>;
+  /** `manual`: a redirect is the answer. By default it is followed, for `server` only to what is allowed. */
+  redirect?: 'follow' | 'manual';
 }
 
 export interface FetchResponse {
@@ -159,10 +157,19 @@ export interface Files {
   root(name: FileRoot): Dir;
 }
 
-/** Which addresses `fetch` reaches with the purpose `model`: needs the grant `egress:origins`. */
+/** Which addresses are reached beside public ones: those that an operator configured. */
 export interface Egress {
-  /** From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`. */
-  allow(baseUrl: string): Disposable;
+  /**
+   * From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`.
+   * `model`, the default, needs the grant `egress:origins`. `server` needs `egress:server` and holds for this extension alone: `fetch` with that purpose
+   * reaches it on private networks too, and `tcp.dial` what is allowed as `tcp://host:port`. Cloud metadata and the daemon's own port are never reached by it.
+   */
+  allow(baseUrl: string, purpose?: 'model' | 'server'): Disposable;
+  /**
+   * Why a request with the purpose `webhook` to this address would be refused now: its scheme, or an address that is not public.
+   * Undefined where it would be sent, and where the name cannot be resolved: each request is checked again. Needs what `fetch` needs.
+   */
+  refusal(url: string): Promise<string | undefined>;
 }
 
 export interface Secrets {

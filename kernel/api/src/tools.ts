@@ -31,6 +31,11 @@ export const Capabilities = Type.Object({
   exec: Type.Optional(ExecLimits),
   mounts: Type.Optional(Type.Array(Type.String(), { description: 'Folders that its commands see in their sandbox, for reading; with `:rw` behind it for writing' })),
   declared: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Array(Type.String())]), { description: 'Grants of capabilities that areas declare, by name' })),
+  sources: Type.Optional(
+    Type.Record(Type.String(), Type.Array(Type.String()), {
+      description: 'By kind of source: whose tools the agent is given, whatever `tools` says, and no others of that kind; `*` for all. A kind that is not named goes by `tools`',
+    }),
+  ),
 });
 export type Capabilities = Plain<typeof Capabilities>;
 
@@ -67,8 +72,13 @@ export const Origin = Type.Object({
 });
 export type Origin = Plain<typeof Origin>;
 
+/** A file that a call gave: an upload of the call's actor. */
+export const ToolFile = Type.Object({ id: Type.String({ description: 'Of the upload' }), name: Type.String(), mediaType: Type.String() });
+export type ToolFile = Plain<typeof ToolFile>;
+
 export const ToolOutput = Type.Object({
   content: Type.String({ description: 'The text for the model' }),
+  files: Type.Optional(Type.Array(ToolFile, { description: 'Beside the text. Pictures are shown to models that can see them; the text names the others' })),
   origin: Type.Optional(Origin),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(ToolStatus),
@@ -117,6 +127,10 @@ export const Need = Type.Object({
 });
 export type Need = Plain<typeof Need>;
 
+/** Who brought a tool that comes and goes while its extension runs: a server, a skill. Left out for tools of the extension itself. */
+export const ToolSource = Type.Object({ kind: Type.String({ description: 'Such as `mcp`' }), name: Type.String({ description: 'Which of them: the name of the server' }) });
+export type ToolSource = Plain<typeof ToolSource>;
+
 /** What a tool is, for whoever validates or lists it: never the thing that runs it. */
 export const ToolFacts = Type.Object({
   name: Type.String(),
@@ -127,6 +141,7 @@ export const ToolFacts = Type.Object({
   parallel: Type.Boolean(),
   capabilities: Type.Array(Type.String(), { description: 'Capabilities that every call needs' }),
   openWorld: Type.Optional(Type.Boolean({ description: 'False: its results hold nothing that others wrote' })),
+  source: Type.Optional(ToolSource),
 });
 export type ToolFacts = Plain<typeof ToolFacts>;
 export type ToolRisk = ToolFacts['risk'];
@@ -140,8 +155,8 @@ const capabilitiesOf = ({ capabilities = [], risk }: Pick<AnyTool, 'capabilities
 };
 
 export const factsOf = (tool: AnyTool): ToolFacts => {
-  const { name, description, params, risk, replay, parallel, openWorld } = tool;
-  return { name, description, params, risk, replay, parallel, capabilities: capabilitiesOf(tool), ...(openWorld === undefined ? {} : { openWorld }) };
+  const { name, description, params, risk, replay, parallel, openWorld, source } = tool;
+  return { name, description, params, risk, replay, parallel, capabilities: capabilitiesOf(tool), ...(openWorld === undefined ? {} : { openWorld }), ...(source === undefined ? {} : { source }) };
 };
 
 /** What one call needs; the arguments have been checked against `params`. What every call needs and `needs` gives no target of is needed as a whole. */
@@ -189,6 +204,8 @@ export interface ToolDecl<P extends TObject = TObject> {
    * Such text is not trusted: an address in it reaches no other call without a person's consent. A call can say more by `origin` of its output.
    */
   readonly openWorld?: boolean;
+  /** Who brought it, for tools that come and go: `GET /api/tools` shows it, and manifests may give all tools of one source. */
+  readonly source?: ToolSource;
   /** Default 120 s. */
   readonly timeoutMs?: number;
   readonly run: (args: Static<P>, call: ToolCall) => Promise<ToolOutput | string>;

@@ -3,6 +3,7 @@ import { type AuditFact, AuditRecorded, type Clock, type Connection, type Dispos
 import { type Contributor, createAreaActors, type InstalledFiles, runAs } from '@svc/core';
 import { withoutSecrets } from '@svc/platform/audit/audit-notes';
 import { nextCronTime } from '@svc/platform/clock/cron';
+import { createServerOrigins } from '@svc/platform/adapters/fetch/model-origins';
 import { createTimers } from '@svc/platform/clock/timers';
 import { childMembers } from './access/adapters/child-access.js';
 import { fetchMembers } from './access/adapters/fetch-access.js';
@@ -50,7 +51,8 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
   const events = quota ? countedEvents(anyEvents, id, parts.clock) : anyEvents;
   const own = contributed(parts, owner);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
-  const adapters = { ...fetchMembers(member, secrets), ...childMembers(member) };
+  const servers = createServerOrigins();
+  const adapters = { ...fetchMembers(member, secrets, servers), ...childMembers(member, secrets) };
   const db = dbAccess(parts.storage.dbFor({ ...tables, isThirdParty: !installed.bundled }), {
     need: grants.need,
     alive,
@@ -87,7 +89,7 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
     },
     ...adapters,
     egress: lasting(adapters.egress),
-    tcp: Object.freeze(tcpMember(member)),
+    tcp: Object.freeze(tcpMember(member, servers)),
     files: lasting(filesMember(member, installed.assets, quota?.files)),
     secrets: rejectedAfter(quota ? countedSecrets(secrets.secrets, id) : secrets.secrets, alive),
     workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),

@@ -1,5 +1,6 @@
 /** What an area opened at an adapter goes with the generation that opened it. */
 import { readdir } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +8,10 @@ import type { ChildHandle, ExtensionContext, TcpConnection, TcpListener } from '
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
-const GRANTS = ['exec', 'net:dial:127.0.0.1', 'net:listen', 'egress:model', 'egress:origins', 'files:uploads'].map((grant) => ({ grant, why: 'for a test' }));
+const GRANTS = ['exec', 'net:dial:127.0.0.1', 'net:listen', 'egress:model', 'egress:origins', 'egress:server', 'children:18', 'secrets:mine.*', 'files:uploads'].map((grant) => ({
+  grant,
+  why: 'for a test',
+}));
 
 describe('what a generation opened', function () {
   this.timeout(30_000);
@@ -50,6 +54,78 @@ describe('what a generation opened', function () {
     expect(leaks()).to.deep.equal([]);
     expect(await codeOf(ctx.spawn('true', [], { cwd: kernel.home }))).to.equal('daemon_extension_stopped');
     expect(await codeOf(newest().spawn('true', [], { cwd: kernel.home }))).to.equal('none');
+  });
+
+  it('it has as many children as it was granted, and a child reads a secret that nobody else does', async () => {
+    const ctx = await boot();
+    await ctx.secrets.put('mine.key', 'a-secret-value-of-mine');
+    const child = await ctx.spawn('sh', ['-c', 'echo "$KEY"'], { cwd: kernel.home, secretEnv: { KEY: { secret: 'mine.key' } } });
+    let said = '';
+    for await (const piece of child.stdout) said += Buffer.from(piece).toString();
+    expect(said.trim()).to.equal('a-secret-value-of-mine');
+    expect(await codeOf(ctx.spawn('true', [], { cwd: kernel.home, secretEnv: { KEY: { secret: 'mine.other' } } }))).to.equal('secret_missing');
+    expect(await codeOf(ctx.spawn('true', [], { cwd: kernel.home, secretEnv: { KEY: { secret: 'vault.key' } } }))).to.equal('secret_not_granted');
+    await child.exit;
+    const children = await Promise.all(Array.from({ length: 18 }, () => ctx.spawn('sleep', ['60'], { cwd: kernel.home })));
+    expect(await codeOf(ctx.spawn('true', [], { cwd: kernel.home }))).to.equal('exec_busy');
+    await Promise.all(children.map((one) => one.kill()));
+  });
+
+  it('it reaches the servers that it allowed, on private networks too, and nothing else', async () => {
+    const forms: string[] = [];
+    const server = createHttpServer((req, res) => {
+      let body = '';
+      req.on('data', (piece) => (body += piece));
+      req.on('end', () => {
+        forms.push(body);
+        if (req.url === '/go') res.writeHead(302, { location: '/api/there' }).end();
+        else if (req.url === '/away') res.writeHead(307, { location: `http://127.0.0.1:${port}/outside` }).end();
+        else if (req.url === '/api/slow') res.write('a');
+        else res.end('here');
+      });
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo; // listening, so it has one
+    const ctx = await boot();
+    await ctx.secrets.put('mine.token', 'refresh-token-of-mine');
+    const base = `http://localhost:${port}`;
+    const get = (path: string, init: object = {}) => ctx.fetch(`${base}${path}`, { purpose: 'server', ...init });
+    const codes: Record<string, string> = { before: await codeOf(get('/api/x')) };
+    const allowed = ctx.egress.allow(base, 'server');
+    expect(await (await get('/api/x')).text()).to.equal('here');
+    expect(await (await get('/go')).text()).to.equal('here');
+    expect((await get('/go', { redirect: 'manual' })).status).to.equal(302);
+    await get('/api/x', { method: 'POST', body: 'grant_type=refresh_token', secretForm: { refresh_token: { secret: 'mine.token' } } });
+    expect(forms.at(-1)).to.equal('grant_type=refresh_token&refresh_token=refresh-token-of-mine');
+    codes.redirect = await codeOf(get('/away'));
+    const slow = await get('/api/slow', { idleTimeoutMs: 50 });
+    codes.silent = await codeOf(slow.text());
+    codes.tool = await codeOf(ctx.fetch(`${base}/api/x`, { purpose: 'webhook' }));
+    const [, own] = /:(\d+)$/.exec(kernel.daemon.url) ?? [];
+    for (const address of ['http://169.254.169.254', 'http://100.100.100.200', `http://127.0.0.1:${own}`]) {
+      ctx.egress.allow(address, 'server');
+      codes[address] = await codeOf(ctx.fetch(address, { purpose: 'server' }));
+    }
+    const tcp = ctx.egress.allow(`tcp://localhost:${port}`, 'server');
+    const connection = await ctx.tcp.dial({ host: 'localhost', port, purpose: 'a test' });
+    connection.close();
+    await tcp.dispose();
+    codes.dial = await codeOf(ctx.tcp.dial({ host: 'localhost', port, purpose: 'a test' }));
+    await allowed.dispose();
+    codes.after = await codeOf(get('/api/x'));
+    expect(codes).to.deep.equal({
+      before: 'fetch_not_a_server',
+      redirect: 'fetch_not_a_server',
+      silent: 'fetch_timeout',
+      tool: 'daemon_not_granted',
+      'http://169.254.169.254': 'fetch_refused_address',
+      'http://100.100.100.200': 'fetch_refused_address',
+      [`http://127.0.0.1:${own}`]: 'fetch_refused_address',
+      dial: 'daemon_not_granted',
+      after: 'fetch_not_a_server',
+    });
+    server.closeAllConnections();
+    server.close();
   });
 
   it('its connections are closed', async () => {

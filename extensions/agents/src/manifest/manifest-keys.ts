@@ -36,7 +36,6 @@ const texts = (description: string): TSchema => Type.Union([Type.String(), Type.
 const Free = Type.Object({}, { additionalProperties: true });
 
 const AUTONOMY = 'autonomous work';
-const MCP = 'MCP servers';
 const SKILLS = 'skills';
 const TRIGGERS = 'triggers';
 const PEERS = 'peers';
@@ -218,8 +217,13 @@ export const TOP_KEYS: Table = {
   skills_disabled: waits(SKILLS),
   skill_workshop: waits(SKILLS),
   auto_evolve: waits(SKILLS),
-  mcp_servers: waits(MCP),
-  mcp_disabled: waits(MCP),
+  mcp_servers: acts(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+      maxItems: 50,
+      description: 'Servers whose tools the agent has, whatever `[capabilities] tools` says: their names, or `*` for all; empty for none. Left out, `[capabilities] tools` decides',
+    }),
+  ),
+  mcp_disabled: acts(flag('No tools of MCP servers, whatever mcp_servers says')),
   channels: waits('channels'),
   channel_overrides: waits('channels'),
   show_progress: waits('channels'),

@@ -94,6 +94,8 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
     tools_disabled: raw.tools_disabled === true,
     ...lazyOf(raw),
+    ...(raw.mcp_servers === undefined ? {} : { mcp_servers: textsOf(raw.mcp_servers) ?? [] }),
+    ...(raw.mcp_disabled === true ? { mcp_disabled: true } : {}),
     ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),
     ...(typeof raw.pinned_model === 'string' && raw.pinned_model !== '' ? { pinned_model: raw.pinned_model } : {}),
     autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
@@ -130,6 +132,12 @@ const modelOf = (table: Table): AgentManifest['model'] => ({
   max_output_tokens: numberOf(table.max_output_tokens),
 });
 
+/** Left out, the list of tools decides. */
+const sourcesOf = ({ mcp_servers: servers, mcp_disabled: isOff }: Table): Pick<Capabilities, 'sources'> => {
+  const mcp = isOff === true ? [] : servers === undefined ? undefined : textsOf(servers);
+  return mcp === undefined ? {} : { sources: { mcp } };
+};
+
 const capabilitiesOf = (raw: Table, table: Table, resources: Table): Capabilities => {
   const list = (key: string): readonly string[] => textsOf(table[key]) ?? [];
   const tools = list('tools');
@@ -144,6 +152,7 @@ const capabilitiesOf = (raw: Table, table: Table, resources: Table): Capabilitie
     file_system: table.file_system !== false,
     ...(list('mounts').length > 0 ? { mounts: list('mounts') } : {}),
     max_llm_tokens_per_hour: numberOf(table.max_llm_tokens_per_hour) ?? numberOf(resources.max_llm_tokens_per_hour),
+    ...sourcesOf(raw),
     ...(resources.max_tool_calls_per_minute === undefined ? {} : { max_tool_calls_per_minute: numberOf(resources.max_tool_calls_per_minute) }),
   };
 };

@@ -9,7 +9,7 @@ type Table = Readonly<Record<string, unknown>>;
 /** Every key, those that say what holds anyway included. */
 export const writtenManifest = (manifest: AgentManifest): Table => {
   const { capabilities, model, asked_model, mode_tools: _ofItsMode, thinking, autonomous, kept, max_history_messages, ...top } = manifest;
-  const { declared, exec, max_tool_calls_per_minute, max_llm_tokens_per_hour, ...grants } = capabilities;
+  const { declared, exec, sources: _ofItsServers, max_tool_calls_per_minute, max_llm_tokens_per_hour, ...grants } = capabilities;
   const written: Table = {
     ...top,
     model: set({ ...model, ...asked_model }),

@@ -59,6 +59,8 @@ export const AgentDetail = Type.Object(
     tool_allowlist: Texts,
     tool_blocklist: Texts,
     tools_disabled: Type.Boolean(),
+    mcp_servers: Type.Optional(Type.Array(Type.String(), { description: 'Servers whose tools it has; `*` for all. Left out, the list of tools decides' })),
+    mcp_disabled: Type.Optional(Type.Boolean()),
     autonomous: Type.Object({ max_iterations: Type.Integer(), unwatched: Type.Optional(OneOf(['finish', 'cancel'])) }),
     kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys of the manifest without effect in this version' }),
   },
@@ -68,7 +70,7 @@ export const AgentDetail = Type.Object(
 const written = new WeakMap<Capabilities, ReturnType<typeof asWritten>>();
 
 /** As `[capabilities]` has them: those of areas beside the interface's own. */
-const asWritten = ({ declared, ...own }: Capabilities) => Object.freeze({ ...declared, ...own });
+const asWritten = ({ declared, sources: _ofItsServers, ...own }: Capabilities) => Object.freeze({ ...declared, ...own });
 
 /** Put together once: capabilities that were changed are another object. */
 const writtenOnce = (capabilities: Capabilities): ReturnType<typeof asWritten> => {
@@ -137,6 +139,8 @@ export const detailOf = ({ manifest }: Agent, { summary, manifestToml, fallbacks
     tool_allowlist: manifest.tool_allowlist,
     tool_blocklist: manifest.tool_blocklist,
     tools_disabled: manifest.tools_disabled,
+    ...(manifest.mcp_servers === undefined ? {} : { mcp_servers: manifest.mcp_servers }),
+    ...(manifest.mcp_disabled ? { mcp_disabled: true } : {}),
     autonomous: manifest.autonomous,
     kept: manifest.kept,
   };

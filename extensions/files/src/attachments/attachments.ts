@@ -25,7 +25,7 @@ const PLACED = /^(?:[0-9a-f]{8}|[0-9a-f]{12})-./;
 const MAX_PLACED = 10_000;
 
 export interface AttachmentDeps extends TextDeps {
-  readonly uploads: Pick<UploadStore, 'get' | 'find' | 'bytesOf'>;
+  readonly uploads: Pick<UploadStore, 'get' | 'find' | 'bytesOf' | 'assertRoom' | 'receive' | 'keep'>;
   readonly workspaces: Dir;
 }
 
@@ -33,8 +33,9 @@ export const createAttachments = (deps: AttachmentDeps): UploadsService => ({
   describe: async (actor, ids) => {
     const rows = [];
     for (const id of ids) rows.push(await deps.uploads.get(actor, id));
-    return rows.map(({ id, filename, content_type, size_bytes }) => ({ id, filename, contentType: content_type, sizeBytes: size_bytes }));
+    return rows.map(described);
   },
+  create: (actor, file) => create(deps, actor, file),
   attach: (actor, attachments, workspace) => attach(deps, actor, attachments, workspace?.agentId),
   picture: (actor, id) => picture(deps, actor, id),
 });
@@ -107,6 +108,19 @@ const placed = async ({ workspaces, log }: AttachmentDeps, agentId: string, { up
     return 'it could not be copied into your workspace';
   }
 };
+
+const described = ({ id, filename, content_type, size_bytes }: UploadRow) => ({ id, filename, contentType: content_type, sizeBytes: size_bytes });
+
+const create = async ({ uploads }: AttachmentDeps, { ownerId }: Actor, { agentId, filename, contentType, data }: Parameters<UploadsService['create']>[1]): ReturnType<UploadsService['create']> => {
+  await uploads.assertRoom(ownerId);
+  const bytes = Buffer.from(data, 'base64');
+  const received = await uploads.receive({ name: filename, declared: contentType, bytes: once(bytes) });
+  return described(await uploads.keep({ ownerId, agentId }, filename, received));
+};
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
 
 const picture = async ({ uploads }: AttachmentDeps, actor: Actor, id: string): Promise<string | undefined> => {
   const upload = await uploads.find(actor, id);

@@ -38,7 +38,7 @@ function toWs({ type, data }: RunFrame): object {
     case 'tool_input':
       return { type: 'tool_end', tool: data.tool, id: data.id, input: JSON.stringify(data.input ?? {}).slice(0, MAX_INPUT_CHARS) };
     case 'tool_result':
-      return { type: 'tool_result', tool: data.tool, id: data.id, result: data.result, is_error: data.is_error };
+      return { type: 'tool_result', tool: data.tool, id: data.id, result: data.result, is_error: data.is_error, ...(data.files ? { files: data.files } : {}) };
     case 'done':
       return toWsResponse(data.result, data.command);
     case 'error':
@@ -128,6 +128,19 @@ function framesOf(step: JournalStep, entries: readonly Entry[]): Draft[] {
   return [
     { type: 'tool_use', data: { tool: call?.tool ?? '', id: step.key } },
     { type: 'tool_input', data: { tool: call?.tool ?? '', id: step.key, input: call?.args ?? {} } },
-    { type: 'tool_result', data: { tool: call?.tool ?? '', id: step.key, input: call?.args ?? {}, is_error: result?.isError ?? false, result: result?.content ?? '' } },
+    {
+      type: 'tool_result',
+      data: {
+        tool: call?.tool ?? '',
+        id: step.key,
+        input: call?.args ?? {},
+        is_error: result?.isError ?? false,
+        result: result?.content ?? '',
+        ...(result?.files ? { files: shownFiles(result.files) } : {}),
+      },
+    },
   ];
 }
+
+/** Files that a call gave, as clients read them. */
+export const shownFiles = (files: NonNullable<Entry['files']>) => files.map(({ id, name, mediaType }) => ({ file_id: id, filename: name, content_type: mediaType }));

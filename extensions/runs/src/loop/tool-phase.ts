@@ -13,7 +13,7 @@ import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, 
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from '../errors.js';
-import { placeIn } from '../frames/frames.js';
+import { placeIn, shownFiles } from '../frames/frames.js';
 import type { CheckCircuit } from './check-circuit.js';
 import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
 import type { RollingCount } from '../observed/rolling-count.js';
@@ -157,6 +157,7 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
     input: call.args,
     is_error: result.isError,
     result: result.content,
+    ...(result.files ? { files: shownFiles(result.files) } : {}),
     ...(decision.missing ? { missing: decision.missing } : {}),
   });
   deps.streams.flush(progress.run.id);
@@ -170,6 +171,7 @@ function noteResult(deps: ToolPhaseDeps, progress: Progress, one: Planned, resul
     isError: result.isError,
     status: result.status,
     ...(result.origin ? { origin: result.origin } : {}),
+    ...(result.files ? { files: result.files } : {}),
   };
   const { actor, callId, runId, agentId } = one.request.call;
   const fact = toolCallNote({ actor, agentId, runId, callId, tool: call.name, digest: decision.digest, args: call.args, status: result.status, code: decision.code });

@@ -48,6 +48,7 @@ export const History = Type.Object(
               expanded: Type.Boolean(),
               result: Type.Optional(Type.String()),
               is_error: Type.Optional(Type.Boolean()),
+              files: Type.Optional(Type.Array(Type.Object({ file_id: Type.String(), filename: Type.String(), content_type: Type.String() }), { description: 'Uploads that the call gave' })),
             }),
           ),
         ),
@@ -86,6 +87,7 @@ interface HistoryTool {
   expanded: boolean;
   result?: string;
   is_error?: boolean;
+  files?: Array<{ file_id: string; filename: string; content_type: string }>;
 }
 
 interface HistoryMessage {
@@ -179,6 +181,7 @@ function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: 
     tool.running = false;
     tool.result = (entry.content ?? '').slice(0, MAX_RESULT_CHARS);
     tool.is_error = entry.isError ?? false;
+    if (entry.files) tool.files = entry.files.map(({ id, name, mediaType }) => ({ file_id: id, filename: name, content_type: mediaType }));
   }
 }
 

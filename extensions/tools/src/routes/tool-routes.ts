@@ -16,7 +16,8 @@ const Tool = Type.Object(
     name: Type.String(),
     description: Type.String({ description: 'Description for the model' }),
     input_schema: Type.Unknown({ description: 'JSON Schema of the arguments' }),
-    source: Type.String({ description: '`builtin`, `mcp`, or the extension it comes from' }),
+    source: Type.String({ description: '`builtin`, the kind of what brought it, such as `mcp`, or the extension it comes from' }),
+    mcp_server: Type.Optional(Type.String({ description: 'With `mcp`: which server brought it' })),
     risk: OneOf(['read', 'write', 'network', 'exec', 'agent'], { description: '`exec` needs the grant `shell`, `network` the grant `network`' }),
     replay: OneOf(['safe', 'keyed', 'never'], { description: 'What happens after a restart to a call with an unknown outcome' }),
     parallel: Type.Boolean({ description: 'Whether it can run in parallel with other calls of the same message' }),
@@ -31,6 +32,7 @@ const InvokeResult = Type.Object(
     content: Type.String({ description: 'The text for the model; at most 64 KiB, with a note if it was cut' }),
     is_error: Type.Boolean(),
     status: OneOf(['completed', 'error', 'waiting_approval', 'denied', 'expired', 'skipped', 'outcome_unknown']),
+    files: Type.Optional(Type.Array(Type.Object({ file_id: Type.String({ description: 'An upload: `GET /api/uploads/{file_id}`' }), filename: Type.String(), content_type: Type.String() }))),
   },
   { 'x-name': 'ToolResult' },
 );
@@ -55,9 +57,11 @@ const listTools = ({ tools }: ToolRouteDeps): RouteDecl =>
     responses: { 200: Type.Object({ tools: Type.Array(Tool), total: Type.Integer() }) },
     handler: async () => {
       const found = await tools.all();
-      return reply(200, { tools: found, total: found.length });
+      return reply(200, { tools: found.map(shownTool), total: found.length });
     },
   });
+
+const shownTool = ({ from, ...tool }: ToolInfo) => ({ ...tool, ...(from?.kind === 'mcp' ? { mcp_server: from.name } : {}) });
 
 const getTool = ({ tools, registry }: ToolRouteDeps): RouteDecl =>
   route({
@@ -71,7 +75,7 @@ const getTool = ({ tools, registry }: ToolRouteDeps): RouteDecl =>
     responses: { 200: Tool },
     handler: async ({ params: { name } }) => {
       const found: ToolInfo | undefined = (await tools.all()).find((tool) => tool.name === name);
-      if (found) return reply(200, found);
+      if (found) return reply(200, shownTool(found));
       const lack = registry.find(name) ? registry.unavailable(name) : undefined;
       throw lack === undefined ? toolErrors.unknown(name, await similarNames(registry, name)) : toolErrors.unavailable(name, lack);
     },
@@ -110,4 +114,11 @@ const invokeTool = (deps: ToolRouteDeps): RouteDecl =>
     },
   });
 
-const resultOf = (name: string, { content, isError, status }: ToolResult) => ({ tool_use_id: 'rest-api', tool_name: name, content, is_error: isError, status });
+const resultOf = (name: string, { content, isError, status, files }: ToolResult) => ({
+  tool_use_id: 'rest-api',
+  tool_name: name,
+  content,
+  is_error: isError,
+  status,
+  ...(files ? { files: files.map(({ id, name: filename, mediaType }) => ({ file_id: id, filename, content_type: mediaType })) } : {}),
+});

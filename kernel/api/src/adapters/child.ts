@@ -1,4 +1,5 @@
 /** A child process that lives as long as the work it serves: a server that is spoken to over its pipes. */
+import type { SecretRef } from './secret-ref.js';
 
 /** What a command of an agent can access in addition to its workspace. */
 export interface AgentReach {
@@ -22,6 +23,8 @@ export interface SpawnOptions {
   env?: Readonly<Record<string, string>>;
   /** Of the variables that `[exec_policy] allowed_env_vars` lets through, only these. */
   envNames?: readonly string[];
+  /** Adds variables from secrets that only this adapter resolves. One that has no value is an error. */
+  secretEnv?: Readonly<Record<string, SecretRef>>;
   /** `drop` discards standard error. With the default, `pipe`, you must read it, or the child blocks when the pipe is full. */
   stderr?: 'pipe' | 'drop';
   /** Its whole life; never more than `[exec_policy] timeout_secs` where that is set. Left out, it has no end, whatever is set: a server that an operator wants. */

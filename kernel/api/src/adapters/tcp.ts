@@ -49,7 +49,7 @@ export interface TcpListener {
 }
 
 export interface Tcp {
-  /** Needs the grant `net:dial:<host>[:port]`. Private addresses only where a grant names them, or [web.fetch] ssrf_allowed_hosts. */
+  /** Needs the grant `net:dial:<host>[:port]`, or what `egress.allow` was given as `tcp://host:port`. Private addresses only where one of these names them, or [web.fetch] ssrf_allowed_hosts. */
   dial(options: DialOptions): Promise<TcpConnection>;
   /** Needs the grant `net:listen[:port]`. When `serve` is done, or throws, its connection is closed. */
   listen(options: ListenOptions, serve: (connection: TcpConnection) => Promise<void>): Promise<TcpListener>;

@@ -41,8 +41,10 @@ export const GRANT_KINDS = {
   'egress:model': { form: 'egress:model', what: 'talks to the model providers that are configured', pattern: 'egress:model' },
   'egress:tool': { form: 'egress:tool', what: 'fetches public addresses for an agent', pattern: 'egress:tool' },
   'egress:webhook': { form: 'egress:webhook', what: 'sends to public addresses that people named', pattern: 'egress:webhook' },
+  'egress:server': { form: 'egress:server', what: 'talks to servers that people configured, on private networks too', pattern: 'egress:server' },
   'egress:origins': { form: 'egress:origins', what: 'sets the base URLs of model providers', pattern: 'egress:origins' },
   exec: { form: 'exec or exec:<program>', what: 'starts programs, or this one by its name on PATH', pattern: 'exec(?::([A-Za-z0-9][A-Za-z0-9._+-]{0,99}))?' },
+  children: { form: 'children:<count>', what: 'has up to so many child processes at the same time, instead of 16', pattern: 'children:([1-9][0-9]{0,2})' },
   survivors: { form: 'survivors', what: 'ends children that an earlier life of the daemon left; starts none', pattern: 'survivors' },
   'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
   'files:templates': { form: 'files:templates', what: 'reads and writes the templates in the home folder', pattern: 'files:templates' },
@@ -171,6 +173,7 @@ const covers = ({ kind, parameter: granted }: Grant, wanted: string | undefined)
   if (granted === undefined) return true;
   if (wanted === undefined) return false;
   if (kind === 'secrets' && granted.endsWith('*')) return wanted.startsWith(granted.slice(0, -1));
+  if (kind === 'children') return Number(wanted) <= Number(granted);
   if (kind === 'routes') return isBelow(wanted, granted);
   return kind === 'net:dial' || kind === 'net:fetch' ? coversHost([granted], wanted) : granted === wanted;
 };

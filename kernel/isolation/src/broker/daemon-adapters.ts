@@ -84,6 +84,7 @@ export class DaemonAdapters {
     else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list', 'sign', 'hmac'] as const, name)) answer = await call(ctx.secrets, name, args);
     else if (adapter === 'schemas' && isOneOf(['check', 'places'] as const, name)) answer = await call(ctx.schemas, name, args);
     else if (to === 'timers.nextAt') answer = await ctx.timers.nextAt(String(args[0]), String(args[1]), Number(args[2]));
+    else if (to === 'egress.refusal') answer = await ctx.egress.refusal(String(args[0]));
     else if (to === 'fetch') return this.#fetch(String(args[0]), args[1], control);
     else if (to === 'service') answer = await this.#service(args, control);
     else if (to === 'hook') answer = await this.#hook(args);
@@ -101,7 +102,7 @@ export class DaemonAdapters {
       else if (to === 'hold') this.#hold(Number(args[0]), String(args[1]).slice(0, 100));
       else if (to === 'release') this.#release(Number(args[0]));
       else if (to === 'event.publish') ctx.events.publish(this.#eventOf(args[0]), dataOf(this.#inputs.actors.known(args[1])) as never);
-      else if (to === 'egress.allow') this.#allow(Number(args[0]), String(args[1]));
+      else if (to === 'egress.allow') this.#allow(Number(args[0]), String(args[1]), args[2] === 'server' ? 'server' : 'model');
       else if (to === 'egress.drop') this.#disallow(Number(args[0]));
       else if (to === 'env') ctx.env(String(args[0]));
     } catch (error) {
@@ -225,9 +226,9 @@ export class DaemonAdapters {
     this.#holds.delete(number);
   }
 
-  #allow(number: number, baseUrl: string): void {
+  #allow(number: number, baseUrl: string, purpose: 'model' | 'server'): void {
     if (this.#origins.size >= MAX_ORIGINS || this.#origins.has(number)) return;
-    this.#origins.set(number, this.#inputs.ctx.egress.allow(baseUrl));
+    this.#origins.set(number, this.#inputs.ctx.egress.allow(baseUrl, purpose));
   }
 
   #disallow(number: number): void {

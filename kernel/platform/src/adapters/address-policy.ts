@@ -5,6 +5,7 @@
  * A2  Only addresses that are public on the internet pass; what is not known to be public is refused. An IPv4 address inside an IPv6 one counts too.
  * A3  Cloud metadata and carrier ranges cannot be allowed by configuration or grant.
  * A5  The port of this daemon is reached by nobody through it, whatever is granted or allowed: what asks there is taken for a caller.
+ * A6  What an operator configured as a server may be anywhere else: private networks, carrier ranges that private networks use, this machine beside that port.
  * A4  A grant that names a private address or block literally opens just that; a grant of names or of `*` opens nothing private.
  */
 import { parsedUrl } from '@svc/api';
@@ -13,10 +14,12 @@ import type { IPv4, IPv6 } from 'ipaddr.js';
 
 const REFUSED_NAMES = new Set(['localhost', 'ip6-localhost', 'metadata.google.internal', 'metadata.aws.internal', 'instance-data']);
 const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.aws.internal', 'instance-data']);
+/** Shared among the customers of a carrier (RFC 6598); private networks over the internet use it too. */
+const CARRIER = '100.64.0.0/10';
 /** Azure (168.63.129.16) serves its machines at an address of the public internet. */
 const NEVER = [
   '169.254.0.0/16',
-  '100.64.0.0/10',
+  '100.100.100.200/32',
   '192.0.0.192/32',
   '168.63.129.16/32',
   // Credentials over IPv6: all services of AWS for its machines, Google Cloud, Oracle Cloud, Scaleway, OpenStack.
@@ -31,8 +34,9 @@ const PUBLIC_IPV6 = '2000::/3';
 
 type Address = IPv4 | IPv6;
 type IpPackage = typeof import('ipaddr.js');
-/** `isGranted`: a grant of the agent names the address itself (A4). */
-type AddressRules = (host: string, address: string, allowed: readonly string[], isGranted?: boolean) => string | undefined;
+/** `granted`: a grant of the agent names the address itself (A4). `configured`: an operator named the server (A6). */
+export type Standing = 'granted' | 'configured' | undefined;
+type AddressRules = (host: string, address: string, allowed: readonly string[], standing?: Standing) => string | undefined;
 
 /** Lower case, without brackets and the dot of the root zone. */
 export const canonicalHost = (hostname: string): string =>
@@ -63,7 +67,7 @@ export const refusedName = (host: string, allowed: readonly string[], isGranted 
 /** Says why an address may not be connected to, or undefined. The package is loaded with the first decision. */
 export const loadAddressPolicy = async (): Promise<AddressRules> => {
   const { default: ipaddr } = await import('ipaddr.js');
-  return (host, address, allowed, isGranted = false) => refusedAddress(ipaddr, host, address, allowed, isGranted);
+  return (host, address, allowed, standing) => refusedAddress(ipaddr, host, address, allowed, standing);
 };
 
 /** Says whether an address leads to this machine: by loopback, by no address at all, or by one of its own. */
@@ -80,13 +84,14 @@ export const loadMachineCheck = async (): Promise<(address: string) => boolean> 
   };
 };
 
-const refusedAddress = (ipaddr: IpPackage, host: string, address: string, allowed: readonly string[], isGranted: boolean): string | undefined => {
+const refusedAddress = (ipaddr: IpPackage, host: string, address: string, allowed: readonly string[], standing: Standing): string | undefined => {
   if (!ipaddr.isValid(address)) return 'its address cannot be read';
   const real = unwrapped(ipaddr, ipaddr.parse(address));
   const inside = embeddedIpv4(ipaddr, real);
-  if ([real, ...inside].some((one) => NEVER.some((range) => isInRange(ipaddr, one, range)))) return 'its address belongs to cloud metadata or a carrier network';
+  const never = standing === 'configured' ? NEVER : [...NEVER, CARRIER];
+  if ([real, ...inside].some((one) => never.some((range) => isInRange(ipaddr, one, range)))) return 'its address belongs to cloud metadata or a carrier network';
   const range = rangeOf(ipaddr, real, inside);
-  if (range === 'unicast' || isGranted) return undefined;
+  if (range === 'unicast' || standing !== undefined) return undefined;
   if (isNameAllowed(host, allowed) || allowed.some((entry) => isInRange(ipaddr, real, entry))) return undefined;
   return `its address is ${range === 'loopback' ? 'this machine' : 'not public'} (${range})`;
 };

@@ -16,6 +16,12 @@ export const fetchErrors = defineErrors('fetch', {
     message: (host: string) => `No model provider is configured at ${host}, so model calls cannot go there.`,
     hint: 'Set its base URL: PUT /api/providers/{name}/url, or [provider_urls] in config.toml.',
   },
+  not_a_server: {
+    status: 403,
+    retry: false,
+    message: (host: string) => `No server is configured at ${host}, so the request was not sent.`,
+    hint: 'Configure the address where the server is set up. A redirect leads only to an address that is configured too.',
+  },
   host_not_allowed: {
     status: 403,
     retry: false,
@@ -41,7 +47,7 @@ export const fetchErrors = defineErrors('fetch', {
   too_many_origins: {
     status: 503,
     retry: false,
-    message: (limit: number) => `${limit} base URLs of model providers are allowed already, which is the limit.`,
+    message: (limit: number) => `${limit} base URLs are allowed already, which is the limit.`,
     hint: 'Remove those that are no longer used.',
   },
   closed: { status: 503, retry: true, message: () => 'The daemon is stopping and opens no connections.' },

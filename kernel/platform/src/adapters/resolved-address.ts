@@ -23,6 +23,8 @@ export interface Target {
 export interface AddressTerms {
   readonly granted: readonly string[];
   readonly allowed: readonly string[];
+  /** An operator named the server. */
+  readonly isConfigured?: boolean;
   /** Where this daemon listens: nobody is connected to that (A5). */
   readonly ownPort?: number | undefined;
 }
@@ -30,20 +32,20 @@ export interface AddressTerms {
 /** Every address of the name; one that may not be reached refuses the name. Rejects with `fetch_refused_address`, `fetch_network`, or the signal's reason. */
 export const publicAddresses = async (
   target: Target,
-  { granted, allowed, ownPort }: AddressTerms,
+  { granted, allowed, isConfigured = false, ownPort }: AddressTerms,
   resolveHost: ResolveHost = systemLookup,
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> => {
   const { host, port, shown } = target;
   const literal = granted.filter(isPrivatePattern);
-  const why = refusedName(host, allowed, isHostGranted(literal, host, port));
+  const why = refusedName(host, allowed, isConfigured || isHostGranted(literal, host, port));
   if (why !== undefined) throw fetchErrors.refused_address(shown, why);
   const addresses = await resolved(resolveHost, host, shown, signal);
   if (addresses.length === 0) throw fetchErrors.network(shown, 'the name has no address');
   if (ownPort !== undefined && port === String(ownPort)) await refuseOwnPort(addresses, shown);
   const policy = await loadAddressPolicy();
   for (const { address } of addresses) {
-    const refused = policy(host, address, allowed, isAddressGranted(literal, host, port, address));
+    const refused = policy(host, address, allowed, isConfigured ? 'configured' : isAddressGranted(literal, host, port, address) ? 'granted' : undefined);
     if (refused !== undefined) throw fetchErrors.refused_address(shown, refused);
   }
   return addresses;

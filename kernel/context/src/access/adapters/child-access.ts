@@ -1,8 +1,12 @@
 /** `exec`, `spawn`, `sandbox` and `endSurvivors`: which programs, and whose children they are. */
-import type { ExtensionContext } from '@svc/api';
+import type { ExtensionContext, SpawnOptions } from '@svc/api';
+import { secretErrors } from '@svc/platform/adapters/errors';
+import type { SecretsAdapter } from '@svc/platform/adapters/secrets-adapter';
 import type { Member } from '../../parts.js';
 
-export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<ExtensionContext, 'exec' | 'spawn' | 'sandbox' | 'endSurvivors'> => {
+type Secrets = Pick<ReturnType<SecretsAdapter['limited']>, 'resolve'>;
+
+export const childMembers = ({ parts, owner, grants, alive }: Member, secrets: Secrets): Pick<ExtensionContext, 'exec' | 'spawn' | 'sandbox' | 'endSurvivors'> => {
   const admit = (command: string, env: Readonly<Record<string, string>> = {}): void => {
     alive();
     grants.need('exec', command);
@@ -15,9 +19,12 @@ export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<Exte
       return parts.execAdapter.exec(command, args, options);
     },
     spawn: async (command, args, options) => {
-      admit(command, options.env);
+      const { secretEnv, ...rest } = options;
+      admit(command, { ...rest.env, ...Object.fromEntries(Object.keys(secretEnv ?? {}).map((name) => [name, ''])) });
+      const env = { ...rest.env, ...(await valuesOf(secrets, secretEnv)) };
+      alive();
       const { signal } = owner.lifetime;
-      const child = await parts.execAdapter.spawn(owner.id, command, args, { ...options, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal });
+      const child = await parts.execAdapter.spawn(owner.id, command, args, { ...rest, env, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal }, mostChildren(grants));
       const owned = owner.lifetime.add(`child ${child.pid} (${command})`, async () => void (await child.kill()));
       void child.exit.then(() => owned.dispose());
       return child;
@@ -33,4 +40,20 @@ export const childMembers = ({ parts, owner, grants, alive }: Member): Pick<Exte
       return parts.execAdapter.endSurvivors(key);
     },
   };
+};
+
+/** Undefined for the number that every extension has. */
+const mostChildren = (grants: Member['grants']): number | undefined => {
+  const granted = grants.of('children').map(Number);
+  return granted.length === 0 ? undefined : Math.max(...granted);
+};
+
+const valuesOf = async ({ resolve }: Secrets, refs: SpawnOptions['secretEnv'] = {}): Promise<Record<string, string>> => {
+  const values: Record<string, string> = {};
+  for (const [name, ref] of Object.entries(refs)) {
+    const value = await resolve(ref);
+    if (value === undefined) throw secretErrors.missing(ref.secret, ref.env);
+    values[name] = value;
+  }
+  return values;
 };

@@ -1,5 +1,6 @@
 /** `fetch` and `egress`: the purpose is the grant, or the hosts that are granted one by one; secrets in headers are those granted, and only a grant says where models are. */
-import type { ExtensionContext, FetchInit } from '@svc/api';
+import { type ExtensionContext, type FetchInit, isHostGranted, parsedUrl, targetOf } from '@svc/api';
+import type { ServerOrigins } from '@svc/platform/adapters/fetch/model-origins';
 import type { SecretsAdapter } from '@svc/platform/adapters/secrets-adapter';
 import type { Member } from '../../parts.js';
 
@@ -7,23 +8,33 @@ import type { Member } from '../../parts.js';
 const hostsOf = (grants: Member['grants'], purpose: FetchInit['purpose']): readonly string[] | undefined => {
   if (grants.has(`egress:${purpose}`)) return undefined;
   const hosts = grants.of('net:fetch');
-  if (purpose === 'model' || hosts.length === 0) grants.need(`egress:${purpose}`);
+  if (purpose === 'model' || purpose === 'server' || hosts.length === 0) grants.need(`egress:${purpose}`);
   return hosts;
 };
 
 type Secrets = ReturnType<SecretsAdapter['limited']>;
 
-export const fetchMembers = ({ parts, owner, grants, alive }: Member, secrets: Secrets): Pick<ExtensionContext, 'fetch' | 'egress'> => ({
+export const fetchMembers = ({ parts, owner, grants, alive }: Member, secrets: Secrets, servers: ServerOrigins): Pick<ExtensionContext, 'fetch' | 'egress'> => ({
   fetch: async (url, init) => {
     alive();
-    return parts.fetchAdapter.fetch(url, init, secrets.resolve, hostsOf(grants, init.purpose));
+    return parts.fetchAdapter.fetch(url, init, secrets.resolve, { hosts: hostsOf(grants, init.purpose), isServer: servers.covers });
   },
   egress: {
-    allow: (baseUrl) => {
+    allow: (baseUrl, purpose = 'model') => {
       alive();
-      grants.need('egress:origins');
-      const entry = parts.modelOrigins.allow(baseUrl);
+      grants.need(purpose === 'server' ? 'egress:server' : 'egress:origins');
+      const entry = (purpose === 'server' ? servers : parts.modelOrigins).allow(baseUrl);
       return owner.lifetime.add(`base URL ${baseUrl}`, () => entry.dispose());
+    },
+    refusal: async (text) => {
+      alive();
+      const hosts = hostsOf(grants, 'webhook');
+      const url = parsedUrl(text);
+      if (!url || !['http:', 'https:'].includes(url.protocol)) return `"${text.slice(0, 200)}" is no http or https address`;
+      if (url.username !== '' || url.password !== '') return 'the address holds a name or a password';
+      const { host, port } = targetOf(url);
+      if (hosts && !isHostGranted(hosts, host, port)) return `${url.host} is not a host that this extension may reach`;
+      return parts.fetchAdapter.refusal(text);
     },
   },
 });

@@ -32,7 +32,7 @@ export interface ExecAdapter {
   /** Throws for what could not be run or was cancelled; a program that fails or takes too long is a result. */
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /** `owner` is the extension: each has a number of children that live at one time. */
-  spawn(owner: string, command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
+  spawn(owner: string, command: string, args: readonly string[], options: SpawnOptions, mostOfOne?: number): Promise<ChildHandle>;
   /** Whether commands of agents are kept apart now, and why not. */
   sandbox(): Promise<SandboxState>;
   /** Notes a process that somebody else of the kernel has started, so that the next life ends it. The returned function takes the note away. */
@@ -55,7 +55,7 @@ export const createExecAdapter = (deps: ExecAdapterDeps): ExecAdapter => {
   const state: AdapterState = { host, spawner: createSpawner(host), running: new Map(), closed: false };
   return {
     exec: (command, args, options) => admit(state, command, args, options),
-    spawn: async (owner, command, args, options) => state.spawner.spawn(policyOf(deps.config, state.closed), owner, { command, args, options }),
+    spawn: async (owner, command, args, options, mostOfOne) => state.spawner.spawn(policyOf(deps.config, state.closed), owner, { command, args, options }, mostOfOne),
     sandbox: () => host.sandbox.state(),
     record: async (child) => host.register.add({ ...child, startedAt: (await startTimeOf(child.pid)) ?? '', bootId: await bootId(), mark: '', cgroup: '' }),
     endSurvivors: (ownerKey) => host.register.endSurvivors(ownerKey),

@@ -14,7 +14,7 @@ import { type End, endWhenSilent, untilEnded } from './ending.js';
 import { launch, type Launched } from './launch.js';
 
 const MAX_OF_ONE = 16;
-const MAX_OF_ALL = 128;
+const MAX_OF_ALL = 256;
 
 export interface SpawnRequest {
   readonly command: string;
@@ -23,7 +23,8 @@ export interface SpawnRequest {
 }
 
 export interface Spawner {
-  spawn(policy: ChildPolicy, owner: string, request: SpawnRequest): Promise<ChildHandle>;
+  /** `mostOfOne`: how many children of this owner live at one time. */
+  spawn(policy: ChildPolicy, owner: string, request: SpawnRequest, mostOfOne?: number): Promise<ChildHandle>;
   close(): Promise<void>;
 }
 
@@ -37,9 +38,9 @@ interface Living {
 export const createSpawner = (host: ChildHost): Spawner => {
   const living = new Set<Living>();
   return {
-    spawn: async (policy, owner, request) => {
+    spawn: async (policy, owner, request, mostOfOne = MAX_OF_ONE) => {
       const ofOne = [...living].filter((one) => one.owner === owner).length;
-      if (ofOne >= MAX_OF_ONE) throw execErrors.busy(MAX_OF_ONE);
+      if (ofOne >= mostOfOne) throw execErrors.busy(mostOfOne);
       if (living.size >= MAX_OF_ALL) throw execErrors.busy(MAX_OF_ALL);
       const one: Living = { owner, controller: new AbortController(), gone: Promise.resolve() };
       living.add(one);

@@ -2,8 +2,9 @@
  * The one way out to the network.
  *
  * N1  `model`: the base URLs that were allowed (model-origins.ts) and nothing else, over a pool that keeps connections. No address check, no body timeout but the caller's.
- * N2  `tool`, `webhook`: name resolved, every address checked, the connection pinned to what was checked; each redirect again.
- * N3  Secrets are put into headers here and nowhere else; no message holds one, nor a query string.
+ * N2  `tool`, `webhook`, `server`: name resolved, every address checked, the connection pinned to what was checked; each redirect again.
+ * N5  `server`: what an operator configured (`Within.isServer`), also by redirect; private addresses too, cloud metadata and the daemon's own port never.
+ * N3  Secrets are put into headers and forms here and nowhere else; no message holds one, nor a query string.
  * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
  */
 import { Readable } from 'node:stream';
@@ -20,7 +21,7 @@ import { type Head, Incoming } from './incoming.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 30_000;
-const MODEL_IDLE_TIMEOUT_MS = 300_000;
+const IDLE_TIMEOUT_MS = 300_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
 const MAX_MODEL_URLS = 200;
@@ -42,11 +43,19 @@ export interface FetchAdapterDeps {
   resolveHost?: ResolveHost;
 }
 
+/** What one extension reaches. */
+export interface Within {
+  /** Narrows the hosts, beside the call's own `allowHosts`. */
+  readonly hosts?: readonly string[] | undefined;
+  /** For `server`: what an operator configured. Left out: nothing. */
+  readonly isServer?: (url: URL) => boolean;
+}
+
 export interface FetchAdapter {
-  /** `resolve` narrows the secrets to those granted to one extension; `within` the hosts, beside the call's own `allowHosts`. */
-  fetch(url: string, init: FetchInit, resolve?: ResolveSecret, within?: readonly string[]): Promise<FetchResponse>;
-  /** Why a request of a tool to this URL would be refused by the settings of now; undefined where it would be sent. Resolves names with `resolveHost`, and sends nothing. */
-  refusal(url: string, resolveHost: ResolveHost): Promise<string | undefined>;
+  /** `resolve` narrows the secrets to those granted to one extension. */
+  fetch(url: string, init: FetchInit, resolve?: ResolveSecret, within?: Within): Promise<FetchResponse>;
+  /** Why a request of a tool or webhook to this URL would be refused by the settings of now; undefined where it would be sent, or its name cannot be resolved. Sends nothing. `resolveHost`: default the adapter's own. */
+  refusal(url: string, resolveHost?: ResolveHost): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -66,7 +75,7 @@ export const createFetchAdapter = (deps: FetchAdapterDeps): FetchAdapter => {
       if (state.closed) return Promise.reject(fetchErrors.closed());
       return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve, within);
     },
-    refusal: (url, resolveHost) => refusal(state, url, resolveHost),
+    refusal: (url, resolveHost = deps.resolveHost) => refusal(state, url, resolveHost),
     close: async () => {
       state.closed = true;
       await state.pool?.destroy();
@@ -88,24 +97,24 @@ const fetchModel = async (state: AdapterState, text: string, init: FetchInit, re
   const headers = await requestHeaders(state, init, resolve);
   const undici = await load(state);
   state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });
-  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? MODEL_IDLE_TIMEOUT_MS, signal: init.signal });
+  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? IDLE_TIMEOUT_MS, signal: init.signal });
   const { incoming, head } = await send(state.pool, url, { method: methodOf(init), headers, body: init.body }, guard, () => guard.done());
   return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes });
 };
 
-const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, resolve?: ResolveSecret, within?: readonly string[]): Promise<FetchResponse> => {
-  const limits = webLimits(state.deps.config.get('web'));
+const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, resolve?: ResolveSecret, within?: Within): Promise<FetchResponse> => {
+  const limits = limitsOf(state, init);
   let url = parseUrl(text);
-  let hop = { method: methodOf(init), body: init.body, headers: await requestHeaders(state, init, resolve) };
+  let hop: Hop = { method: methodOf(init), ...(await requestParts(state, init, url, resolve)) };
   // Servers of many sites answer for the one that this header names, also for one that is not granted.
   if (hop.headers.host !== undefined) throw fetchErrors.bad_request(url.host, 'the header host is set by svc, from the URL');
   hop.headers['accept-encoding'] ??= 'identity'; // the cap counts the bytes that arrive, so nothing is inflated here
   const undici = await load(state);
-  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: atMost(limits.timeoutMs, init.timeoutMs), idleTimeoutMs: init.idleTimeoutMs, signal: init.signal });
+  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: limits.timeoutMs, idleTimeoutMs: limits.idleTimeoutMs, signal: init.signal });
   try {
     for (let redirects = 0; ; redirects++) {
       if (redirects > MAX_REDIRECTS) throw fetchErrors.too_many_redirects(url.host, MAX_REDIRECTS);
-      const addresses = await checkedAddresses(state, url, { purpose: init.purpose, lists: [init.allowHosts, within] }, limits.allowed, guard);
+      const addresses = await checkedAddresses(state, url, { purpose: init.purpose, lists: [init.allowHosts, within?.hosts], isServer: within?.isServer }, limits.allowed, guard);
       const agent = new undici.Agent({ ...POOL, connections: 1, connect: connector(undici, addresses) });
       let isLast = true;
       const { incoming, head } = await send(agent, url, hop, guard, () => {
@@ -113,10 +122,11 @@ const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, 
         if (isLast) guard.done();
       });
       const next = init.redirect === 'manual' ? undefined : redirectOf(head, url);
-      if (!next) return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: atMost(limits.maxBytes, init.maxBytes) });
+      if (!next) return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: limits.maxBytes });
       isLast = false;
       incoming.stop(fetchErrors.cancelled(url.host)); // nobody reads what stands beside a redirect
       hop = followed(hop, head.status, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
+      if (init.secretForm && hop.body !== undefined && next.origin !== url.origin) throw fetchErrors.bad_request(url.host, 'it was redirected to another host, and its form holds a secret');
       if (isStreamed(hop.body)) throw fetchErrors.bad_request(url.host, 'it was redirected, and a streamed body cannot be sent again');
       url = next;
     }
@@ -207,6 +217,34 @@ const requestHeaders = async (state: AdapterState, init: FetchInit, resolve: Res
   return headers;
 };
 
+const requestParts = async (state: AdapterState, init: FetchInit, url: URL, resolve: ResolveSecret = state.deps.secrets.resolve): Promise<Pick<Hop, 'headers' | 'body'>> => {
+  const headers = await requestHeaders(state, init, resolve);
+  if (!init.secretForm) return { headers, body: init.body };
+  if (init.body !== undefined && typeof init.body !== 'string') throw fetchErrors.bad_request(url.host, 'secrets of a form go with a text as its body');
+  const form = new URLSearchParams(init.body ?? '');
+  for (const [name, ref] of Object.entries(init.secretForm)) {
+    const value = await resolve(ref);
+    if (value === undefined) throw secretErrors.missing(ref.secret, ref.env);
+    form.set(name, value);
+  }
+  headers['content-type'] = 'application/x-www-form-urlencoded';
+  return { headers, body: form.toString() };
+};
+
+interface ExchangeLimits {
+  readonly allowed: readonly string[];
+  readonly timeoutMs: number | undefined;
+  readonly idleTimeoutMs: number | undefined;
+  readonly maxBytes: number | undefined;
+}
+
+/** A server streams for as long as it likes, and is not silent for long; what else is fetched has the operator's limits. */
+const limitsOf = ({ deps }: AdapterState, init: FetchInit): ExchangeLimits => {
+  const { allowed, timeoutMs, maxBytes } = webLimits(deps.config.get('web'));
+  if (init.purpose === 'server') return { allowed, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? IDLE_TIMEOUT_MS, maxBytes: init.maxBytes };
+  return { allowed, timeoutMs: atMost(timeoutMs, init.timeoutMs), idleTimeoutMs: init.idleTimeoutMs, maxBytes: atMost(maxBytes, init.maxBytes) };
+};
+
 /** A caller may ask for less than the operator allows, never for more. */
 const atMost = (limit: number, asked: number | undefined): number => Math.min(limit, asked ?? limit);
 
@@ -230,12 +268,15 @@ const webLimits = (section: unknown): WebLimits => {
 interface Reach {
   readonly purpose: FetchInit['purpose'];
   readonly lists: ReadonlyArray<readonly string[] | undefined>;
+  readonly isServer?: Within['isServer'];
 }
 
-const checkedAddresses = ({ deps }: AdapterState, url: URL, { purpose, lists }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
+const checkedAddresses = ({ deps }: AdapterState, url: URL, { purpose, lists, isServer }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
   const { host, port } = targetAt(url);
   if (lists.some((list) => list && !isHostGranted(list, host, port))) throw fetchErrors.host_not_allowed(url.host);
-  return reachable(deps, url, { granted: lists.find((list) => list) ?? [], allowed }, deps.resolveHost, guard.signal).catch((error: unknown) => {
+  const isConfigured = purpose === 'server';
+  if (isConfigured && !isServer?.(url)) throw fetchErrors.not_a_server(url.host);
+  return reachable(deps, url, { granted: lists.find((list) => list) ?? [], allowed, isConfigured }, deps.resolveHost, guard.signal).catch((error: unknown) => {
     if (isSvcError(error) && error.code === 'fetch_refused_address') deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose });
     throw error;
   });
@@ -246,16 +287,18 @@ const targetAt = (url: URL): Target => ({ host: canonicalHost(url.hostname), por
 const reachable = (
   { ownPort }: FetchAdapterDeps,
   url: URL,
-  terms: Pick<AddressTerms, 'granted' | 'allowed'>,
+  terms: Pick<AddressTerms, 'granted' | 'allowed' | 'isConfigured'>,
   resolveHost: ResolveHost | undefined,
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> => publicAddresses(targetAt(url), { ...terms, ownPort: ownPort?.() }, resolveHost, signal);
 
-const refusal = async ({ deps }: AdapterState, text: string, resolveHost: ResolveHost): Promise<string | undefined> => {
+const refusal = async ({ deps }: AdapterState, text: string, resolveHost: ResolveHost | undefined): Promise<string | undefined> => {
+  const deadline = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
   try {
-    await reachable(deps, parseUrl(text), { granted: [], allowed: webLimits(deps.config.get('web')).allowed }, resolveHost, AbortSignal.timeout(CONNECT_TIMEOUT_MS));
+    await reachable(deps, parseUrl(text), { granted: [], allowed: webLimits(deps.config.get('web')).allowed }, resolveHost, deadline);
     return undefined;
   } catch (error) {
+    if (deadline.aborted || (isSvcError(error) && error.code === 'fetch_network')) return undefined;
     if (isSvcError(error)) return error.message;
     throw error;
   }

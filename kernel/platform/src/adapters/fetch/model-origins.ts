@@ -1,5 +1,5 @@
 /**
- * Where model providers are: base URLs that whoever keeps the providers has allowed, and nothing else.
+ * Where model providers are, and servers that an operator configured: base URLs that whoever keeps them has allowed, and nothing else.
  *
  * O1  A URL is allowed when its origin is that of a base URL and its path is that path or lies below it.
  * O2  An entry stands until it is taken back, or the generation that made it stops.
@@ -15,12 +15,24 @@ export interface ModelOrigins {
   covers(url: URL): boolean;
 }
 
-export const createModelOrigins = (): ModelOrigins => {
+/** The servers of one extension; `tcp://host:port` is one that does not speak HTTP. */
+export interface ServerOrigins extends ModelOrigins {
+  coversTcp(host: string, port: number): boolean;
+}
+
+export const createModelOrigins = (): ModelOrigins => createOrigins(['http:', 'https:']);
+
+export const createServerOrigins = (): ServerOrigins => {
+  const origins = createOrigins(['http:', 'https:', 'tcp:']);
+  return { ...origins, coversTcp: (host, port) => origins.covers(new URL(`tcp://${host.includes(':') ? `[${host}]` : host}:${port}`)) };
+};
+
+const createOrigins = (protocols: readonly string[]): ModelOrigins => {
   const perOrigin = new Map<string, string[]>();
   let count = 0;
   return {
     allow: (baseUrl) => {
-      const { origin, path } = parse(baseUrl);
+      const { origin, path } = parse(baseUrl, protocols);
       if (count >= MAX_ENTRIES) throw fetchErrors.too_many_origins(MAX_ENTRIES);
       count++;
       const paths = perOrigin.get(origin) ?? [];
@@ -37,15 +49,19 @@ export const createModelOrigins = (): ModelOrigins => {
         },
       };
     },
-    covers: (url) => perOrigin.get(url.origin)?.some((path) => url.pathname === path || url.pathname.startsWith(`${path}/`)) ?? false,
+    covers: (url) => perOrigin.get(originOf(url))?.some((path) => url.pathname === path || url.pathname.startsWith(`${path}/`)) ?? false,
   };
 };
 
 /** The path without slashes at its end: `` covers everything of its origin. */
-const parse = (baseUrl: string): { origin: string; path: string } => {
+const parse = (baseUrl: string, protocols: readonly string[]): { origin: string; path: string } => {
   const url = parsedUrl(baseUrl);
   if (!url) throw fetchErrors.bad_url('it is not a URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not http or https`);
+  if (!protocols.includes(url.protocol)) throw fetchErrors.bad_url(`${url.protocol.slice(0, -1)} is not ${protocols.map((one) => one.slice(0, -1)).join(' or ')}`);
+  if (url.protocol === 'tcp:' && (url.hostname === '' || url.port === '')) throw fetchErrors.bad_url('an address of TCP is tcp://host:port');
   if (url.username !== '' || url.password !== '') throw fetchErrors.bad_url('it contains a user name or password');
-  return { origin: url.origin, path: url.pathname.replace(/(?<!\/)\/+$/, '') };
+  return { origin: originOf(url), path: url.pathname.replace(/(?<!\/)\/+$/, '') };
 };
+
+/** Schemes that browsers do not know have no origin of their own in the standard. */
+const originOf = (url: URL): string => (url.protocol === 'tcp:' ? `tcp://${url.host.toLowerCase()}` : url.origin);

@@ -35,6 +35,8 @@ export interface TcpAdapterDeps {
 export interface TcpCaller {
   readonly id: string;
   readonly hosts: readonly string[];
+  /** What an operator configured: private networks too. */
+  readonly isServer?: (host: string, port: number) => boolean;
 }
 
 export interface TcpAdapter {
@@ -105,7 +107,12 @@ const addressesOf = (state: AdapterState, caller: TcpCaller, { host, port, purpo
   // The section was validated at load; here it is only read.
   const { fetch = {} } = (state.deps.config.get('web') ?? {}) as { fetch?: { ssrf_allowed_hosts?: readonly string[] } };
   const target = { host, port: String(port), shown };
-  return publicAddresses(target, { granted: caller.hosts, allowed: fetch.ssrf_allowed_hosts ?? [], ownPort: state.deps.ownPort?.() }, state.deps.resolveHost, signal).catch((error: unknown) => {
+  return publicAddresses(
+    target,
+    { granted: caller.hosts, allowed: fetch.ssrf_allowed_hosts ?? [], isConfigured: caller.isServer?.(host, port) ?? false, ownPort: state.deps.ownPort?.() },
+    state.deps.resolveHost,
+    signal,
+  ).catch((error: unknown) => {
     state.deps.log.warn('A connection was not opened.', { extension: caller.id, host: shown, purpose, why: String(error) });
     throw isSvcError(error) ? error : tcpErrors.cancelled(shown).with({ cause: error });
   });
