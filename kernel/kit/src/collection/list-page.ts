@@ -22,6 +22,20 @@ export interface ListPage {
   readonly next: Place | undefined;
 }
 
+/** An address with its names filled in: of the parent, of the item, of an answer. */
+export const addressWith = (path: string, ...values: readonly Item[]): string =>
+  path.replaceAll(/\{\*?([^}]+)\}/g, (whole, name: string) => {
+    const found = values.map((one) => valueAt(one, name)).find((value) => value !== undefined && value !== null);
+    return found === undefined ? whole : encodeURIComponent(String(found));
+  });
+
+/** Names in a path that nobody filled in. */
+export const isOpenPath = (path: string): boolean => path.includes('{');
+
+/** `{idField}` of the item's path may have another name than the field. */
+export const itemAddress = ({ path, itemPath, idField }: CollectionView, id: string, item: Item = {}): string =>
+  itemPath === undefined ? `${path}/${encodeURIComponent(id)}` : addressWith(itemPath, { [idField]: id }, item);
+
 export const FIRST: Place = { offset: 0 };
 const ROWS = 50;
 
@@ -43,9 +57,10 @@ export const loadPage = async (view: CollectionView, sought: Sought, place: Plac
   return pageIn(view, place, data, (name) => headers.get(name));
 };
 
-export const loadItem = async ({ path }: CollectionView, id: string, signal: AbortSignal): Promise<Item> => {
-  const { data } = await daemon.request('GET', `${path}/${encodeURIComponent(id)}`, undefined, { signal });
-  if (!isItem(data)) throw new TypeError(`GET ${path}/${id} answered with no object.`);
+export const loadItem = async (view: CollectionView, id: string, signal: AbortSignal): Promise<Item> => {
+  const address = itemAddress(view, id);
+  const { data } = await daemon.request('GET', address, undefined, { signal });
+  if (!isItem(data)) throw new TypeError(`GET ${address} answered with no object.`);
   return data;
 };
 
@@ -79,7 +94,7 @@ const whole = (rows: readonly Item[], offset: number, limit: number): ListPage =
 
 const numberIn = (text: string | null): number | undefined => (text !== null && /^\d+$/.test(text) ? Number(text) : undefined);
 
-const rowsIn = (answer: unknown, field: string | undefined): readonly unknown[] | undefined => {
+export const rowsIn = (answer: unknown, field: string | undefined): readonly unknown[] | undefined => {
   if (Array.isArray(answer)) return answer;
   if (!isItem(answer)) return undefined;
   if (field !== undefined) return Array.isArray(answer[field]) ? answer[field] : undefined;
