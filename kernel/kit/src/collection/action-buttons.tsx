@@ -64,7 +64,8 @@ const OneButton = ({ view, action, item, reload }: { view: CollectionView; actio
         small={on === 'item'}
         kind={isDangerous ? 'danger' : 'plain'}
         {...(icon === undefined ? {} : { icon: icon as IconName })}
-        {...{ title, ...(permission === undefined || !needs(permission).disabled ? {} : needs(permission)) }}
+        aria-label={title}
+        {...(permission === undefined ? {} : needs(permission))}
         onPress={press}
       >
         {said(label)}

@@ -11,8 +11,11 @@ export const ENDS: ReadonlyArray<ViewColumn['format']> = ['bytes', 'duration', '
 /** Nothing where there is no value: a narrow screen leaves such a line out. */
 export const cellOf = (view: CollectionView, column: ViewColumn, item: Item): ComponentChildren => {
   const value = plainCell(view, column, item);
-  const below = column.below === undefined ? undefined : valueAt(item, column.below);
-  if (below === undefined || below === null || below === '') return value;
+  const below = [column.below ?? []]
+    .flat()
+    .map((field) => valueAt(item, field))
+    .find((one) => one !== undefined && one !== null && one !== '');
+  if (below === undefined) return value;
   return (
     <>
       {value}

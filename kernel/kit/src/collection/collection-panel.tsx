@@ -1,5 +1,23 @@
 /** A collection as a panel of the page, or as a section of one, from its description. */
-import { address, addressOf, Button, type ComponentChildren, definePanel, go, needs, PanelBody, type PanelDefinition, PanelHead, Facts, Section, setQuery, Shown, useLoaded, useState } from '@svc/kit';
+import {
+  address,
+  addressOf,
+  Button,
+  type ComponentChildren,
+  definePanel,
+  go,
+  needs,
+  PanelBody,
+  type PanelDefinition,
+  PanelHead,
+  Facts,
+  Section,
+  setQuery,
+  Shown,
+  useLoaded,
+  useOffered,
+  useState,
+} from '@svc/kit';
 import type { CollectionView } from '@svc/api/collection-view';
 import { ActionButtons } from './action-buttons.js';
 import { cellOf } from './cell.js';
@@ -24,6 +42,7 @@ const NewButton = ({ view, onPress }: { view: CollectionView; onPress: () => voi
 export const CollectionPanel = ({ view: declared, slots = {}, path = [], actions }: { view: CollectionView; slots?: CollectionSlots; path?: readonly string[]; actions?: ComponentChildren }) => {
   const [isCreating, setCreating] = useState(false);
   const [reloads, setReloads] = useState(0);
+  const isOffered = useOffered();
   const { panel } = address.value;
   const [id] = path;
   const { view, Choice } = useParent(declared);
@@ -51,7 +70,7 @@ export const CollectionPanel = ({ view: declared, slots = {}, path = [], actions
               view={view}
               slots={slots}
               isInAddress
-              {...opensOf(view, slots, panel)}
+              {...opensOf(view, slots, panel, isOffered)}
               isCreating={isCreating}
               onCreate={() => setCreating(true)}
               onCreated={() => setCreating(false)}
@@ -66,9 +85,9 @@ export const CollectionPanel = ({ view: declared, slots = {}, path = [], actions
 const hasDetail = ({ detail }: CollectionView, slots: CollectionSlots): boolean => slots.detail !== undefined || (detail?.length ?? 0) > 0;
 
 /** Where a row leads: to its details, or to another panel. */
-const opensOf = (view: CollectionView, slots: CollectionSlots, panel: string): { hrefOf?: (item: Item) => string } => {
+const opensOf = (view: CollectionView, slots: CollectionSlots, panel: string, isOffered: (panel: string) => boolean): { hrefOf?: (item: Item) => string } => {
   const { opens } = view;
-  if (slots.detail === undefined && opens) return { hrefOf: (item) => addressOf(opens.panel, [String(valueAt(item, opens.field) ?? '')]) };
+  if (slots.detail === undefined && opens) return !isOffered(opens.panel) ? {} : { hrefOf: (item) => addressOf(opens.panel, [String(valueAt(item, opens.field) ?? '')]) };
   return hasDetail(view, slots) ? { hrefOf: (item) => addressOf(panel, [idOf(view, item)]) } : {};
 };
 

@@ -39,9 +39,9 @@ export const itemAddress = ({ path, itemPath, idField }: CollectionView, id: str
 export const FIRST: Place = { offset: 0 };
 const ROWS = 50;
 
-export const addressOfPage = ({ path, limit = ROWS }: CollectionView, { q, sort, filters }: Sought, place: Place): string => {
+export const addressOfPage = ({ path, cursor = 'after', limit = ROWS }: CollectionView, { q, sort, filters }: Sought, place: Place): string => {
   const query = new URLSearchParams({ limit: String(limit) });
-  if ('after' in place) query.set('after', place.after);
+  if ('after' in place) query.set(cursor, place.after);
   else if (place.offset > 0) query.set('offset', String(place.offset));
   if (q) query.set('q', q);
   if (sort) {
@@ -70,14 +70,14 @@ const isItem = (value: unknown): value is Item => typeof value === 'object' && v
  * `{rows, next}`, `{items, total, offset, limit}`, `{goals, total}`, or the list itself with what it says in its headers. A list
  * that says neither a total nor a next page came whole, and is shown page by page all the same.
  */
-export const pageIn = ({ rows: field, path, limit = ROWS }: CollectionView, place: Place, answer: unknown, header: (name: string) => string | null): ListPage => {
+export const pageIn = ({ rows: field, path, cursor, limit = ROWS }: CollectionView, place: Place, answer: unknown, header: (name: string) => string | null): ListPage => {
   const said: Item = isItem(answer) ? answer : { total: numberIn(header('x-total-count')), next: header('x-next') ?? undefined };
   const all = rowsIn(answer, field);
   if (!all) throw new TypeError(`GET ${path} answered with no list${field === undefined ? '' : ` in ${field}`}.`);
   const rows = all.filter(isItem);
   const total = typeof said['total'] === 'number' ? said['total'] : undefined;
   const offset = 'offset' in place ? place.offset : 0;
-  if (total !== undefined && 'offset' in place) {
+  if (total !== undefined && 'offset' in place && !(cursor !== undefined && typeof said['next'] === 'string')) {
     // One that takes no offset answers with everything.
     if (rows.length === total) return whole(rows, offset, limit);
     const end = offset + rows.length;
