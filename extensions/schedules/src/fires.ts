@@ -14,6 +14,7 @@ import type { JobConversations } from './conversations.js';
 import { CronFire, CronFired, type FireRow, JobChanged, type JobRow, type StartWorkflow } from './contract.js';
 import type { Deliveries } from './delivery.js';
 import { scheduleErrors } from './errors.js';
+import type { RunEnds } from './run-ends.js';
 import { type Job, jobOf } from './jobs.js';
 import type { Planner } from './plan.js';
 
@@ -31,6 +32,7 @@ export interface FireDeps {
   readonly planner: Planner;
   readonly conversations: JobConversations;
   readonly deliveries: Deliveries;
+  readonly ends: RunEnds;
   concurrency(): number;
   /** Aborted when this generation has no more time. */
   readonly closing: AbortSignal;
@@ -42,8 +44,6 @@ export interface Fires {
   tick(): Promise<number>;
   /** Fires a job now, whatever its times and state; its next time stays. */
   fireNow(job: Job): Promise<FireRow>;
-  /** A run of one of the fires has ended. */
-  runEnded(runId: string): Promise<void>;
   /** Stops what the job began and is still going on. */
   stopAll(job: Job): Promise<void>;
 }
@@ -75,10 +75,6 @@ export const createFires = (deps: FireDeps): Fires => {
       return made.reduce((sum, one) => sum + one, 0);
     },
     fireNow: (job) => open(job, deps.clock.iso(), 'manual', []),
-    runEnded: async (runId) => {
-      const fire = await deps.db.system('the fire of a run').first<Pick<FireRow, 'owner_id'>>({ from: 'fires', columns: ['owner_id'], where: { run_id: runId, status: 'running' } });
-      if (fire) await deps.journal.wake(deps.actors.of(fire.owner_id), wakeKey(runId), {});
-    },
     stopAll: async (job) => {
       for (const fire of await running(deps, job)) if (fire.run_id !== null) await deps.runs.stop(deps.actors.of(job.owner_id), { runId: fire.run_id }, `the job ${job.name} was stopped`);
     },
@@ -245,9 +241,10 @@ async function step(deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow): Pr
 /** Until the run ends; looked after in between, because a daemon may die before it tells. */
 const rest = async (deps: FireDeps, run: LeasedRun, runId: string, limit = CHECK_MS / 1_000): Promise<void> => {
   const until = new Date(deps.clock.now() + Math.min(CHECK_MS, limit * 1_000)).toISOString();
+  const owner = deps.actors.of(run.ownerId);
+  deps.ends.watch(runId, () => deps.journal.wake(owner, wakeKey(runId), {}));
   await deps.journal.wait(run, { reason: 'run', wakeKey: wakeKey(runId), until });
   // It may have ended before anybody could be woken.
-  const owner = deps.actors.of(run.ownerId);
   if (endingOf(await deps.runs.get(owner, runId))) await deps.journal.wake(owner, wakeKey(runId), {});
 };
 

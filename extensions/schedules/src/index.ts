@@ -1,5 +1,5 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { RunEnded, Runs } from '@svc/ext-runs/contract';
+import { Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension, isSvcError } from '@svc/api';
 import { scheduleTables } from '../migrations/0001_init.js';
@@ -13,6 +13,7 @@ import { createJobs } from './jobs.js';
 import { createPlanner } from './plan.js';
 import { cronRoutes } from './routes/cron.js';
 import { scheduleRoutes } from './routes/schedules.js';
+import { createRunEnds } from './run-ends.js';
 import { jobTools } from './tools.js';
 import { createFireWaits } from './waiting.js';
 
@@ -62,12 +63,12 @@ export default defineExtension({
       planner,
       conversations,
       deliveries,
+      ends: createRunEnds(events, log),
       concurrency: () => settings().concurrency,
       closing: ctx.signal,
       tell: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
     });
-    const { waits } = createFireWaits({ db, events: ctx.events, clock, runs });
-    ctx.events.on(RunEnded, ({ runId }) => fires.runEnded(runId));
+    const waits = createFireWaits({ db, events: ctx.events, clock, runs });
     ctx.timers.every('fire-jobs', TICK_MS, async () => {
       await fires.tick();
     });

@@ -51,6 +51,11 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
       'A job asks an agent (`agent_turn`), starts a workflow, or publishes a text that triggers can match (`system_event`). `schedule` as text is read in UTC. Scripts before a fire, delivery to channels, e-mail and files, and `model_override` are not supported, and refused.',
     audit: 'cron_job_created',
     body: CronDraft,
+    examples: {
+      'every weekday at nine': { name: 'Morning news', agent_id: 'assistant', schedule: { kind: 'cron', expr: '0 9 * * 1-5', tz: 'Europe/Berlin' }, prompt: 'What is new?' },
+      'every half hour, with an address for the answer': { name: 'Watch the site', agent_id: 'assistant', schedule: 'every 30m', prompt: 'Is the site up?', delivery: { kind: 'webhook', url: 'https://example.com/hook' } },
+      'once, as an event for triggers': { name: 'New year', agent_id: 'assistant', schedule: { kind: 'at', at: '2027-01-01T00:00:00Z' }, action: { kind: 'system_event', text: 'a new year' } },
+    },
     errors: [404],
     responses: { 200: Type.Object({ job_id: Uuid, status: OneOf(['created']), job: CronJob }) },
     handler: async ({ actor, body }) => {
@@ -67,6 +72,7 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
     audit: 'cron_job_updated',
     params: JobPath,
     body: CronChange,
+    examples: { 'another time': { schedule: '0 8 * * *' }, 'another message': { prompt: 'What is urgent?' }, 'what happens while the fire before runs': { overlap: 'queue' } },
     errors: [404, 409],
     responses: { 200: CronJob },
     handler: async ({ actor, params, body }) => {
@@ -82,6 +88,7 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
     description: 'Enabling it sets its failures to zero and computes the next time from now.',
     audit: 'cron_job_enabled',
     params: JobPath,
+    examples: { enable: { enabled: true }, disable: { enabled: false }, 'enable, too': {} },
     body: Type.Object({ enabled: Type.Optional(Type.Boolean({ default: true })) }, { additionalProperties: false }),
     errors: [404, 409],
     responses: { 200: Type.Object({ id: Uuid, enabled: Type.Boolean(), next_run: Nullable(Type.String()) }) },
@@ -113,6 +120,7 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/cron/jobs',
     summary: 'List cron jobs, newest first',
+    description: 'Owners and admins see all jobs, everyone else their own. Schedules are among them.',
     query: jobs.query,
     responses: { 200: jobs.answer },
     handler: async ({ actor, query }) => {
@@ -125,6 +133,7 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/cron/jobs/{id}',
     summary: 'Get a cron job',
+    description: 'With its times, its policies and how it did last.',
     params: JobPath,
     errors: [404],
     responses: { 200: CronJob },
@@ -135,6 +144,7 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/cron/jobs/{id}/status',
     summary: 'How a cron job does',
+    description: 'Its last fire, its failures in a row, and how long the conversation is that the jobs of its agent share.',
     params: JobPath,
     errors: [404],
     responses: { 200: Status },
@@ -181,6 +191,7 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/cron/next',
     summary: 'When a cron expression is due next',
+    description: 'The next times, in UTC and on the clock of the zone.',
     query: Type.Object({
       expr: Type.String({ minLength: 1, maxLength: 200, format: 'cron' }),
       tz: Type.Optional(Zone),
