@@ -3,9 +3,9 @@ import { fixtureArea, OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
 import { bootWithModel, stopModelKernels } from '../clients/model-kernel.js';
 import { expectWellMade, useBrowser } from '../page/browser.js';
-import { logInAs } from '../page/callers.js';
+import { keyOf, logInAs } from '../page/callers.js';
 
-const KEY = 'reminders-page-key';
+const KEY = keyOf('root');
 
 describe('the page of a resource', function () {
   this.timeout(60_000);
@@ -18,7 +18,7 @@ describe('the page of a resource', function () {
     const owner = kernel.as(KEY);
     const agent = (await owner.expect(201, 'POST', '/api/agents', { manifest: { name: 'gardener' } })).body.agent_id;
     const { page, mistakes } = await chromium.open(`${kernel.url}/`);
-    await logInAs(page, KEY);
+    await logInAs(page, 'root');
     mistakes.length = 0;
     await page.goto(`${kernel.url}/#/reminders`);
     const empty = page.getByText('No reminders yet.');
@@ -32,6 +32,7 @@ describe('the page of a resource', function () {
     await form.getByLabel('Webhook key').fill('geheim');
     await form.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('link', { name: 'Water the plants' }).waitFor();
+    await form.waitFor({ state: 'detached' });
     const [made] = (await owner.expect(200, 'GET', '/api/reminders')).body.reminders;
     expect(made).to.include({ agent_id: agent, repeat_every: 90, has_webhook_key: true });
     await expectWellMade(page, 'a list with actions');

@@ -52,7 +52,7 @@ const OneButton = ({ view, action, item, reload }: { view: CollectionView; actio
     const asked = confirm && {
       title: filledWords(confirm.title, item),
       text: confirm.text === undefined ? '' : filledWords(confirm.text, item),
-      action: said(label),
+      action: said(confirm.action ?? label),
       isDangerous: isDangerous === true,
     };
     if (!asked || (await confirmed(asked))) await perform();
