@@ -1,6 +1,6 @@
 /** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
 import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFile, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
-import { ModelMessage } from '@svc/ext-llm/contract';
+import { ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 
 export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
 
@@ -24,6 +24,15 @@ export const textOfParts = (parts: readonly Part[] = []): string => parts.flatMa
 /** What the model call took that an entry began with. */
 const Used = Type.Object({ inputTokens: Type.Number(), outputTokens: Type.Number(), costMicros: Type.Number() });
 
+/** The way a message came, where a channel says more than its name. */
+export const Via = Type.Object({
+  channel: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_-]*$', description: 'Any name: telegram, webhook, a2a …' }),
+  account: Type.Optional(Type.String({ maxLength: 200, description: 'Which of several accounts of the channel' })),
+  chat: Type.Optional(Type.String({ maxLength: 200, description: 'The conversation there' })),
+  sender: Type.Optional(Type.String({ maxLength: 200, description: 'Who wrote it there' })),
+});
+export type Via = Plain<typeof Via>;
+
 export const EntryDraft = Type.Object({
   kind: EntryKind,
   runId: Nullable(Type.String()),
@@ -31,14 +40,16 @@ export const EntryDraft = Type.Object({
   callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the six that follow' })),
   tool: Type.Optional(Type.String()),
   args: Type.Optional(Type.Unknown()),
-  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it' })),
+  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it. Entries of today have `state`' })),
   content: Type.Optional(Type.String()),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
   origin: Type.Optional(Origin),
+  via: Type.Optional(Via),
   files: Type.Optional(Type.Array(ToolFile, { description: 'tool_result: uploads beside the text' })),
   thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
+  state: Type.Optional(ProviderState),
   used: Type.Optional(Used),
   recalled: Type.Optional(Type.Object({ id: Type.String(), by: Type.String({ description: 'The extension that remembers' }) }, { description: 'recall: what its text is known by' })),
 });

@@ -222,7 +222,7 @@ describe('workflows', function () {
   it('O2 are started once for a key, by agents and by jobs too', async () => {
     const id = await create([{ name: 'one', ...writer, input: 'one' }], { name: 'Small Flow' });
     const headers = { 'idempotency-key': 'k1' };
-    const runs = await Promise.all([1, 2].map(() => alice.request('POST', `/api/workflows/${id}/run`, { input: 'x' }, headers)));
+    const runs = await Promise.all([1, 2].map(() => alice.post(`/api/workflows/${id}/run`, { input: 'x' }, headers)));
     expect(new Set(runs.map(({ body }) => body.run_id)).size).to.equal(1);
     await alice.expect(201, 'POST', '/api/agents', { manifest: { name: 'lead', capabilities: { tools: ['workflow_run', 'workflow_list'], agent_message: ['*'] } } });
     const lead = (await alice.expect(200, 'GET', '/api/agents')).body.agents.find(({ name }: { name: string }) => name === 'lead').id;
