@@ -6,7 +6,12 @@ import { parsed } from './placeholders.js';
 /** Case-insensitive text; `!` negates, `&&` binds tighter than `||`; an empty condition is true. */
 export const holds = (condition: string, input: string): boolean => {
   const text = input.toLowerCase();
-  const groups = condition.split('||').map((group) => group.split('&&').map((part) => part.trim()).filter((part) => part !== ''));
+  const groups = condition.split('||').map((group) =>
+    group
+      .split('&&')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
   const filled = groups.filter((group) => group.length > 0);
   if (filled.length === 0) return true;
   return filled.some((group) => group.every((part) => (part.startsWith('!') ? !text.includes(part.slice(1).trim().toLowerCase()) : text.includes(part.toLowerCase()))));

@@ -48,7 +48,10 @@ const Fields = {
   input_schema: Type.Optional(Type.Union([Type.Array(InputRow, { maxItems: 100 }), Type.Null()], { description: 'For a form; a run is not checked against it' })),
 };
 export const Definition = Type.Object({ ...Fields, steps: Type.Array(StepInput, { minItems: 1, maxItems: MAX_STEPS }) }, { additionalProperties: false, 'x-name': 'WorkflowDraft' });
-export const DefinitionChange = Type.Object({ ...Fields, steps: Type.Optional(Type.Array(StepInput, { minItems: 1, maxItems: MAX_STEPS })) }, { additionalProperties: false, 'x-name': 'WorkflowChange' });
+export const DefinitionChange = Type.Object(
+  { ...Fields, steps: Type.Optional(Type.Array(StepInput, { minItems: 1, maxItems: MAX_STEPS })) },
+  { additionalProperties: false, 'x-name': 'WorkflowChange' },
+);
 
 const DEFAULT_SECS = 120;
 const DEFAULT_ROUNDS = 5;

@@ -131,13 +131,16 @@ const doneBy = ({ result }: RunInfo, at: string): Row => ({
 /** Tried again where the step says so. */
 const failedBy = (deps: DriverDeps, step: Step, row: StepRow, why: string, status: number | null = null): Row => {
   const most = step.retry.max_retries ?? 3;
-  if (step.error_mode === 'retry' && row.attempt <= most) return { state: 'waiting', attempt: row.attempt + 1, error: why, due_at: retryAt(step, row.attempt, deps.clock.now(), deps.ids.bytes(1)[0] ?? 0) };
+  if (step.error_mode === 'retry' && row.attempt <= most)
+    return { state: 'waiting', attempt: row.attempt + 1, error: why, due_at: retryAt(step, row.attempt, deps.clock.now(), deps.ids.bytes(1)[0] ?? 0) };
   const error = step.error_mode === 'retry' && most > 0 ? `${why} (after ${most} ${most === 1 ? 'retry' : 'retries'})` : why;
   return { state: 'failed', error, error_status: status, ended_at: deps.clock.iso() };
 };
 
 const timedOut = ({ timeout_action: action = 'continue' }: Step, at: string): Row =>
-  action === 'reject' || action === 'fail' ? { state: 'failed', error: action === 'fail' ? 'nobody answered in time' : 'it was rejected, because nobody answered in time', ended_at: at } : { state: 'done', ended_at: at };
+  action === 'reject' || action === 'fail'
+    ? { state: 'failed', error: action === 'fail' ? 'nobody answered in time' : 'it was rejected, because nobody answered in time', ended_at: at }
+    : { state: 'done', ended_at: at };
 
 const change = async (deps: DriverDeps, leased: LeasedRun, row: StepRow, to: Row): Promise<boolean> => {
   await deps.journal.advance(leased, { also: [deps.db.update(StepRows.name, ['id'], [{ id: row.id, ...to }]), told(deps, leased)] });
@@ -153,7 +156,15 @@ async function ask(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, ste
   if (!agent) return change(deps, leased, row, { state: 'failed', error: workflowErrors.agent_not_found(step.agent ?? '').message, error_status: 404, ended_at: deps.clock.iso() });
   try {
     const sessionId = await sessionOf(deps, actor, run, step, row, agent.id);
-    const { runId } = await deps.runs.submit(actor, { agentId: agent.id, sessionId, parts: [{ type: 'text', text: row.prompt ?? '' }], door: 'agent', key: `workflow:${row.id}:${row.attempt}`, parentRunId: leased.id });
+    const { runId } = await deps.runs.submit(actor, {
+      agentId: agent.id,
+      sessionId,
+      parts: [{ type: 'text', text: row.prompt ?? '' }],
+      door: 'internal',
+      key: `workflow:${row.id}:${row.attempt}`,
+      parentRunId: leased.id,
+      cause: { kind: 'workflow', id: run.workflow_id },
+    });
     return await change(deps, leased, row, { child_run_id: runId, agent_id: agent.id, agent_name: agent.name });
   } catch (error) {
     if (deps.closing.aborted || !isSvcError(error) || error.code === 'journal_lease_lost') throw error;
@@ -232,7 +243,14 @@ const finish = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, 
 export const stopChildren = async (deps: Pick<DriverDeps, 'db' | 'runs' | 'actors' | 'clock'>, run: WorkflowRunRow, why: string): Promise<void> => {
   const open = (await stepsOf(deps, run.id)).filter(({ state }) => state === 'running' || state === 'waiting');
   for (const { child_run_id: child } of open) if (child !== null) await deps.runs.stop(deps.actors.of(run.owner_id), { runId: child }, why);
-  if (open.length > 0) await deps.db.commit([deps.db.update(StepRows.name, ['id'], open.map(({ id }) => ({ id, state: 'cancelled', error: why, ended_at: deps.clock.iso() })))]);
+  if (open.length > 0)
+    await deps.db.commit([
+      deps.db.update(
+        StepRows.name,
+        ['id'],
+        open.map(({ id }) => ({ id, state: 'cancelled', error: why, ended_at: deps.clock.iso() })),
+      ),
+    ]);
 };
 
 /** Holds nothing until a step's run ends, a time comes or a person answers. */

@@ -1,5 +1,5 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { Runs } from '@svc/ext-runs/contract';
+import { RunHalt, Runs } from '@svc/ext-runs/contract';
 import { StartWorkflow } from '@svc/ext-schedules/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension } from '@svc/api';
@@ -15,7 +15,13 @@ import { createRunEnds } from './run-ends.js';
 import { createWorkflows } from './service.js';
 import { workflowTools } from './tools.js';
 
-const stateOf = ({ id, workflow_id: workflowId, state, output, error }: WorkflowRunRow) => ({ runId: id, workflowId, state: state as (typeof contract.RUN_STATES)[number], output: output ?? '', error });
+const stateOf = ({ id, workflow_id: workflowId, state, output, error }: WorkflowRunRow) => ({
+  runId: id,
+  workflowId,
+  state: state as (typeof contract.RUN_STATES)[number],
+  output: output ?? '',
+  error,
+});
 
 export default defineExtension({
   contract,
@@ -54,13 +60,19 @@ export default defineExtension({
         return found && { id: found.id, name: found.name };
       },
     });
-    ctx.hooks.tap(StartWorkflow, async ({ actor, workflow, input, key }) => {
+    ctx.hooks.tap(StartWorkflow, async ({ actor, workflow, input, key, parentRunId }) => {
       const found = await rules.find(actor, workflow);
       if (!found) return undefined;
       if (key === undefined) return { workflowId: found.id, runId: null, status: 'known' as const, output: '', error: null };
-      const { id, state, output, error } = await rules.start(actor, { workflow: found.id, input, key: `cron:${key}` });
+      const { id, state, output, error } = await rules.start(actor, { workflow: found.id, input, key: `cron:${key}`, ...(parentRunId === undefined ? {} : { parentRunId }) });
       const status = state === 'completed' ? ('done' as const) : state === 'failed' || state === 'cancelled' ? state : ('running' as const);
       return { workflowId: found.id, runId: id, status, output: output ?? '', error };
+    });
+    // A workflow that a stopped run began ends with it.
+    ctx.hooks.tap(RunHalt, async ({ actor, runId, isRoot, why }) => {
+      const begun = await journal.list({ actor, kind: contract.WorkflowRun.name, status: ['queued', 'running', 'waiting'], ...(isRoot ? { rootId: runId } : { parentId: runId }) });
+      for (const { id } of begun) await rules.cancel(actor, id, why);
+      return begun.length;
     });
     ctx.routes.add(...workflowRoutes(rules, db), ...runRoutes({ rules, db, events, clock, runs, agents }));
     ctx.tools.add(...workflowTools({ rules, db, events, clock, runs }));

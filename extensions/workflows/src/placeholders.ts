@@ -52,7 +52,8 @@ export const textOf = (value: unknown): string => (value === null || value === u
 /** The text of an input, and the variables of its keys where it is an object. */
 export const inputOf = (input: unknown): { readonly text: string; readonly values: ReadonlyMap<string, string> } => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return { text: textOf(input), values: new Map() };
-  const entries = Object.entries(input);
+  // `{{input}}` is what the step before gave, so it is no variable.
+  const entries = Object.entries(input).filter(([key]) => key !== 'input');
   const own = (input as Record<string, unknown>).input;
   return { text: typeof own === 'string' ? own : JSON.stringify(input), values: new Map(entries.map(([key, value]) => [key, textOf(value)])) };
 };

@@ -90,7 +90,8 @@ class Planner {
     if (!row) return this.begin(step, round, input);
     if (row.state === 'done') return { state: 'done', output: row.output ?? '', error: null, status: null };
     if (row.state === 'skipped') return { state: 'skipped', output: input, error: null, status: null };
-    if (row.state === 'failed' || row.state === 'cancelled') return { state: step.error_mode === 'skip' ? 'skipped' : 'failed', output: input, error: row.error ?? 'it was cancelled', status: row.error_status };
+    if (row.state === 'failed' || row.state === 'cancelled')
+      return { state: step.error_mode === 'skip' ? 'skipped' : 'failed', output: input, error: row.error ?? 'it was cancelled', status: row.error_status };
     return undefined;
   }
 

@@ -7,7 +7,21 @@
  */
 import { type Actor, isSvcError, type Write } from '@svc/api';
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { OPERATOR_ACTIONS, type Step, StepRows, type StepRow, WorkflowChanged, WorkflowEnded, WorkflowRows, type WorkflowRow, WorkflowRun, WorkflowRunRows, type WorkflowRunRow, type WorkflowStart, WorkflowStarted } from './contract.js';
+import {
+  type OPERATOR_ACTIONS,
+  type Step,
+  StepRows,
+  type StepRow,
+  WorkflowChanged,
+  WorkflowEnded,
+  WorkflowRows,
+  type WorkflowRow,
+  WorkflowRun,
+  WorkflowRunRows,
+  type WorkflowRunRow,
+  type WorkflowStart,
+  WorkflowStarted,
+} from './contract.js';
 import { readSteps } from './definition.js';
 import { type DriverDeps, isOver, jsonOf, stepsOf, stopChildren, wakeKey } from './driver.js';
 import { workflowErrors } from './errors.js';
@@ -146,7 +160,16 @@ export const createWorkflows = (deps: ServiceDeps) => {
       };
       const fact = events.event(WorkflowStarted, { ownerId: row.owner_id, workflowId: row.id, runId: id, name: row.name });
       const opened = await deps.journal.open(
-        { id, kind: WorkflowRun.name, actor: owner, ...(key === undefined ? {} : { key }), lane: `workflow:${id}`, ...(parentRunId === undefined ? {} : { parentId: parentRunId }), input: { workflowId: row.id } },
+        {
+          id,
+          kind: WorkflowRun.name,
+          actor: owner,
+          ...(key === undefined ? {} : { key }),
+          lane: `workflow:${id}`,
+          ...(parentRunId === undefined ? {} : { parentId: parentRunId }),
+          cause: { kind: 'workflow', id: row.id },
+          input: { workflowId: row.id },
+        },
         [db.insert(WorkflowRunRows.name, [made]), fact, changed(row.id, row.owner_id, 'run')],
       );
       if (opened.leased) deps.take(opened.leased);
@@ -195,7 +218,10 @@ export const createWorkflows = (deps: ServiceDeps) => {
       const allowed = asked.step.actions ?? DEFAULT_ACTIONS;
       if (!allowed.some((one) => one === action)) throw workflowErrors.bad_action(action, allowed.join(', '));
       const by = `${actor.id}`;
-      const end = action === 'reject' ? { state: 'failed', error: `rejected by ${by}${payload === undefined ? '' : `: ${textOf(payload)}`}` } : { state: 'done', output: outputOf(asked.row.output ?? '', action, field, payload) };
+      const end =
+        action === 'reject'
+          ? { state: 'failed', error: `rejected by ${by}${payload === undefined ? '' : `: ${textOf(payload)}`}` }
+          : { state: 'done', output: outputOf(asked.row.output ?? '', action, field, payload) };
       const taken = db.sql(`UPDATE ${db.table(StepRows.name)} SET state = 'running' WHERE id = ? AND state = 'waiting'`, [asked.row.id], { expect: 1 });
       await commit([taken, db.update(StepRows.name, ['id'], [{ id: asked.row.id, ...end, ended_at: clock.iso() }]), changed(asked.run.id, asked.run.owner_id, 'run')], asked.run.id);
       await deps.journal.wake(deps.actors.of(asked.run.owner_id), wakeKey(asked.run.id), {});

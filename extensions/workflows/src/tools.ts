@@ -23,7 +23,13 @@ const MAX_LISTED = 100;
 
 export const workflowTools = (deps: ToolDeps): AnyTool[] => {
   const { rules, db } = deps;
-  const starts = { risk: 'agent', openWorld: false, capabilities: ['agent_message'], needs: ({ workflow_id: id }: { readonly workflow_id: string }) => [{ capability: 'agent_message', target: id }], parallel: true } as const;
+  const starts = {
+    risk: 'agent',
+    openWorld: false,
+    capabilities: ['agent_message'],
+    needs: ({ workflow_id: id }: { readonly workflow_id: string }) => [{ capability: 'agent_message', target: id }],
+    parallel: true,
+  } as const;
   const reads = { risk: 'read', openWorld: false, replay: 'safe', parallel: true } as const;
   return [
     defineTool({
@@ -37,7 +43,11 @@ export const workflowTools = (deps: ToolDeps): AnyTool[] => {
         const begun = await rules.start(call.actor, { workflow: id, input: input ?? '', key: `call:${call.runId}:${call.callId}`, parentRunId: call.runId });
         const row = await endOfRun(deps, call.actor, begun.id, call.signal);
         if (row.state === 'completed') return { content: row.output ?? '', origin: { labels: ['UntrustedAgent'], source: `the workflow ${row.workflow_name}`, sessionId: call.sessionId } };
-        return { content: row.state === 'failed' ? `The workflow failed: ${row.error ?? ''}` : `The workflow is ${row.state === 'running' ? 'waiting for a person or a time' : row.state}; its run is ${row.id}.`, isError: row.state === 'failed' };
+        return {
+          content:
+            row.state === 'failed' ? `The workflow failed: ${row.error ?? ''}` : `The workflow is ${row.state === 'running' ? 'waiting for a person or a time' : row.state}; its run is ${row.id}.`,
+          isError: row.state === 'failed',
+        };
       },
     }),
     defineTool({
@@ -46,7 +56,8 @@ export const workflowTools = (deps: ToolDeps): AnyTool[] => {
       params: Type.Object({ workflow_id: WorkflowId, input: Input }),
       ...starts,
       replay: 'keyed',
-      run: async ({ workflow_id: id, input }, call) => `Started the run ${(await rules.start(call.actor, { workflow: id, input: input ?? '', key: `call:${call.runId}:${call.callId}`, parentRunId: call.runId })).id}.`,
+      run: async ({ workflow_id: id, input }, call) =>
+        `Started the run ${(await rules.start(call.actor, { workflow: id, input: input ?? '', key: `call:${call.runId}:${call.callId}`, parentRunId: call.runId })).id}.`,
     }),
     defineTool({
       name: 'workflow_list',
@@ -77,7 +88,11 @@ export const workflowTools = (deps: ToolDeps): AnyTool[] => {
       run: async ({ run_id: id }, { actor }) => {
         const row = await rules.run(actor, id);
         const steps = await rules.steps(row);
-        return [`${row.workflow_name}: ${row.state}`, ...steps.map(({ step, state, error }) => `${step}: ${state}${error === null ? '' : ` (${error})`}`), ...(row.output === null ? [] : [`output: ${row.output}`])].join('\n');
+        return [
+          `${row.workflow_name}: ${row.state}`,
+          ...steps.map(({ step, state, error }) => `${step}: ${state}${error === null ? '' : ` (${error})`}`),
+          ...(row.output === null ? [] : [`output: ${row.output}`]),
+        ].join('\n');
       },
     }),
     defineTool({

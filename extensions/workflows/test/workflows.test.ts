@@ -46,7 +46,8 @@ describe('workflows', function () {
   const create = async (steps: object[], more: object = {}): Promise<string> => (await alice.expect(201, 'POST', '/api/workflows', { name: 'flow', steps, ...more })).body.workflow_id;
   const code = async (status: number, method: string, path: string, body?: unknown, http = alice): Promise<string> => (await http.expect(status, method, path, body)).body.code;
   const run = async (id: string, input: unknown = 'tea', status = 200) => (await alice.expect(status, 'POST', `/api/workflows/${id}/run`, { input })).body;
-  const detail = async (runId: string): Promise<{ state: string; output: string; error: string | null; step_results: Result[] }> => (await alice.expect(200, 'GET', `/api/workflows/runs/${runId}`)).body;
+  const detail = async (runId: string): Promise<{ state: string; output: string; error: string | null; step_results: Result[] }> =>
+    (await alice.expect(200, 'GET', `/api/workflows/runs/${runId}`)).body;
   const states = (results: Result[]): string[] => results.map(({ step_name: name, state }) => `${name}: ${state}`);
   const until = async <T>(look: () => Promise<T | undefined>, what: string): Promise<T> => {
     for (let tries = 0; tries < 400; tries += 1) {
@@ -69,8 +70,14 @@ describe('workflows', function () {
     const body = await run(id, { input: 'tea', audience: 'cats' });
     expect(asked.slice(0, 2)).to.deep.equal(['list tea for cats', '{{draft}}|2|{"title":"{{draft}}","n":2}|{{unknown}}|{"title":"{{draft}}","n":2}']);
     expect([body.status, body.output]).to.deep.equal(['completed', `done: [done: ${asked[1]}]`]);
-    expect(body.step_results.map(({ step_name: name, agent_name: agent }: { step_name: string; agent_name: string }) => [name, agent])).to.deep.equal([['facts', 'writer'], ['draft', 'critic'], ['end', 'writer']]);
-    expect((await alice.expect(200, 'GET', `/api/workflows/${id}/runs`)).body.map(({ state, steps_completed: count }: { state: string; steps_completed: number }) => [state, count])).to.deep.equal([['completed', 3]]);
+    expect(body.step_results.map(({ step_name: name, agent_name: agent }: { step_name: string; agent_name: string }) => [name, agent])).to.deep.equal([
+      ['facts', 'writer'],
+      ['draft', 'critic'],
+      ['end', 'writer'],
+    ]);
+    expect((await alice.expect(200, 'GET', `/api/workflows/${id}/runs`)).body.map(({ state, steps_completed: count }: { state: string; steps_completed: number }) => [state, count])).to.deep.equal([
+      ['completed', 3],
+    ]);
   });
 
   it('O1 belong to one person: nobody else sees them, their runs or their questions', async () => {
@@ -190,7 +197,10 @@ describe('workflows', function () {
   });
 
   it('V4 O3 end at once when they are cancelled, and go on after a pause for whoever has its token', async () => {
-    const id = await create([{ name: 'sleep', mode: 'wait', duration_secs: 3_600 }, { name: 'end', ...writer, input: 'end' }]);
+    const id = await create([
+      { name: 'sleep', mode: 'wait', duration_secs: 3_600 },
+      { name: 'end', ...writer, input: 'end' },
+    ]);
     const { run_id: runId } = await run(id, 'x', 202);
     const { resume_token: token } = (await alice.expect(200, 'POST', `/api/workflows/runs/${runId}/pause`, { reason: 'lunch' })).body;
     expect(await code(409, 'POST', `/api/workflows/runs/${runId}/pause`, {})).to.equal('workflows_paused');
@@ -206,7 +216,10 @@ describe('workflows', function () {
   });
 
   it('V1 keep the definition that they began with, and show what they would ask', async () => {
-    const id = await create([{ name: 'hold', mode: 'operator' }, { name: 'old', ...writer, input: 'old {{input}}' }]);
+    const id = await create([
+      { name: 'hold', mode: 'operator' },
+      { name: 'old', ...writer, input: 'old {{input}}' },
+    ]);
     const { run_id: runId } = await run(id, 'x', 202);
     await alice.expect(200, 'PUT', `/api/workflows/${id}`, { name: 'renamed', steps: [{ name: 'new', ...writer, input: 'new {{input}}' }] });
     expect((await alice.expect(200, 'GET', `/api/workflows/${id}`)).body).to.deep.include({ name: 'renamed' });

@@ -19,7 +19,9 @@ const route = routeGroup({ area: 'workflows' });
 const RUN_COST = 100;
 const MAX_WAIT_MS = 3_600_000;
 const RunPath = Type.Object({ run_id: Type.String({ format: 'uuid', description: 'Run id' }) });
-const Input = Type.Union([Type.String({ maxLength: 262_144 }), Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Type.Unknown())], { description: 'A text, or an object: each of its keys is a variable' });
+const Input = Type.Union([Type.String({ maxLength: 262_144 }), Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Type.Unknown())], {
+  description: 'A text, or an object: each of its keys is a variable',
+});
 const RunBody = Type.Object({ input: Type.Optional(Input) }, { additionalProperties: false });
 const runs = defineList({ item: RunSummary, as: [], sort: ['started_at'], filters: { state: OneOf(RUN_STATES, { description: 'Only those in this state' }) }, limit: { default: 100, max: 500 } });
 const Ran = Type.Object({ run_id: Uuid, status: OneOf(['completed']), output: Type.String(), step_results: Type.Array(StepResult) });
@@ -28,7 +30,10 @@ const Started = Type.Object({ run_id: Uuid, status: OneOf(['running', 'paused', 
 export const runRoutes = (deps: RunRouteDeps): RouteDecl[] => [...starting(deps), ...reading(deps), ...steering(deps), ...operating(deps)];
 
 const stepsById = async (db: Db, rows: readonly WorkflowRunRow[]): Promise<ReadonlyMap<string, StepRow[]>> => {
-  const found = rows.length === 0 ? [] : await db.system('steps of listed runs').select<StepRow>({ from: StepRows.name, columns: ['run_id', 'state', 'cost_usd'], where: { run_id: rows.map(({ id }) => id) }, limit: 10_000 });
+  const found =
+    rows.length === 0
+      ? []
+      : await db.system('steps of listed runs').select<StepRow>({ from: StepRows.name, columns: ['run_id', 'state', 'cost_usd'], where: { run_id: rows.map(({ id }) => id) }, limit: 10_000 });
   return found.reduce((map, row) => map.set(row.run_id, [...(map.get(row.run_id) ?? []), row]), new Map<string, StepRow[]>());
 };
 
@@ -95,7 +100,16 @@ const starting = (deps: RunRouteDeps): RouteDecl[] => [
     responses: {
       200: Type.Object({
         valid: Type.Boolean(),
-        steps: Type.Array(Type.Object({ step_name: Type.String(), agent_name: Nullable(Type.String()), agent_found: Type.Boolean(), resolved_prompt: Type.String(), skipped: Type.Boolean(), skip_reason: Nullable(Type.String()) })),
+        steps: Type.Array(
+          Type.Object({
+            step_name: Type.String(),
+            agent_name: Nullable(Type.String()),
+            agent_found: Type.Boolean(),
+            resolved_prompt: Type.String(),
+            skipped: Type.Boolean(),
+            skip_reason: Nullable(Type.String()),
+          }),
+        ),
       }),
     },
     handler: async ({ actor, params, body }) => {
@@ -107,7 +121,14 @@ const starting = (deps: RunRouteDeps): RouteDecl[] => [
           const needsNone = !AGENT_MODES.has(step.mode);
           const isFirst = index === 0 || step.depends_on.length === 0;
           const prompt = render(step.prompt_template, { input: isFirst && index === 0 ? text : '{{input}}', values, steps: new Map() });
-          return { step_name: step.name, agent_name: agent?.name ?? step.agent, agent_found: needsNone || agent !== undefined, resolved_prompt: needsNone ? '' : prompt, skipped: needsNone, skip_reason: needsNone ? `${step.mode} asks no agent` : null };
+          return {
+            step_name: step.name,
+            agent_name: agent?.name ?? step.agent,
+            agent_found: needsNone || agent !== undefined,
+            resolved_prompt: needsNone ? '' : prompt,
+            skipped: needsNone,
+            skip_reason: needsNone ? `${step.mode} asks no agent` : null,
+          };
         }),
       );
       return reply(200, { valid: steps.every(({ agent_found: found }) => found), steps });
@@ -199,7 +220,11 @@ const steering = ({ rules }: RunRouteDeps): RouteDecl[] => [
     audit: 'workflow_resumed',
     params: RunPath,
     body: Type.Object({ resume_token: Type.String({ minLength: 1, maxLength: 200 }) }, { additionalProperties: false }),
-    examples: { 'the token of the pause': { resume_token: 'mQ4v0cE1y2JrXkqk1d8oPq0lX2s6w9aB' }, 'of another pause': { resume_token: 'uT9w3sLkVbN5c7XzQ1m2p4R6y8A0dFgH' }, 'a third': { resume_token: 'aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY' } },
+    examples: {
+      'the token of the pause': { resume_token: 'mQ4v0cE1y2JrXkqk1d8oPq0lX2s6w9aB' },
+      'of another pause': { resume_token: 'uT9w3sLkVbN5c7XzQ1m2p4R6y8A0dFgH' },
+      'a third': { resume_token: 'aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY' },
+    },
     errors: [401, 404, 409],
     responses: { 200: Type.Object({ run_id: Uuid, state: OneOf(['running']) }) },
     handler: async ({ actor, params, body }) => {
@@ -238,7 +263,14 @@ const operating = ({ rules }: RunRouteDeps): RouteDecl[] => [
     responses: { 200: Question },
     handler: async ({ actor, params }) => {
       const { row, step } = await rules.question(actor, params.run_id);
-      return reply(200, { run_id: row.run_id, step_name: row.step, input: row.output ?? '', actions: [...(step.actions ?? (['approve', 'reject'] as const))], asked_at: row.started_at, due_at: row.due_at });
+      return reply(200, {
+        run_id: row.run_id,
+        step_name: row.step,
+        input: row.output ?? '',
+        actions: [...(step.actions ?? (['approve', 'reject'] as const))],
+        asked_at: row.started_at,
+        due_at: row.due_at,
+      });
     },
   }),
   route({
@@ -249,8 +281,15 @@ const operating = ({ rules }: RunRouteDeps): RouteDecl[] => [
     description: 'The first answer counts. `payload` takes the place of the input for the next step, or of one `field` of it.',
     audit: 'workflow_answered',
     params: RunPath,
-    body: Type.Object({ action: OneOf(OPERATOR_ACTIONS), field: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })), payload: Type.Optional(Type.Unknown()) }, { additionalProperties: false }),
-    examples: { approve: { action: 'approve' }, 'reject with a reason': { action: 'reject', payload: 'The figures are from last year.' }, 'another text': { action: 'edit', payload: 'Dear readers, …' } },
+    body: Type.Object(
+      { action: OneOf(OPERATOR_ACTIONS), field: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })), payload: Type.Optional(Type.Unknown()) },
+      { additionalProperties: false },
+    ),
+    examples: {
+      approve: { action: 'approve' },
+      'reject with a reason': { action: 'reject', payload: 'The figures are from last year.' },
+      'another text': { action: 'edit', payload: 'Dear readers, …' },
+    },
     errors: [404, 409],
     responses: { 200: Type.Object({ run_id: Uuid, step_name: Type.String(), action: OneOf(OPERATOR_ACTIONS) }) },
     handler: async ({ actor, params, body }) => {

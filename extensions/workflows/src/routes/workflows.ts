@@ -50,7 +50,15 @@ export const workflowRoutes = (rules: WorkflowRules, db: Db): RouteDecl[] => [
       const found = await readList(db.as(actor), list, query, { from: WorkflowRows.name, search: ['name', 'description'] });
       const rows = found.rows as unknown as readonly WorkflowRow[];
       const runs = await runsOf(db, rows);
-      return list.reply(query, { ...found, rows: rows.map((row) => summaryOf(row, runs.filter(({ workflow_id: id }) => id === row.id))) });
+      return list.reply(query, {
+        ...found,
+        rows: rows.map((row) =>
+          summaryOf(
+            row,
+            runs.filter(({ workflow_id: id }) => id === row.id),
+          ),
+        ),
+      });
     },
   }),
   route({
@@ -59,7 +67,7 @@ export const workflowRoutes = (rules: WorkflowRules, db: Db): RouteDecl[] => [
     path: '/api/workflows',
     summary: 'Create a workflow',
     description:
-      'Steps run in order. `fan_out` steps that stand together run side by side, and `collect` joins what they gave. With `depends_on` the steps are a graph. A step\'s name is a variable: `{{name}}`, `{{name.output}}`, and `{{name.key}}` where its output is JSON. `wait`, `gate`, `transform`, `branch` and `operator` need no agent. Names that no step has, double names and circles are refused.',
+      "Steps run in order. `fan_out` steps that stand together run side by side, and `collect` joins what they gave. With `depends_on` the steps are a graph. A step's name is a variable: `{{name}}`, `{{name.output}}`, and `{{name.key}}` where its output is JSON. `wait`, `gate`, `transform`, `branch` and `operator` need no agent. Names that no step has, double names and circles are refused.",
     audit: 'workflow_created',
     body: Definition,
     examples: EXAMPLES,
@@ -119,7 +127,9 @@ const MAX_RUNS = 5_000;
 const runsOf = async (db: Db, rows: readonly WorkflowRow[]): Promise<RunOfList[]> => {
   if (rows.length === 0) return [];
   const columns = ['workflow_id', 'state', 'started_at', 'completed_at'];
-  return db.system('runs of listed workflows').select<RunOfList>({ from: WorkflowRunRows.name, columns, where: { workflow_id: rows.map(({ id }) => id) }, order: [{ column: 'started_at', descending: true }], limit: MAX_RUNS });
+  return db
+    .system('runs of listed workflows')
+    .select<RunOfList>({ from: WorkflowRunRows.name, columns, where: { workflow_id: rows.map(({ id }) => id) }, order: [{ column: 'started_at', descending: true }], limit: MAX_RUNS });
 };
 
 const summaryOf = (row: WorkflowRow, runs: readonly RunOfList[]) => {
