@@ -150,7 +150,7 @@ export interface Files {
   /** This extension's own cache, may vanish. */
   readonly cache: Dir;
   /** A shared root by name, with the grant `files:<name>`. */
-  root(name: 'workspaces' | 'uploads' | 'templates' | 'checkpoints'): Dir;
+  root(name: 'workspaces' | 'uploads' | 'templates' | 'checkpoints' | 'mcp'): Dir;
 }
 
 /** Which addresses are reached beside public ones: those that an operator configured. */

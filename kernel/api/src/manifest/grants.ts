@@ -48,6 +48,7 @@ export const GRANT_KINDS = {
   survivors: { form: 'survivors', what: 'ends children that an earlier life of the daemon left; starts none', pattern: 'survivors' },
   'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
   'files:templates': { form: 'files:templates', what: 'reads and writes the templates in the home folder', pattern: 'files:templates' },
+  'files:mcp': { form: 'files:mcp', what: 'reads and writes the templates of MCP servers in the home folder', pattern: 'files:mcp' },
   'files:checkpoints': { form: 'files:checkpoints', what: 'reads and writes the snapshots of the folders of agents', pattern: 'files:checkpoints' },
   'files:uploads': { form: 'files:uploads', what: 'reads and writes what people uploaded', pattern: 'files:uploads' },
   'net:fetch': {

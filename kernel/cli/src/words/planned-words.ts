@@ -11,7 +11,7 @@ const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Skills: ['skill', 'skills', 'new skill'],
   Hands: ['hand', 'hands'],
   Channels: ['channel', 'channels'],
-  'MCP servers': ['mcp', 'new mcp'],
+  'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
   Memory: ['memory'],
   'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],

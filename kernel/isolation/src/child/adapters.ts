@@ -120,7 +120,7 @@ export const childSecrets = (peer: Peer): Secrets => {
   };
 };
 
-type Root = 'data' | 'cache' | 'assets' | 'workspaces' | 'uploads' | 'templates' | 'checkpoints';
+type Root = 'data' | 'cache' | 'assets' | 'workspaces' | 'uploads' | 'templates' | 'checkpoints' | 'mcp';
 
 export const childFiles = (peer: Peer, folders: Readonly<Record<'data' | 'cache', string>>): Files => ({
   data: dirOf(peer, 'data', '', folders.data),

@@ -11,7 +11,7 @@ import { whileAlive } from '../while-alive.js';
 /** `assets` is the folder of its static files, where its build made one; `meter` counts what it writes to its own folders. */
 export const filesMember = ({ parts, owner, grants, alive }: Member, assets: string | undefined, meter?: Meter): Files => {
   const { home, dataDir, workspacesDir } = parts.home;
-  const roots = { workspaces: workspacesDir, uploads: join(dataDir, 'uploads'), templates: join(home, 'templates'), checkpoints: join(home, 'checkpoints') };
+  const roots = { workspaces: workspacesDir, uploads: join(dataDir, 'uploads'), templates: join(home, 'templates'), checkpoints: join(home, 'checkpoints'), mcp: join(home, 'mcp') };
   const shown = (dir: Dir): Dir => whileAlive(ownedDir(dir, owner.id, owner.lifetime), alive);
   const open = (path: string): Dir => shown(parts.openDir(path));
   const own = (path: string): Dir => (meter ? shown(countedDir(parts.openDir(path), meter)) : open(path));
