@@ -5,16 +5,19 @@
  * npm is told not to run sqlite3's own install script (`allowScripts` in package.json), because that would compile for
  * minutes before anything of ours may speak. Here the order is: right machine, prebuilt file, compiler at hand, compile.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, openSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { WriteStream } from 'node:tty';
 import { fileURLToPath } from 'node:url';
+import { showProgress } from './build/progress.mjs';
 import { nodeProblem, platformProblem } from './requirements.mjs';
 
 const PREBUILT_LIMIT_MS = 60_000;
 const COMPILE_LIMIT_MS = 30 * 60_000;
 const TAIL_LINES = 15;
+const MAX_OUTPUT_CHARS = 100_000;
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -38,10 +41,30 @@ const toolchainProblem = () => {
 
 const loads = () => spawnSync(process.execPath, ['-e', "require('sqlite3')"], { cwd: root, stdio: 'ignore' }).status === 0;
 
-/** Runs one of sqlite3's own build programs in its folder. */
-const inSqlite = (program, args, timeout) => {
-  const home = path.dirname(require.resolve('sqlite3/package.json'));
-  return spawnSync(process.execPath, [createRequire(path.join(home, 'package.json')).resolve(program), ...args], { cwd: home, encoding: 'utf8', timeout });
+/** Runs one of sqlite3's own build programs in its folder, and shows what is going on meanwhile. */
+const inSqlite = (program, args, timeout, what) =>
+  new Promise((resolve) => {
+    const home = path.dirname(require.resolve('sqlite3/package.json'));
+    const shown = showProgress(what, terminal());
+    const child = spawn(process.execPath, [createRequire(path.join(home, 'package.json')).resolve(program), ...args], { cwd: home, timeout, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output = `${output}${text}`.slice(-MAX_OUTPUT_CHARS)));
+    const end = (status) => {
+      shown.end();
+      resolve({ status, output });
+    };
+    child.on('error', () => end(1));
+    child.on('close', end);
+  });
+
+/** npm shows nothing of what a script says: where there is a terminal, it is written there. */
+const terminal = () => {
+  try {
+    const stream = new WriteStream(openSync('/dev/tty', 'w'));
+    return { stream };
+  } catch {
+    return {};
+  }
 };
 
 /** What a compiler needs of Node, in the order in which node-gyp looks for them. */
@@ -58,25 +81,29 @@ export const headersFolder = (program = process.execPath, environment = process.
   return HEADERS.every((file) => existsSync(path.join(prefix, file))) ? prefix : undefined;
 };
 
-const compile = () => {
-  console.log('Compiling SQLite for this machine; it takes about two minutes.');
+const compile = async () => {
   const headers = headersFolder();
-  const result = inSqlite('node-gyp/bin/node-gyp.js', ['rebuild', ...(headers === undefined ? [] : [`--nodedir=${headers}`])], COMPILE_LIMIT_MS);
+  const result = await inSqlite(
+    'node-gyp/bin/node-gyp.js',
+    ['rebuild', ...(headers === undefined ? [] : [`--nodedir=${headers}`])],
+    COMPILE_LIMIT_MS,
+    'No prebuilt SQLite was found for this machine: it is compiled once, in two to six minutes.',
+  );
   if (result.status === 0 && loads()) return undefined;
-  const tail = `${result.stdout ?? ''}\n${result.stderr ?? ''}`.trim().split('\n').slice(-TAIL_LINES).join('\n');
+  const tail = result.output.trim().split('\n').slice(-TAIL_LINES).join('\n');
   return `${tail}\nSQLite could not be compiled; the lines above say why. \`npm run doctor\` looks at the rest of this machine.`;
 };
 
-const prepare = () => {
+const prepare = async () => {
   const unfit = platformProblem() ?? nodeProblem();
   if (unfit || loads()) return unfit;
-  const fetched = inSqlite('prebuild-install/bin.js', ['-r', 'napi'], PREBUILT_LIMIT_MS);
+  const fetched = await inSqlite('prebuild-install/bin.js', ['-r', 'napi'], PREBUILT_LIMIT_MS, 'Downloading SQLite for this machine (up to a minute).');
   if (fetched.status === 0 && loads()) return undefined;
   return toolchainProblem() ?? compile();
 };
 
 if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url) && existsSync(path.join(root, 'node_modules/sqlite3'))) {
-  const problem = prepare();
+  const problem = await prepare();
   if (problem) {
     console.error(problem);
     process.exitCode = 1;

@@ -156,7 +156,7 @@ describe('the key', () => {
     const stored = async (): Promise<Record<string, string> | undefined> =>
       (await kernel.http.expect(200, 'GET', '/api/health/detail')).body.doctor.find((one: { check: string }) => one.check === 'ApiKeyStorageCheck');
     expect(await stored()).to.include({ result: 'warn', fix: 'svc key hash --write' });
-    expect((await kernel.daemon.greeting()).map((line) => line.note)).to.include('npx svc key hash --write');
+    expect((await kernel.daemon.greeting()).map((line) => line.note)).to.include('svc key hash --write');
     await config(`api_key_hash = "${hash('plain')}"\n${OPEN_RATE}`);
     await kernel.daemon.reloadConfig();
     expect(await stored()).to.equal(undefined);

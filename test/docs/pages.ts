@@ -40,14 +40,14 @@ export const proseOf = (page: string): string => textOf(page).replaceAll(FENCE, 
 /** Shown and not run, each with the reason. A snippet is known by its page and a part of it. */
 export const NOT_RUN: ReadonlyArray<{ readonly page: string; readonly part: string; readonly why: string }> = [
   { page: README, part: 'npm ci && npm start', why: 'it installs and tests this very checkout' },
-  { page: README, part: 'npx svc chat ', why: 'it is a conversation at a terminal; kernel/cli/test/chat holds them' },
-  { page: README, part: 'npx svc providers set-key anthropic', why: 'it asks for a key at a terminal; kernel/cli/test/commands.test.ts gives one' },
+  { page: README, part: 'svc chat ', why: 'it is a conversation at a terminal; kernel/cli/test/chat holds them' },
+  { page: README, part: 'svc providers set-key anthropic', why: 'it asks for a key at a terminal; kernel/cli/test/commands.test.ts gives one' },
   { page: DEPLOYMENT, part: '[Unit]', why: 'a unit file; systemd-analyze validates it where there is one' },
   { page: DEPLOYMENT, part: 'docker build', why: 'there is no container runtime; the page says that it was not tried' },
   { page: DEPLOYMENT, part: 'docker compose', why: 'there is no container runtime; test/replicas/deployment.long.test.ts starts the same without one' },
   { page: DEPLOYMENT, part: 'reverse_proxy 127.0.0.1', why: 'a configuration of Caddy, which this repository does not install' },
   { page: DEPLOYMENT, part: 'proxy_pass http', why: 'a configuration of nginx, which this repository does not install' },
-  { page: DEPLOYMENT, part: 'npx svc backup create', why: 'no daemon runs beside this page; extensions/backup/test/backup-cli.test.ts types these commands' },
+  { page: DEPLOYMENT, part: 'svc backup create', why: 'no daemon runs beside this page; extensions/backup/test/backup-cli.test.ts types these commands' },
   { page: DEPLOYMENT, part: 'storage migrate --to', why: 'it needs a PostgreSQL server; test/lifecycle/storage-move.test.ts moves to one' },
   { page: DEPLOYMENT, part: 'git pull', why: 'it changes this very checkout' },
 ];

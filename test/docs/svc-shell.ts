@@ -1,4 +1,4 @@
-/** A shell as the pages expect one: `npx svc` is the built command, the home is empty, and port 4545 is whichever is free. */
+/** A shell as the pages expect one: `svc` and `npx svc` are the built command, the home is empty, and port 4545 is whichever is free. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { ROOT } from '../conformance/operations.js';
 const quoted = (...command: readonly string[]): string => `'${command.join("' '")}'`;
 const MAIN = join(ROOT, 'dist/cli/main.js');
 /** The options of this process are for the daemon, which works on. */
-const SVC = `npx() { [ "$1" = svc ] && shift; if [ "$1" = start ]; then ${quoted(process.execPath, ...process.execArgv, MAIN)} "$@"; else ${quoted(process.execPath, MAIN)} "$@"; fi; }\n`;
+const SVC = `npx() { [ "$1" = svc ] && shift; if [ "$1" = start ]; then ${quoted(process.execPath, ...process.execArgv, MAIN)} "$@"; else ${quoted(process.execPath, MAIN)} "$@"; fi; }\nsvc() { npx svc "$@"; }\n`;
 
 export interface Ran {
   readonly code: number | null;

@@ -120,16 +120,28 @@ const slowDown = async (context: BrowserContext): Promise<void> => {
   if (rate > 1) context.on('page', async (page) => (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate }));
 };
 
-/** A browser for the tests of one suite; without one they are skipped, and say so. Call it in `describe`, before other hooks. */
+/** Skips this test from within it, or from a `beforeEach` before it, and says why. */
+const skip = (test: Mocha.Runnable | undefined, reason: string): never => {
+  if (!test) throw new Error(reason);
+  Object.assign(test, { skipReason: reason, pending: true });
+  // What runs now: the test or its hook.
+  return (test.ctx?.test ?? test).skip();
+};
+
+/**
+ * A browser for the tests of one suite. Without one, the tests that open a page are skipped and say so; the others run. Call it
+ * in `describe`, before other hooks, and open pages in tests and in `beforeEach` alone.
+ */
 export const useBrowser = (path = CHROMIUM): { open(url: string, options?: BrowserContextOptions | undefined): Promise<Visit>; browser(): Browser } => {
   let isLent = false;
+  let current: Mocha.Runnable | undefined;
+  const isMissing = !existsSync(path);
+  beforeEach(function () {
+    current = this.currentTest;
+  });
   before(async function () {
     this.timeout(60_000);
-    if (!existsSync(path)) {
-      // Of the whole suite: the hook's own reason would not be found from its tests.
-      Object.assign(this.test?.parent ?? {}, { skipReason: `no Chromium at ${path}; install it, or set CHROMIUM=/path` });
-      return this.skip();
-    }
+    if (isMissing) return;
     if (browser && launched !== path) {
       await browser.close();
       browser = undefined;
@@ -141,6 +153,7 @@ export const useBrowser = (path = CHROMIUM): { open(url: string, options?: Brows
   after(() => useOnePort(false));
   afterEach(async function () {
     isLent = false;
+    if (isMissing) return;
     // What a failure left is not cleared up but thrown away.
     const kept = this.currentTest?.isPassed() && !lent?.isClosed() ? lent : undefined;
     lent = kept;
@@ -148,6 +161,7 @@ export const useBrowser = (path = CHROMIUM): { open(url: string, options?: Brows
     if (kept) await makeNew(kept);
   });
   const running = (): Browser => {
+    if (isMissing) return skip(current, `no Chromium at ${path}; install it, or set CHROMIUM=/path`);
     if (!browser) throw new Error('the browser is started before the tests, not before that');
     return browser;
   };
@@ -169,6 +183,7 @@ export const useBrowser = (path = CHROMIUM): { open(url: string, options?: Brows
     browser: running,
     /** The first one of a test is a page that was used before and knows nothing of that; those with options, and further ones, are by themselves. */
     open: async (url, options) => {
+      running();
       const visit = async (): Promise<Visit> => {
         const page = isLent || options !== undefined ? await newPage(options) : await lend();
         const mistakes = listen(page);

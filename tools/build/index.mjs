@@ -11,6 +11,7 @@ import path from 'node:path';
 import { isFresh, readRecord, stampInputs, toolFingerprint, writeRecord } from './freshness.mjs';
 import { withBuildLock } from './lock.mjs';
 import { DIST, inRoot } from './paths.mjs';
+import { buildProgress } from './progress.mjs';
 import { fixtureTargets, readManifest, runtimeTargets, testTargets } from './targets.mjs';
 
 const RELEASE = { name: 'release', entries: [] };
@@ -147,11 +148,20 @@ export const build = (options) =>
     const stale = wanted.filter((target) => !isFresh(record, target));
     const failures = [];
     const rewritten = [];
+    const progress = buildProgress();
     if (stale.length) {
+      progress.begin(stale.length);
       const bundler = await import('./bundler.mjs');
       const tools = await loadTools(record, bundler, rewritten);
-      await Promise.all(stale.map((target) => settle(target, record, bundler, tools, failures)));
+      let done = 0;
+      const settled = async (target) => {
+        await settle(target, record, bundler, tools, failures);
+        done += 1;
+        progress.step(done, stale.length);
+      };
+      await Promise.all(stale.map(settled));
     }
+    progress.end();
     const released = await refreshRelease(record, all);
     for (const name of Object.keys(record.targets)) if (name.startsWith('ext:') && !existsSync(inRoot('extensions', name.slice(4), 'extension.json'))) delete record.targets[name];
     if (stale.length || released) writeRecord(record);

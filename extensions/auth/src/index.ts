@@ -124,8 +124,8 @@ export default defineExtension({
 const MADE_KEY = 'The daemon made the key itself (owner.key in the home), because programs run here that could reach its port.';
 
 const greetingOf = (keyring: Keyring): readonly GreetingLine[] => {
-  if (keyring.isOwnerKeyUsed) return [{ label: 'key', value: 'needed; svc sends it automatically', note: 'npx svc open opens the page; npx svc key show prints the key' }];
-  return keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: `npx ${HASH_COMMAND}` }] : [];
+  if (keyring.isOwnerKeyUsed) return [{ label: 'key', value: 'needed; svc sends it automatically', note: 'svc open opens the page; svc key show prints the key' }];
+  return keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: HASH_COMMAND }] : [];
 };
 
 const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {

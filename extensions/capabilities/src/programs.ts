@@ -108,7 +108,10 @@ const BY_OPTION: Readonly<Record<string, Refusal>> = {
   nmap: byOption({ long: ['--script', '--interactive', '--datadir'] }),
   gpg: byOption({ long: ['--photo-viewer', '--exec-path', '--agent-program', '--dirmngr-program', '--pinentry-program', '--options', '--homedir'] }),
   openssl: byOption({ words: ['engine'], long: ['-engine', '--engine', '-provider', '--provider', '-provider-path', '--provider-path', '-config', '--config'] }),
-  sqlite: byOption({ words: ['-cmd', '-init', '-interactive', '--cmd', '--init', '--interactive'], text: /(^|\n)\s*\.|load_extension|edit\s*\(|writefile|readfile|\battach\b|\bvacuum\s+into\b/i }),
+  sqlite: byOption({
+    words: ['-cmd', '-init', '-interactive', '--cmd', '--init', '--interactive'],
+    text: /(^|\n)[^\S\n]*\.|load_extension|edit\s*\(|writefile|readfile|\battach\b|\bvacuum\s+into\b/i,
+  }),
   psql: byOption({ short: 'fo', long: ['--file', '--output'], text: /\\|program/i }),
   mysql: byOption({ text: /\\|\bsystem\b|\bsource\b|^--(pager|plugin-dir)/i }),
   gh: byOption({ words: ['--', 'alias', 'browse', 'codespace', 'config', 'cs', 'ext', 'extension', 'extensions'] }),
@@ -177,4 +180,4 @@ export const programName = (word: string): string =>
     .slice(word.lastIndexOf('/') + 1)
     .toLowerCase()
     .replace(/\.exe$/, '')
-    .replace(/[-.\d]+$/, '');
+    .replace(/(?<![-.\d])[-.\d]+$/, '');

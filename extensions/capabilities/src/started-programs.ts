@@ -20,6 +20,8 @@ const SHELLS = new Set('sh bash dash zsh ksh mksh ash rbash'.split(' '));
 const RELAYS = new Set('ssh scp sftp rsh rlogin nc ncat netcat socat telnet ftp mosh dbus-send busctl gdbus xdotool'.split(' '));
 const LOCAL = /(^|[/@:=])(localhost|127\.[\d.]+|0x7f\w*|2130706433|0\.0\.0\.0|\[?::1\]?|\[?::ffff:127\.[\d.]+\]?)(?=$|[/:?#])|\.localhost\b|\.sock\b/i;
 const MAX_DEPTH = 5;
+/** Words behind a wrapper that are looked at as programs; each is read to its end. */
+const MAX_WRAPPED = 200;
 
 export const startedPrograms = (line: string): StartedPrograms => programsOf(line, 0);
 
@@ -64,18 +66,21 @@ const withItself = (words: readonly string[], inner: StartedPrograms): StartedPr
 
 /** `sh -c TEXT`, however the option is bundled; anything else runs a script, or what it reads. */
 const ofShell = (words: readonly string[], depth: number): StartedPrograms => {
-  const at = words.findIndex((word, index) => index > 0 && /^-[A-Za-z]*c[A-Za-z]*$/.test(word));
+  const at = words.findIndex((word, index) => index > 0 && isCommandOption(word));
   const text = at > 0 ? words.slice(at + 1).find((word) => !/^[-+]/.test(word)) : undefined;
   if (text === undefined) return { commands: [words], unknown: `${programName(words[0] ?? '')} runs a script or what it is given` };
   // With variables that the words behind the text fill, it is not what it says.
   return withItself(words, programsOf(text, depth + 1));
 };
 
+const isCommandOption = (word: string): boolean => /^-[A-Za-z]+$/.test(word) && word.includes('c');
+
 /** Which word is the program depends on the wrapper's options, so each is looked at. */
 const ofWrapper = (words: readonly string[], depth: number): StartedPrograms => {
   const commands: (readonly string[])[] = [words];
   let unknown: string | undefined;
-  for (let at = 1; at < words.length; at += 1) {
+  if (words.length > MAX_WRAPPED) unknown = 'it starts programs through many others';
+  for (let at = 1; at < Math.min(words.length, MAX_WRAPPED); at += 1) {
     const inner = words.slice(at);
     const name = programName(inner[0] ?? '');
     if (WRAPPERS.has(name)) {

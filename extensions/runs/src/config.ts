@@ -19,6 +19,12 @@ const RunsConfig = Type.Object(
         description: "Maximum number of session messages sent to a model, unless the agent's manifest sets it. By default, as many as fit",
       }),
     ),
+    recall_max_tokens: Type.Integer({
+      minimum: 0,
+      maximum: 100_000,
+      default: 2_000,
+      description: 'Maximum tokens of what is recalled for one message, and never more than an eighth of what its model reads. 0 recalls nothing',
+    }),
     client_tools_timeout_secs: Type.Integer({
       minimum: 1,
       maximum: 31_536_000,

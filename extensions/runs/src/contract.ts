@@ -13,6 +13,7 @@ import {
   defineAsk,
   defineEvent,
   defineFrames,
+  defineGather,
   definePipe,
   defineService,
   defineVeto,
@@ -32,12 +33,22 @@ export { Attachment, Uploads, type UploadsService } from './uploads.js';
 export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
 export type Channel = Plain<typeof Channel>;
 
+/** The way a message came, where a channel says more than its name. */
+export const Via = Type.Object({
+  channel: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_-]*$', description: 'Any name: telegram, webhook, a2a …' }),
+  account: Type.Optional(Type.String({ maxLength: 200, description: 'Which of several accounts of the channel' })),
+  chat: Type.Optional(Type.String({ maxLength: 200, description: 'The conversation there' })),
+  sender: Type.Optional(Type.String({ maxLength: 200, description: 'Who wrote it there' })),
+});
+export type Via = Plain<typeof Via>;
+
 export const RunDraft = Type.Object({
   agentId: Type.String(),
   sessionId: Type.Optional(Type.String()),
   parts: Type.Array(Part),
   attachments: Type.Optional(Type.Array(Attachment, { description: 'Uploads that the actor may see; their content follows the parts' })),
   door: Channel,
+  via: Type.Optional(Via),
   key: Type.Optional(Type.String({ description: 'Idempotency key: the same key and body is the same run' })),
   isResend: Type.Optional(Type.Boolean({ description: 'An automatic retry by the client: attach to the run that the first request started, if there is one' })),
   systemExtra: Type.Optional(Type.String({ description: 'Prepended to the system prompt of this run only' })),
@@ -218,7 +229,7 @@ export const QueueStanding = Type.Object({
 });
 export type QueueStanding = Plain<typeof QueueStanding>;
 
-export const Runs = defineService('runs', '1.3.0', {
+export const Runs = defineService('runs', '1.4.0', {
   submit: method([Actor, RunDraft], Submitted, {
     what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
     changes: true,
@@ -274,13 +285,52 @@ export const MessageIntercept = defineAsk('message.intercept', '1.0.0', {
   answer: CommandAnswer,
 });
 export const RunStart = defineVeto('run.start', '1.0.0', { policy: 'closed', budgetMs: 2_000, remote: true, subject: Type.Object({ actor: Actor, agent: Agent, draft: RunDraft }) });
-/** Adds to the system prompt of a run. */
-export const RunContext = definePipe('run.context', '1.0.0', {
+/** What a prompt is asked for. */
+const Asked = {
+  actor: Actor,
+  agent: Agent,
+  runId: Type.String(),
+  sessionId: Type.String({ description: 'The conversation, also of a message beside it' }),
+  message: Type.String({ description: 'The words of the message, without its files' }),
+  via: Type.Optional(Via),
+  peerId: Type.Optional(Type.String({ description: 'The sender in the channel, where a channel names one' })),
+};
+/** Asked once for each run: who answers replaces the instructions of the manifest. Identity files, goals and others still add to them. */
+export const RunPrompt = defineAsk('run.prompt', '1.0.0', {
   policy: 'open',
-  budgetMs: 30_000,
+  budgetMs: 5_000,
+  remote: true,
+  subject: Type.Object(Asked),
+  answer: Type.Object({
+    text: Type.String({ maxLength: 200_000 }),
+    source: Type.Optional(Type.String({ maxLength: 200, description: 'What it is known by, such as the arm of an experiment; traces show it' })),
+  }),
+});
+/** Adds to the system prompt of a run. Asked once for each run; the answer stands until the run ends, also after a restart. */
+export const RunContext = definePipe('run.context', '1.1.0', {
+  policy: 'open',
+  budgetMs: 35_000,
   remote: true,
   value: Type.String(),
-  context: Type.Object({ actor: Actor, agent: Agent, runId: Type.String(), text: Type.String() }),
+  context: Type.Object({ ...Asked, text: Type.String({ description: 'The prompt before anybody added to it' }) }),
+});
+export const Recalled = Type.Object({
+  id: Type.String({ maxLength: 200, description: 'What the one who remembers knows it by' }),
+  text: Type.String(),
+  origin: Origin,
+});
+export type Recalled = Plain<typeof Recalled>;
+/** What is known about a question, asked once for each message. It is stored before the question and stays there: later questions find it in the conversation. */
+export const RunRecall = defineGather('run.recall', '1.0.0', {
+  policy: 'open',
+  budgetMs: 10_000,
+  remote: true,
+  subject: Type.Object({
+    ...Asked,
+    kind: OneOf(['normal', 'side_question', 'incognito', 'stateless'], { description: 'Of a side question, an incognito message and a stateless request nothing is stored once the run ends' }),
+    budgetTokens: Type.Integer({ description: 'For all answers together, the best first: what does not fit is left out. A token is counted as 4 characters' }),
+  }),
+  answer: Type.Array(Recalled),
 });
 
 const RunFact = { runId: Type.String(), agentId: Type.String(), sessionId: Type.String({ description: 'The conversation it belongs to' }), ownerId: Type.String() };

@@ -1,4 +1,4 @@
-import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunStart, Runs, Uploads } from './contract.js';
+import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunPrompt, RunRecall, RunStart, Runs, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
@@ -15,6 +15,7 @@ import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
 import { LanguageSetting, languageLine } from './loop/language.js';
+import { createPrompts } from './loop/prompt.js';
 import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
 import { runMetrics } from './observed/run-metrics.js';
@@ -74,7 +75,6 @@ export default defineExtension({
     const limits = () => ctx.config.get(QueueSection);
     const intercept = ctx.hooks.define(MessageIntercept);
     const startHook = ctx.hooks.define(RunStart);
-    const context = ctx.hooks.define(RunContext);
 
     const toolCalls = createRollingCount(ctx.clock);
     const checks = createCheckCircuit(ctx.clock);
@@ -106,11 +106,15 @@ export default defineExtension({
       },
       isLeaving: () => isLeaving(ctx),
       closing: ctx.signal,
-      isSystemOwn: () => context.isEmpty(),
-      system: async ({ agent, input, run, actor }) => {
-        const base = [agent.manifest.model.system_prompt, input.systemExtra ?? '', languageLine(ctx.config.get(LanguageSetting))].filter((text) => text !== '').join('\n\n');
-        return context.isEmpty() ? base : context.call(base, { actor, agent, runId: run.id, text: base });
-      },
+      prompts: createPrompts({
+        base: ctx.hooks.define(RunPrompt),
+        context: ctx.hooks.define(RunContext),
+        recall: ctx.hooks.define(RunRecall),
+        llm,
+        log: ctx.log,
+        language: () => languageLine(ctx.config.get(LanguageSetting)),
+        maxRecallTokens: () => config().recall_max_tokens,
+      }),
     };
     const later =
       (name: string) =>

@@ -2,7 +2,7 @@
 import type { JournalRun, JournalStep, Origin, ToolStatus } from '@svc/api';
 import type { Attempt, Parameters } from '@svc/ext-llm/contract';
 import type { Part } from '@svc/ext-sessions/contract';
-import type { Channel, ClientTools, RunDraft, RunResult } from './contract.js';
+import type { Channel, ClientTools, RunDraft, RunResult, Via } from './contract.js';
 
 export const RUN_KIND = 'agent';
 /** A command that was answered at once. */
@@ -11,6 +11,7 @@ export interface RunInput {
   readonly agentId: string;
   readonly sessionId: string;
   readonly door: Channel;
+  readonly via?: Via;
   readonly depth: number;
   /** Set where the run ends when nobody watches it (unwatched.ts). */
   readonly unwatched?: 'cancel';
@@ -18,6 +19,8 @@ export interface RunInput {
   readonly parts?: readonly Part[];
   /** Set once the message is an entry of the conversation: none before `from`. */
   readonly said?: { readonly from: number; readonly words: string };
+  /** What other areas put into the prompt, asked once. Not of an incognito message. */
+  readonly prompt?: KeptPrompt;
   /** The ended run that a person had done again. */
   readonly retryOf?: string;
   /** What a stateless request says was said before, until the same commit. */
@@ -37,11 +40,25 @@ export interface RunInput {
   readonly beside?: Beside;
 }
 
+/** What the answers of other areas made of the prompt. */
+export interface KeptPrompt {
+  /** In place of the instructions of the manifest, and what that is known by. */
+  readonly base?: string;
+  readonly source?: string;
+  /** What follows the base. */
+  readonly added?: string;
+  /** Where somebody changed the base itself. */
+  readonly whole?: string;
+}
+
 /** What `submit` stored with a run of this area. */
 export const inputOf = ({ input }: Pick<JournalRun, 'input'>): RunInput => input as RunInput;
 
 /** What `finish` stored with it; null while it goes on, and when it had no answer. */
 export const answerOf = ({ result }: Pick<JournalRun, 'result'>): RunResult | null => result as RunResult | null;
+
+/** The words of a message, without its files; how it begins where only that is left. */
+export const messageOf = ({ parts, said }: RunInput): string => (parts ? parts.flatMap((part) => (part.type === 'text' && !part.file ? [part.text] : [])).join('\n') : (said?.words ?? ''));
 
 const MAX_WORDS = 300;
 

@@ -178,6 +178,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
     sessionId: lane,
     ...(beside ? { beside } : {}),
     door: draft.door,
+    ...(draft.via === undefined ? {} : { via: draft.via }),
     depth: draft.depth ?? 0,
     // Nobody watches a retry from its start.
     ...(retryOf === undefined && unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { RunsConfig } from '../src/config.js';
 import { createWatchKeeper, unwatchedPolicy, type WatchKeeper } from '../src/unwatched.js';
 
-const CONFIG: RunsConfig = { max_active: 10, max_iterations: 10, max_depth: 5, child_timeout_secs: 10, client_tools_timeout_secs: 60 };
+const CONFIG: RunsConfig = { max_active: 10, max_iterations: 10, max_depth: 5, recall_max_tokens: 2_000, child_timeout_secs: 10, client_tools_timeout_secs: 60 };
 // The rest of the section is not read.
 const says = (unwatched?: 'finish' | 'cancel') => (unwatched ? { unwatched } : {}) as Parameters<typeof unwatchedPolicy>[1];
 

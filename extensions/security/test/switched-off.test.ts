@@ -6,6 +6,7 @@ import { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Dir, SecurityState } from '@svc/api';
 import { standardFactories } from '@svc/daemon';
+import { wallFault } from '@svc/isolation';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -85,11 +86,15 @@ describe('the security systems', function () {
   const systems =
     'merkle_audit_trail security_headers health_redaction subprocess_sandbox manifest_signing gcra_rate_limiter secret_zeroization path_traversal_prevention ssrf_protection capability_inheritance_validation loop_guard session_repair';
 
-  it('are active on a daemon with a key, but for those that this version does not have', async () => {
+  it('are active on a daemon with a key, but for those that this version does not have and what needs a sandbox where there is none', async () => {
+    const fault = await wallFault();
     const { security_systems: states, total_systems: total, all_active: all, evidence } = await report();
     const rest = Object.entries(states as States).flatMap(([name, state]) => (state === 'active' ? [] : [name]));
     expect(rest).to.include.members(['wasm_dual_metering', 'ofp_hmac_auth']);
-    expect(rest.filter((name) => !['wasm_dual_metering', 'ofp_hmac_auth', 'taint_tracking', 'prompt_injection_scanning'].includes(name))).to.deep.equal([]);
+    expect(rest.filter((name) => !['wasm_dual_metering', 'ofp_hmac_auth', 'taint_tracking', 'prompt_injection_scanning'].includes(name))).to.deep.equal(
+      fault === undefined ? [] : ['subprocess_sandbox'],
+    );
+    if (fault !== undefined) expect(evidence.subprocess_sandbox.detail).to.include('commands of agents run without a sandbox');
     expect([total, all, Object.keys(evidence).length]).to.deep.equal([16, false, 16]);
     expect(evidence.session_repair).to.deep.include({ owner: 'sessions', detail: 'A conversation that broke off in a tool call was sent to the model with a result for that call.' });
   });

@@ -4,7 +4,7 @@ import { ModelMessage } from '@svc/ext-llm/contract';
 
 export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
 
-export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'summary', 'note']);
+export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'recall', 'summary', 'note']);
 export type EntryKind = Plain<typeof EntryKind>;
 
 /** The upload that a part of a message stands for. */
@@ -40,6 +40,7 @@ export const EntryDraft = Type.Object({
   thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
   used: Type.Optional(Used),
+  recalled: Type.Optional(Type.Object({ id: Type.String(), by: Type.String({ description: 'The extension that remembers' }) }, { description: 'recall: what its text is known by' })),
 });
 export type EntryDraft = Plain<typeof EntryDraft>;
 
@@ -119,7 +120,7 @@ export const Titling = defineWork('title', '1.0.0', { input: Type.Object({ agent
 /** One turn of the cleaning up that [session] asks for. */
 export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
-export const Sessions = defineService('sessions', '1.1.0', {
+export const Sessions = defineService('sessions', '1.2.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
   counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
   total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),

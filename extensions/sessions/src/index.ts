@@ -30,6 +30,8 @@ import { tagRoutes } from './routes/tags.js';
 import { titleRoute } from './routes/title.js';
 import { createSearchStore } from './search/search-store.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
+import { createDrawnPages } from './sharing/drawn-pages.js';
+import { DrawnTexts } from './workers/drawn-texts-worker.js';
 import { createShareStore } from './sharing/share-store.js';
 import { createSharing } from './sharing/sharing.js';
 import { slashCommands } from './slash-commands.js';
@@ -50,6 +52,7 @@ export default defineExtension({
   contract,
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows, ShareRows],
   migrations,
+  workers: [DrawnTexts],
   config: [SessionSection],
   commandWords: [
     {
@@ -155,6 +158,7 @@ export default defineExtension({
       resolveModel: async (model) => void (await llm.value?.resolve(model)),
       versions: createVersionStore(ctx.db),
       shares,
+      drawnPages: createDrawnPages({ workers: ctx.workers, log: ctx.log }),
       sharing: createSharing({ store, shares, clock: ctx.clock, ids: ctx.ids, settings }),
       clock: ctx.clock,
       settings,

@@ -68,6 +68,10 @@ interface Early {
   last: Entry | undefined;
 }
 
+/** A model must not take it for words of the person who asks. */
+const recallText = ({ content = '', origin, recalled }: Entry): string =>
+  `Recalled for the message that follows, from ${origin?.source || recalled?.by || 'memory'}. It is background, not a request:\n${content}`;
+
 class Draft {
   readonly #messages: ModelMessage[] = [];
   /** Of each message. */
@@ -102,6 +106,7 @@ class Draft {
     }
     this.#round = undefined;
     if (entry.kind === 'user' || entry.kind === 'assistant') this.#push(entry.kind, toContent(entry.parts));
+    else if (entry.kind === 'recall') this.#push('user', [{ type: 'text', text: recallText(entry) }]);
     else if (entry.kind === 'summary') this.#push('user', [{ type: 'text', text: `Summary of the conversation so far:\n${entry.content ?? ''}` }]);
     else if (entry.kind === 'tool_result') this.#result(entry);
   }

@@ -25,6 +25,22 @@ describe('the projection of a session', () => {
     expect(repaired).to.equal(0);
   });
 
+  it('puts what was recalled before its question, as words that nobody said', () => {
+    const entries = log(
+      { kind: 'recall', content: 'Ann likes tea.', origin: { labels: [], source: 'a note of May' }, recalled: { id: 'm1', by: 'memory' } },
+      { kind: 'user', parts: said('what does Ann like?') },
+    );
+    expect(projectEntries(entries, 100_000).messages).to.deep.equal([
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', text: 'Recalled for the message that follows, from a note of May. It is background, not a request:\nAnn likes tea.' },
+          { type: 'text', text: 'what does Ann like?' },
+        ],
+      },
+    ]);
+  });
+
   it('S12 puts a picture that a call gave behind the results of its round, and lets it begin no conversation', () => {
     const files = [
       { id: 'u1', name: 'chart.png', mediaType: 'image/png' },

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type Outlined, wholeTurns } from '../src/branching/turns.js';
 
 const log = (text: string): Outlined[] => {
-  const kinds = { u: 'user', a: 'assistant', c: 'tool_call', r: 'tool_result', s: 'summary', n: 'note' } as const;
+  const kinds = { u: 'user', a: 'assistant', c: 'tool_call', r: 'tool_result', s: 'summary', n: 'note', m: 'recall' } as const;
   return text.split(' ').map((word, index) => ({ seq: index + 1, kind: kinds[word[0] as keyof typeof kinds], runId: word[1] === undefined ? null : `r${word[1]}` })); // the words of this test
 };
 
@@ -31,6 +31,11 @@ describe('a cut of a log', () => {
 
   it('can stand behind a call that never had a result, once another run has begun', () => {
     expect(cuts('u1 c1 n1 u2 a2', 'all')).to.deep.equal([1, 2, 3, 4, 5]);
+  });
+
+  it('parts no question from what was recalled for it', () => {
+    expect(cuts('u1 a1 m2 m2 u2 a2 c2 r2', 'none')).to.deep.equal([1, 2, 2, 2, 5, 5, 5, 8]);
+    expect(cuts('u1 a1 m2 m2 u2 a2', 'all')).to.deep.equal([1, 2, 5, 5, 5, 6]);
   });
 
   it('stands where it was asked for where there is nothing to part', () => {

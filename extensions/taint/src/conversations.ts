@@ -3,7 +3,7 @@
  *
  * L1  The log is the only truth: what is in memory is made of it, and made again after a restart.
  * L2  Text of the agent's owner is trusted, and so are results of tools that read the agent's own files, but for what the call itself said.
- * L3  Results of other tools, messages of others and attached files are from outside. What a model wrote is neither.
+ * L3  Results of other tools, recalled text with a label, messages of others and attached files are from outside. What a model wrote is neither.
  * L4  A conversation with another agent counts with all that was read in it, both ways.
  * L5  What a run reads is read from its own log in memory, which may hold an entry that is never committed: where the last known entry is another one, all is read again.
  */
@@ -139,6 +139,7 @@ const readEntry = (deps: ConversationDeps, conversation: Known, entry: Entry): v
   if (entry.kind === 'user') readMessage(conversation, entry);
   if (entry.kind === 'tool_call' && entry.callId !== undefined && conversation.open.size < MAX_OPEN) conversation.open.set(entry.callId, JSON.stringify(entry.args ?? null));
   if (entry.kind === 'tool_result') readResult(deps, conversation, entry);
+  if (entry.kind === 'recall') readRecalled(conversation, entry);
 };
 
 const readMessage = ({ corpus, links }: Known, { parts = [], origin }: Entry): void => {
@@ -173,6 +174,19 @@ const readResult = ({ toolNamed }: ConversationDeps, { corpus, links, open }: Kn
   const source = sourceOf(origin ?? { labels: ['ExternalNetwork'], source: name });
   if (source.labels.length === 0) return;
   const ids = warnedOf(content);
+  corpus.addOutside(content, source);
+  if (ids.length > 0) corpus.addHit(ids, source);
+};
+
+/** It is what it was when it was remembered: its origin says so. */
+const readRecalled = ({ corpus, links }: Known, { content = '', origin }: Entry): void => {
+  if (origin?.sessionId !== undefined) {
+    link(links, origin.sessionId, origin.labels.length > 0 ? content : undefined);
+    return;
+  }
+  const source = sourceOf(origin ?? { labels: ['ExternalNetwork'], source: 'memory' });
+  if (source.labels.length === 0) return;
+  const ids = scanText(content);
   corpus.addOutside(content, source);
   if (ids.length > 0) corpus.addHit(ids, source);
 };

@@ -77,7 +77,7 @@ describe('built-in tools', () => {
     });
     const shell = shellTool(workspaces, (command, args, options) => adapter.exec(command, args, options));
     const run = (command: string) => output(shell, { command }, { shell: ['printf *', 'env', 'cat *', 'pwd'] });
-    expect((await run("printf '%s|' 'a b' \"c;d\" e\\ f '$HOME' ''")).content).to.match(/\na b\|c;d\|e f\|\$HOME\|\|$/);
+    expect((await run("printf '%s|' 'a b' \"c;d\" e\\ f '$HOME' ''")).content).to.match(/\na b\|c;d\|e f\|\$HOME\|\|(?:\n+\[no sandbox: [^\n]*\])?$/);
     expect((await run('pwd')).content).to.include(join(home, AGENT));
     expect((await run('env')).content)
       .to.include('GIT_PAGER=cat')

@@ -303,6 +303,7 @@ describe('what an answer brings', function () {
 
   it('ends what looks for WebRTC in a frame of its own before it sends anything', async () => {
     // Chromium ends the process of a document that breaks its list of connections: it is not the one of the other tests.
+    chromium.browser();
     const own = await engine.launch(LAUNCH);
     try {
       page = await own.newPage();

@@ -161,6 +161,11 @@ export interface Egress {
    * reaches it on private networks too, and `tcp.dial` what is allowed as `tcp://host:port`. Cloud metadata and the daemon's own port are never reached by it.
    */
   allow(baseUrl: string, purpose?: 'model' | 'server'): Disposable;
+  /**
+   * Why a request with the purpose `webhook` to this address would be refused now: its scheme, or an address that is not public.
+   * Undefined where it would be sent, and where the name cannot be resolved: each request is checked again. Needs what `fetch` needs.
+   */
+  refusal(url: string): Promise<string | undefined>;
 }
 
 export interface Secrets {

@@ -21,7 +21,7 @@ if (process.platform === 'win32') leave('svc runs on Linux and macOS; on Windows
 const entry = new URL('../../../dist/cli/main.js', import.meta.url);
 if (!existsSync(entry)) {
   const build = fileURLToPath(new URL('../../../tools/build.mjs', import.meta.url));
-  process.stderr.write('svc: first run in this checkout, building (a few seconds)…\n');
+  process.stderr.write('svc: first run in this checkout, building (about a minute)…\n');
   const built = spawnSync(process.execPath, [build], { stdio: ['ignore', 'pipe', 'inherit'] });
   if (built.status !== 0) leave('svc: the build failed, see above. Fix it, then run `npm run build`.');
 }

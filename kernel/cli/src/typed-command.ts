@@ -1,4 +1,4 @@
-/** Commands in the words of a person: `npx svc …` in a checkout, `svc …` where it is installed. */
+/** Commands in the words of a person: as `svc` was called, or can be typed anywhere. */
 import { shippedWords } from '@svc/installer/shipped-words';
 import { asTyped, commandName } from '@svc/platform/config/command-name';
 

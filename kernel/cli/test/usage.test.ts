@@ -1,4 +1,5 @@
 /** How `svc` behaves when somebody tries words: help in every spelling, typing errors, and hints that can be typed as shown. */
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { shippedWords } from '@svc/installer/shipped-words';
@@ -95,6 +96,16 @@ describe('svc usage', () => {
       mkdirSync(folder, { recursive: true });
       writeFileSync(path.join(folder, 'svc'), '');
       expect(commandName({ PATH: folder })).to.equal('npx svc');
+    });
+
+    it('name what was called: npx, the file itself, or that of the checkout that npm start runs from', () => {
+      const file = path.join(ROOT, 'kernel/cli/bin/svc.mjs');
+      expect(commandName({ PATH: '/usr/bin', npm_command: 'exec' }, file)).to.equal('npx svc');
+      expect(commandName({ PATH: '/usr/bin' }, file)).to.equal(file);
+      expect(commandName({ PATH: '/usr/bin', npm_command: 'start' }, path.join(ROOT, 'tools/start.mjs'))).to.equal(file);
+      expect(commandName({ PATH: '/usr/bin' }, "/home/o'hara/my tools/svc.mjs")).to.equal("'/home/o'\\''hara/my tools/svc.mjs'");
+      const printed = spawnSync(process.execPath, [file, 'status'], { env: { PATH: '/usr/bin', SVC_HOME: bench.home, SVC_PORT: '1' }, encoding: 'utf8' });
+      expect(printed.stderr).to.contain(`fix   ${file} start`);
     });
 
     it('change commands only: not a path, not a sentence, not a database', () => {

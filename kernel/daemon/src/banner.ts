@@ -27,9 +27,16 @@ export function renderBanner(facts: BannerFacts): string {
     { label: 'data', value: facts.dataDir },
     { label: 'database', value: facts.database },
     { label: 'try', value: bold(`${facts.command} chat`), note: 'or open the address in a browser; Ctrl-C stops the daemon' },
+    ...linkLines(facts.command),
   ];
   const width = Math.max(...rows.map((row) => row.label.length));
   const lines = rows.map((row) => `  ${dim(row.label.padEnd(width))}  ${row.value}${row.note ? `  ${dim(row.note)}` : ''}`);
   const problems = facts.problems.map((problem) => `  ${yellow('!')} ${problem}`);
   return ['', `  ${bold(`svc ${facts.version}`)} ${dim(`is ready (${facts.startMs} ms)`)}`, '', ...lines, ...(problems.length > 0 ? ['', ...problems] : []), '', ''].join('\n');
 }
+
+/** In a checkout whose command is not on the PATH: what puts it there. */
+const linkLines = (command: string): GreetingLine[] => {
+  const folder = /^(.*\/kernel\/cli)\/bin\/svc\.mjs'?$/.exec(command)?.[1];
+  return folder === undefined ? [] : [{ label: 'svc', value: `npm i -g ${folder}${folder.startsWith("'") ? "'" : ''}`, note: 'puts the command svc on your PATH' }];
+};

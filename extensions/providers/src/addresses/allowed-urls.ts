@@ -6,7 +6,7 @@ export interface AllowedUrls {
   look(): (baseUrls: readonly string[]) => void;
 }
 
-export const createAllowedUrls = (egress: Egress): AllowedUrls => {
+export const createAllowedUrls = (egress: Pick<Egress, 'allow'>): AllowedUrls => {
   const standing = new Map<string, Disposable>();
   let looks = 0;
   let newest = 0;

@@ -29,7 +29,7 @@ export const createFirstSteps = (deps: LoopDeps): FirstSteps => {
     find: async (run, agent) => {
       const looking = firstOf(deps, run, agent);
       // Only other areas can take long, and most messages ask none: those need no timer.
-      const found = await (deps.isSystemOwn() && !bringsPicture(run) ? looking : within(deps, looking));
+      const found = await (deps.prompts.areOwn() && !bringsPicture(run) ? looking : within(deps, looking));
       if (!found) return undefined;
       begun.set(run, found.begun);
       return found.step;

@@ -9,6 +9,7 @@ import { RunFrames } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { sentTools } from './loaded-tools.js';
+import { type Prompts, putRecalled } from './prompt.js';
 import { type PictureDeps, hasPictures, withPictures } from './pictures.js';
 import { withModelOf, type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
 import type { ThinkingConfig } from '../config.js';
@@ -23,10 +24,7 @@ export interface ModelDeps extends CommitDeps, PictureDeps {
   /** Of agents whose manifest does not say. */
   readonly maxMessages: number | undefined;
   readonly thinking: ThinkingConfig;
-  /** The system prompt with what other areas add to it. */
-  system(progress: Progress): Promise<string>;
-  /** True while no other area adds to it. */
-  isSystemOwn(): boolean;
+  readonly prompts: Prompts;
 }
 
 export interface ModelTurn {
@@ -130,7 +128,10 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
   const aside = await asideOf(deps, progress);
   const { manifest } = withModelOf(progress.agent, aside?.history ?? progress.session);
-  const system = await deps.system(progress);
+  const recalling = deps.prompts.recalls(progress) ? deps.prompts.recall(progress) : undefined;
+  progress.prompt ??= await deps.prompts.ask(progress);
+  if (recalling) putRecalled(progress, await recalling);
+  const system = deps.prompts.text(progress, progress.prompt);
   const target = await deps.llm.resolve(manifest.model);
   const maxTokens = Math.min(progress.input.maxTokens ?? manifest.model.max_tokens, manifest.model.max_output_tokens ?? Number.MAX_SAFE_INTEGER);
   const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);

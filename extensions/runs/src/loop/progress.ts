@@ -14,7 +14,7 @@ import { type Shown, nothingShown } from './pictures.js';
 import type { ClientTurn } from '../client-tools/shapes.js';
 import { RunChanged, type RunResult } from '../contract.js';
 import type { LeftOut } from '@svc/ext-llm/contract';
-import { type ModelOutcome, type RunInput, type ToolOutcome, inputOf, loadedIn, modelOutcomeOf, toMicrosUsd, toolIntentOf, wordsOf } from '../run-input.js';
+import { type KeptPrompt, type ModelOutcome, type RunInput, type ToolOutcome, inputOf, loadedIn, modelOutcomeOf, toMicrosUsd, toolIntentOf, wordsOf } from '../run-input.js';
 
 /** Others that may append to the session while one commit is tried. */
 const MAX_RACES = 8;
@@ -43,6 +43,12 @@ export interface Progress {
   pendingOutcomes: StepOutcome[];
   /** What the audit trail hears with the next commit. */
   pendingFacts: Write[];
+  /** What other areas made of the prompt, once they were asked. */
+  prompt: KeptPrompt | undefined;
+  /** True once nothing more is recalled for the message. */
+  hasRecalled: boolean;
+  /** What the run's row has of the request now. */
+  storedInput: RunInput;
   /** The pictures that its messages name. */
   readonly shown: Shown;
   /** What the call that is under way has said so far. */
@@ -86,6 +92,9 @@ export function beginProgress(actors: Actors, run: LeasedRun, agent: Agent, sess
     pendingOutcomes: [],
     pendingFacts: [],
     staged: undefined,
+    prompt: input.prompt,
+    hasRecalled: false,
+    storedInput: inputOf(run),
     shown: nothingShown(),
     received: undefined,
     calling: undefined,
@@ -158,7 +167,7 @@ export async function stageEntries(deps: CommitDeps, progress: Progress): Promis
  * while the commit is on its way waits for the next one; what could not be committed waits again.
  */
 export async function commitProgress(deps: CommitDeps, progress: Progress, advance: Advance, entries: readonly EntryDraft[] = []): Promise<void> {
-  const input = inputOnceKept(progress);
+  const input = advance.finish ? inputOnceEnded(progress) : inputOnceKept(progress);
   const sent = takePending(progress);
   const outcomes = [...sent.outcomes, ...(advance.outcomes ?? [])];
   const reported = advance.finish ? [] : [deps.events.event(RunChanged, { ...factOf(progress.run), status: 'running' })];
@@ -216,7 +225,18 @@ const numbered = async (deps: CommitDeps, actor: Actor, ref: SessionRef, drafts:
 function inputOnceKept(progress: Progress): { input?: RunInput } {
   if (progress.pendingEntries.length === 0 || !progress.input.parts || progress.iterations > 0) return {};
   const { parts: _parts, history: _history, ...rest } = progress.input;
-  return { input: rest.beside ? rest : { ...rest, said: { from: progress.session.seq + 1, words: wordsOf(progress.input) } } };
+  // What was made of an incognito message may repeat it.
+  const prompt = progress.prompt === undefined || rest.beside?.kind === 'incognito' ? {} : { prompt: progress.prompt };
+  progress.storedInput = { ...rest, ...prompt, ...(rest.beside ? {} : { said: { from: progress.session.seq + 1, words: wordsOf(progress.input) } }) };
+  return { input: progress.storedInput };
+}
+
+/** A prompt is kept only as long as the run may need it; what it is known by stays. */
+function inputOnceEnded(progress: Progress): { input?: RunInput } {
+  const first = inputOnceKept(progress);
+  const { prompt, ...rest } = progress.storedInput;
+  if (prompt?.base === undefined && prompt?.added === undefined && prompt?.whole === undefined) return first;
+  return { input: { ...rest, ...(prompt.source === undefined ? {} : { prompt: { source: prompt.source } }) } };
 }
 
 export const stepSpec = (progress: Progress, kind: 'model' | 'tool', key: string, replay: StepSpec['replay'], intent: unknown): StepSpec => ({ seq: progress.nextSeq++, kind, key, replay, intent });

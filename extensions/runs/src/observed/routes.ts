@@ -7,7 +7,7 @@ import { runErrors } from '../errors.js';
 import { inputOf, RUN_KIND } from '../run-input.js';
 import { AgentFigures, figuresOf } from './agent-figures.js';
 import { LogLine, logLines, OUTCOMES } from './log-lines.js';
-import { DecisionTrace, RunStep, TracedRun, traceOf } from './traces.js';
+import { DecisionTrace, RecalledText, RunStep, TracedRun, traceOf } from './traces.js';
 
 export interface ObservedDeps {
   readonly agents: AgentsService;
@@ -39,12 +39,20 @@ const listTraces = (deps: ObservedDeps): RouteDecl =>
     cost: 2,
     params: AgentPath,
     query: Type.Object({ run_id: Type.Optional(Type.String({ format: 'uuid', description: 'A run of the agent; the header x-svc-run of an answer names it' })) }),
-    responses: { 200: Type.Object({ agent_id: Uuid, run: Nullable(TracedRun), traces: Type.Array(DecisionTrace), steps: Type.Array(RunStep) }) },
+    responses: {
+      200: Type.Object({
+        agent_id: Uuid,
+        run: Nullable(TracedRun),
+        traces: Type.Array(DecisionTrace),
+        recalled: Type.Array(RecalledText, { description: 'What was recalled for the message, before the model was asked' }),
+        steps: Type.Array(RunStep),
+      }),
+    },
     handler: async ({ actor, params, query }) => {
       const agent = await deps.agents.get(actor, params.id);
       const run = query.run_id === undefined ? await newestRun(deps, actor, agent.id) : await deps.journal.get(actor, query.run_id);
       if (query.run_id !== undefined && (run?.kind !== RUN_KIND || run.subject !== agent.id)) throw runErrors.not_found(query.run_id);
-      return reply(200, { agent_id: agent.id, ...(run ? await traceOf(deps, actor, run) : { run: null, traces: [], steps: [] }) });
+      return reply(200, { agent_id: agent.id, ...(run ? await traceOf(deps, actor, run) : { run: null, traces: [], recalled: [], steps: [] }) });
     },
   });
 

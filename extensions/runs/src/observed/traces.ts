@@ -73,8 +73,20 @@ export const TracedRun = Type.Object(
     started_at: Type.String({ format: 'date-time' }),
     ended_at: Nullable(Type.String({ format: 'date-time' })),
     error: Nullable(Type.String()),
+    prompt_source: Nullable(Type.String(), { description: 'What the base prompt is known by, if another extension replaced the one of the manifest' }),
   },
   { 'x-name': 'TracedRun' },
+);
+
+export const RecalledText = Type.Object(
+  {
+    id: Type.String(),
+    by: Type.String({ description: 'The extension that remembers' }),
+    source: Type.String({ description: 'Where it came from' }),
+    labels: Type.Array(Type.String(), { description: 'Of text from outside' }),
+    content: Type.String({ description: 'As the model read it' }),
+  },
+  { 'x-name': 'RecalledText' },
 );
 
 export interface TraceDeps {
@@ -85,22 +97,36 @@ export interface TraceDeps {
 export const traceOf = async (deps: TraceDeps, actor: Actor, run: JournalRun) => {
   const steps = await deps.journal.steps(actor, run.id);
   const entries = await entriesOf(deps, actor, run, steps);
-  return { run: shownRun(run), traces: tracesOf(steps, entries), steps: steps.map((step) => shownStep(step, run)) };
+  return { run: shownRun(run), traces: tracesOf(steps, entries), recalled: recalledIn(entries), steps: steps.map((step) => shownStep(step, run)) };
 };
 
 export const endOf = (run: JournalRun): string | null => (isOver(run) ? run.updatedAt : null);
 
 const shownRun = (run: JournalRun): Static<typeof TracedRun> => {
-  const { sessionId, beside, door } = inputOf(run);
-  return { run_id: run.id, session_id: beside?.sessionId ?? sessionId, status: run.status, channel: door, started_at: run.createdAt, ended_at: endOf(run), error: run.error?.message ?? null };
+  const { sessionId, beside, door, prompt } = inputOf(run);
+  return {
+    run_id: run.id,
+    session_id: beside?.sessionId ?? sessionId,
+    status: run.status,
+    channel: door,
+    started_at: run.createdAt,
+    ended_at: endOf(run),
+    error: run.error?.message ?? null,
+    prompt_source: prompt?.source ?? null,
+  };
 };
+
+const recalledIn = (entries: readonly Entry[]): Array<Static<typeof RecalledText>> =>
+  entries.flatMap(({ kind, recalled, origin, content = '' }) =>
+    kind === 'recall' ? [{ id: recalled?.id ?? '', by: recalled?.by ?? '', source: origin?.source ?? '', labels: [...(origin?.labels ?? [])], content }] : [],
+  );
 
 /** Nothing of a message beside a conversation is kept, and a session may be gone by now. */
 const entriesOf = async ({ sessions }: TraceDeps, actor: Actor, run: JournalRun, steps: readonly JournalStep[]): Promise<readonly Entry[]> => {
   const first = steps.map(modelOutcomeOf).find((outcome) => outcome !== undefined);
-  const { sessionId, beside } = inputOf(run);
+  const { sessionId, beside, said } = inputOf(run);
   if (!first || beside) return [];
-  const read = await sessions.entries(actor, sessionId, { after: first.from, limit: MAX_ENTRIES }).catch((cause: unknown) => {
+  const read = await sessions.entries(actor, sessionId, { after: Math.min(first.from, (said?.from ?? first.from + 1) - 1), limit: MAX_ENTRIES }).catch((cause: unknown) => {
     if (isSvcError(cause) && cause.code === 'session_not_found') return [];
     throw cause;
   });

@@ -48,7 +48,7 @@ describe('what an agent did', () => {
 
   it('is nothing before its first message', async () => {
     const svc = await bootWithModel();
-    expect((await of(svc, 'traces')).body).to.deep.equal({ agent_id: svc.agent.id, run: null, traces: [], steps: [] });
+    expect((await of(svc, 'traces')).body).to.deep.equal({ agent_id: svc.agent.id, run: null, traces: [], recalled: [], steps: [] });
     expect((await of(svc, 'logs')).body).to.deep.equal({ agent_id: svc.agent.id, count: 0, offset: 0, logs: [] });
     expect((await of(svc, 'deliveries')).body.receipts).to.deep.equal([]);
     expect((await of(svc, 'metrics')).body).to.include({ message_count: 0, error_count: 0, avg_response_time_ms: null });

@@ -1,4 +1,4 @@
-/** Where a log can be cut: an answer, the calls that it makes and their results belong together. */
+/** Where a log can be cut: an answer, the calls that it makes and their results belong together, and so do a question and what was recalled for it. */
 import type { EntryKind } from '../contract.js';
 
 /** An entry without what it says. */
@@ -19,6 +19,7 @@ interface Turn {
   readonly first: number;
   last: number;
   hasResults: boolean;
+  readonly isQuestion?: boolean;
 }
 
 /** In each run, an answer and the calls after it begin one; others (a summary, say) may write in between. */
@@ -31,10 +32,18 @@ const turnsOf = (entries: readonly Outlined[]): Turn[] => {
       if (before) Object.assign(before, { last: seq, hasResults: true });
     } else if (kind === 'tool_call' && before && !before.hasResults) before.last = seq;
     else if (kind === 'assistant' || kind === 'tool_call') {
-      const turn = { first: seq, last: seq, hasResults: false };
+      const turn: Turn = { first: seq, last: seq, hasResults: false };
       turns.push(turn);
       open.set(runId, turn);
-    } else if (kind === 'user') open.delete(runId);
+    } else if (kind === 'recall') {
+      const recalled = before && !before.hasResults && before.isQuestion ? before : { first: seq, last: seq, hasResults: false, isQuestion: true };
+      recalled.last = seq;
+      if (recalled !== before) turns.push(recalled);
+      open.set(runId, recalled);
+    } else if (kind === 'user') {
+      if (before?.isQuestion) before.last = seq;
+      open.delete(runId);
+    }
   }
   return turns;
 };

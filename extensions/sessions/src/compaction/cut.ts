@@ -18,7 +18,8 @@ export function cutOf(entries: readonly Entry[], countMessages: number, limit = 
     if (kind === 'user' || kind === 'assistant') kept += 1;
     return index > 0 && kind === 'user' && kept >= KEPT_MESSAGES;
   });
-  return first && first.seq - 1;
+  const begin = first && withRecalled(entries, first);
+  return begin && begin !== entries[0] ? begin.seq - 1 : undefined;
 }
 
 /** The same where the window is nearly full: what stays leaves room for more, but the newest request always stays. */
@@ -34,9 +35,18 @@ export function cutThatFits(entries: readonly Entry[], budgetTokens: number): nu
     if (isTooMuch && first) break;
     if (entry.kind === 'user') first = entry;
   }
+  if (first) first = withRecalled(entries, first);
   // There must be something before it that no summary covers yet.
-  return first && entries.some(({ seq, kind }) => kind !== 'summary' && seq < first.seq) ? first.seq - 1 : undefined;
+  const begin = first;
+  return begin && entries.some(({ seq, kind }) => kind !== 'summary' && seq < begin.seq) ? begin.seq - 1 : undefined;
 }
+
+/** The first entry of a question: what was recalled for it stands before it. */
+const withRecalled = (entries: readonly Entry[], question: Entry): Entry => {
+  let first = question;
+  for (let at = entries.indexOf(question) - 1; entries[at]?.kind === 'recall'; at--) first = entries[at] ?? first;
+  return first;
+};
 
 const LEAST_SUMMARY_CHARS = 400;
 

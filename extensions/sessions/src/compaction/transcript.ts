@@ -46,6 +46,7 @@ const lineOf = (entry: Entry): string => {
   if (entry.kind === 'user') return `User: ${text}`;
   if (entry.kind === 'assistant') return `Assistant: ${text}`;
   if (entry.kind === 'summary') return `Earlier: ${entry.content ?? ''}`;
+  if (entry.kind === 'recall') return `Recalled: ${(entry.content ?? '').slice(0, MAX_DETAIL_CHARS)}`;
   if (entry.kind === 'note') return `Note: ${entry.content ?? ''}`;
   if (entry.kind === 'tool_call') return `Assistant called ${entry.tool ?? ''} ${JSON.stringify(entry.args ?? {}).slice(0, MAX_DETAIL_CHARS)}`;
   return `Result of ${entry.tool ?? ''}: ${(entry.content ?? '').slice(0, MAX_DETAIL_CHARS)}`;

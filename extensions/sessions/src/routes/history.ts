@@ -66,6 +66,11 @@ export const History = Type.Object(
         attachments: Type.Optional(
           Type.Array(Type.Object({ file_id: Uuid, filename: Type.String(), content_type: Type.String(), size: Type.Integer() }), { description: 'Uploads that were attached, but pictures' }),
         ),
+        recalled: Type.Optional(
+          Type.Array(Type.Object({ id: Type.String(), by: Type.String({ description: 'The extension that remembers' }), source: Type.String(), content: Type.String() }), {
+            description: 'What was recalled for this message; the model read it before the message',
+          }),
+        ),
         timestamp: Type.String(),
       }),
     ),
@@ -93,7 +98,15 @@ interface HistoryMessage {
   tools?: HistoryTool[];
   images?: Array<{ media_type: string; data: string } | { media_type: string; file_id: string; filename: string }>;
   attachments?: Array<{ file_id: string; filename: string; content_type: string; size: number }>;
+  recalled?: Recalled[];
   timestamp: string;
+}
+
+interface Recalled {
+  id: string;
+  by: string;
+  source: string;
+  content: string;
 }
 
 const MAX_RESULT_CHARS = 100 * 1024;
@@ -124,7 +137,13 @@ const shownVersion = ({ id, branchedFrom, through, newest, createdAt, isChosen }
 export function historyOf(session: Headed, entries: readonly Entry[]) {
   const messages: HistoryMessage[] = [];
   const open = new Map<string, HistoryTool>();
-  for (const entry of entries) add(messages, open, entry);
+  const recalled: Recalled[] = [];
+  for (const entry of entries) {
+    if (entry.kind === 'recall') recalled.push({ id: entry.recalled?.id ?? '', by: entry.recalled?.by ?? '', source: entry.origin?.source ?? '', content: entry.content ?? '' });
+    else add(messages, open, entry);
+    const last = messages.at(-1);
+    if (entry.kind === 'user' && last && recalled.length > 0) last.recalled = recalled.splice(0);
+  }
   const summary = entries.findLast((entry) => entry.kind === 'summary');
   const read = summary ? [summary, ...entries.filter((entry) => entry.kind !== 'summary' && entry.seq > (summary.coversThrough ?? 0))] : entries;
   const tokens = projectEntries(read, Number.MAX_SAFE_INTEGER).messages.reduce((sum, message) => sum + countTokens(message), 0);

@@ -15,6 +15,7 @@ export const RawMessage = Type.Object(
     role: OneOf(['system', 'user', 'assistant']),
     content: Type.Union([Type.String(), Type.Array(Block)], { description: 'The text, or blocks if there is more than text' }),
     timestamp: Type.String(),
+    is_recalled: Type.Optional(Type.Boolean({ description: 'Recalled for the message that follows; a model reads it before that' })),
     is_summary: Type.Optional(Type.Boolean({ description: 'A summary that replaces earlier messages for a model' })),
   },
   { 'x-name': 'RawMessage' },
@@ -33,6 +34,8 @@ const messageOf = (entry: Entry) => {
       return { role: 'user' as const, content: [resultOf(entry)] };
     case 'summary':
       return { role: 'system' as const, content: entry.content ?? '', is_summary: true };
+    case 'recall':
+      return { role: 'system' as const, content: entry.content ?? '', is_recalled: true };
     case 'note':
       return { role: 'system' as const, content: entry.content ?? '' };
   }

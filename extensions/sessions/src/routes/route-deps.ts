@@ -11,6 +11,7 @@ import type { SearchStore } from '../search/search-store.js';
 import type { SessionsService } from '../contract.js';
 import type { SessionConfig } from '../config.js';
 import type { ChangeEvents } from '../service.js';
+import type { DrawnPages } from '../sharing/drawn-pages.js';
 import type { ShareStore } from '../sharing/share-store.js';
 import type { Sharing } from '../sharing/sharing.js';
 import type { Titler } from '../titling/titling.js';
@@ -32,6 +33,7 @@ export interface SessionRouteDeps {
   readonly closingStore: ClosingStore;
   readonly shares: ShareStore;
   readonly sharing: Sharing;
+  readonly drawnPages: DrawnPages;
   readonly clock: Pick<Clock, 'iso'>;
   settings(): SessionConfig;
   cleanUp(actor: Actor): Promise<Cleaned>;

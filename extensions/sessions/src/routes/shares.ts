@@ -131,7 +131,7 @@ const revoke = (deps: SessionRouteDeps): RouteDecl =>
 
 const changed = ({ changeEvents }: SessionRouteDeps, { agent_id: agentId, owner_id: ownerId, session_id: id }: ShareRow) => changeEvents({ id, agentId, ownerId }, 'changed');
 
-const page = ({ sharing }: SessionRouteDeps): RouteDecl =>
+const page = ({ sharing, drawnPages }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'getSharedConversation',
     method: 'GET',
@@ -146,7 +146,7 @@ const page = ({ sharing }: SessionRouteDeps): RouteDecl =>
     handler: async ({ headers, params, log }) => {
       const languages = headers['accept-language'];
       const shown = await readOrRefuse(() => sharing.read(params.token), log);
-      if (shown) return bytes(200, PAGE_TYPE, sharePage(languages, shown), PAGE_HEADERS);
+      if (shown) return bytes(200, PAGE_TYPE, sharePage(languages, shown.conversation, await drawnPages.of(shown.key, shown.conversation)), PAGE_HEADERS);
       if (headers.accept?.includes('text/html')) return bytes(404, PAGE_TYPE, endedPage(languages), PAGE_HEADERS);
       throw sessionsErrors.no_such_share();
     },

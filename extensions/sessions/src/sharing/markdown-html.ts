@@ -6,6 +6,7 @@
  * H3  The time to draw a text grows with its length, whatever it holds. One that is very long is shown as it was written.
  */
 import MarkdownIt from 'markdown-it';
+import { escaped, plainHtml } from './plain-html.js';
 
 const MAX_DRAWN_CHARS = 50_000;
 const LINKED = /^(https?:|mailto:)/i;
@@ -14,7 +15,6 @@ const HEADING_BELOW = 2;
 const DEEPEST_HEADING = 6;
 
 const markdown = new MarkdownIt({ html: false, linkify: false });
-export const { escapeHtml: escaped } = markdown.utils;
 
 markdown.validateLink = (href) => LINKED.test(href) && URL.canParse(href);
 markdown.core.ruler.push('plain_page', ({ tokens }) => {
@@ -35,4 +35,4 @@ markdown.renderer.rules.image = (tokens, at) => {
 };
 markdown.renderer.rules.fence = (tokens, at) => `<pre><code>${escaped(tokens[at]?.content ?? '')}</code></pre>\n`;
 
-export const markdownHtml = (text: string): string => (text.length > MAX_DRAWN_CHARS ? `<pre>${escaped(text)}</pre>` : markdown.render(text));
+export const markdownHtml = (text: string): string => (text.length > MAX_DRAWN_CHARS ? plainHtml(text) : markdown.render(text));

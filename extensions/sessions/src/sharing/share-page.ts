@@ -1,6 +1,6 @@
 /** The page behind a link: plain HTML and one style, without scripts, cookies or anything from elsewhere. */
 import { createHash } from 'node:crypto';
-import { escaped, markdownHtml } from './markdown-html.js';
+import { escaped } from './plain-html.js';
 import { pageWords } from './page-words.js';
 import type { SharedMessage } from './shared-view.js';
 import style from './share.css' with { type: 'text' };
@@ -31,12 +31,13 @@ export interface SharedConversation {
   readonly isWhole: boolean;
 }
 
-export const sharePage = (languages: string | undefined, { title, asOf, messages, isWhole }: SharedConversation): string => {
+/** `drawn`: the HTML of each message of an agent, by its place. */
+export const sharePage = (languages: string | undefined, { title, asOf, messages, isWhole }: SharedConversation, drawn: readonly string[]): string => {
   const words = pageWords(languages);
   const day = asOf.slice(0, 10);
   const name = title === '' ? words.untitled : title;
   const notes = [`<p class="muted">${words.asOf} <time datetime="${escaped(asOf)}">${escaped(day)}</time></p>`, ...(isWhole ? [] : [`<p class="muted">${words.isCut}</p>`])];
-  return page(words.language, name, `<header><h1 dir="auto">${escaped(name)}</h1>${notes.join('')}</header>\n${messages.map((message) => article(message, words)).join('\n')}`);
+  return page(words.language, name, `<header><h1 dir="auto">${escaped(name)}</h1>${notes.join('')}</header>\n${messages.map((message, at) => article(message, drawn[at] ?? '', words)).join('\n')}`);
 };
 
 /** The same for a token that never was, one that was revoked and one that is over. */
@@ -45,9 +46,9 @@ export const endedPage = (languages: string | undefined): string => {
   return page(words.language, words.endedTitle, `<h1>${words.endedTitle}</h1><p>${words.ended}</p>`);
 };
 
-const article = ({ who, text, files }: SharedMessage, words: ReturnType<typeof pageWords>): string => {
+const article = ({ who, text, files }: SharedMessage, html: string, words: ReturnType<typeof pageWords>): string => {
   const attached = files === 0 ? '' : `<p class="muted">${words.files(files)}</p>`;
-  const said = who === 'person' ? `<p class="said" dir="auto">${escaped(text)}</p>` : `<div dir="auto">${markdownHtml(text)}</div>`;
+  const said = who === 'person' ? `<p class="said" dir="auto">${escaped(text)}</p>` : `<div dir="auto">${html}</div>`;
   return `<article class="${who}"><h2>${words[who]}</h2>${attached}${text === '' ? '' : said}</article>`;
 };
 

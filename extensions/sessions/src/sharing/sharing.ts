@@ -36,7 +36,7 @@ export interface Sharing {
   /** To the conversation as it is now. Days that are undefined leave the expiry as it is. */
   update(actor: Actor, row: ShareRow, days: Days): Promise<{ readonly row: ShareRow; readonly writes: readonly Write[] }>;
   /** Undefined for every token that shows nothing, whatever the reason. */
-  read(token: string): Promise<SharedConversation | undefined>;
+  read(token: string): Promise<{ readonly key: string; readonly conversation: SharedConversation } | undefined>;
   /** When the link ends, by its own expiry and the setting; null means never. */
   endOf(row: ShareRow): string | null;
   /** Days of a link whose person says nothing. */
@@ -92,7 +92,7 @@ export const createSharing = (deps: SharingDeps): Sharing => {
       const row = await shares.byHash(hashOf(token));
       const end = row && endOf(row);
       if (!row || (typeof end === 'string' && end <= clock.iso())) return undefined;
-      return shownOf(deps, row);
+      return { key: snapshotOf(row), conversation: await shownOf(deps, row) };
     },
   };
 };
@@ -121,6 +121,9 @@ const endsAt = ({ valid_from: from, expires_at: asked }: ShareRow, maxDays: numb
   const latest = new Date(Date.parse(from) + maxDays * DAY_MS).toISOString();
   return asked === null || latest < asked ? latest : asked;
 };
+
+/** Another one where the link was updated. */
+const snapshotOf = ({ id, as_of: asOf, through_seq: through }: ShareRow): string => `${id} ${asOf} ${through}`;
 
 const shownOf = async ({ store }: SharingDeps, { as_of: asOf, session_id: sessionId, through_seq: through, title }: ShareRow): Promise<SharedConversation> => {
   const { entries, isWhole } = await newestEntries(store, sessionId, through);

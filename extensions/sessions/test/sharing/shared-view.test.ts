@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Entry } from '../../src/contract.js';
 import { markdownHtml } from '../../src/sharing/markdown-html.js';
 import { endedPage, PAGE_HEADERS, sharePage } from '../../src/sharing/share-page.js';
-import { sharedMessages, sharedTitle } from '../../src/sharing/shared-view.js';
+import { type SharedMessage, sharedMessages, sharedTitle } from '../../src/sharing/shared-view.js';
 
 let seq = 0;
 const entry = (kind: Entry['kind'], more: Partial<Entry> = {}): Entry => ({ kind, runId: 'run-SECRET', seq: ++seq, at: '2026-01-31T10:00:00.000Z', ...more });
@@ -25,6 +25,8 @@ const LOG = (): readonly Entry[] => {
   ];
 };
 
+const drawn = (messages: readonly SharedMessage[]): string[] => messages.map(({ text }) => markdownHtml(text));
+
 describe('what a shared page shows', () => {
   it('is what people and agents wrote, with the answer of several rounds as one, and how many files there were', () => {
     expect(sharedMessages(LOG(), 9)).to.deep.equal([
@@ -36,7 +38,7 @@ describe('what a shared page shows', () => {
   });
 
   it('has no tools, files, thoughts, summaries, notes or ids, and nothing after the snapshot', () => {
-    const page = sharePage(undefined, { title: 'Words', asOf: '2026-01-31T10:00:00.000Z', messages: sharedMessages(LOG(), 8), isWhole: true });
+    const page = sharePage(undefined, { title: 'Words', asOf: '2026-01-31T10:00:00.000Z', messages: sharedMessages(LOG(), 8), isWhole: true }, drawn(sharedMessages(LOG(), 8)));
     expect(page).to.include('what is in it?').and.include('<strong>Three</strong> words.').and.include('2 attachments, not shown');
     expect(page).to.not.match(/SECRET|LATER/);
   });
@@ -54,7 +56,7 @@ describe('what a shared page shows', () => {
       .and.to.include('sandbox');
     expect(policy).to.not.match(/script-src|unsafe|allow-scripts|allow-same-origin/);
     expect(PAGE_HEADERS).to.include({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
-    for (const page of [endedPage('zh-CN,zh;q=0.9'), endedPage(undefined), sharePage(undefined, { title: '<b>', asOf: '', messages: [], isWhole: false })]) {
+    for (const page of [endedPage('zh-CN,zh;q=0.9'), endedPage(undefined), sharePage(undefined, { title: '<b>', asOf: '', messages: [], isWhole: false }, [])]) {
       expect(page).to.include('<meta name="robots" content="noindex, nofollow, noarchive">').and.include('<meta name="referrer" content="no-referrer">');
       expect(page).to.not.match(/<script|<img|<link|<b>/);
     }

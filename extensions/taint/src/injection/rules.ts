@@ -56,7 +56,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   rule(
     'system_colon',
     'system|assistant|developer|im_start|start_header',
-    '(?:^|[\\n\\r])\\s*(?:[#*<\\[|]{1,4}\\s*)?(?:system|assistant|developer)(?:[_ ](?:message|prompt|note|override))?\\s*(?:[>\\])|]{1,3}|:)\\s*(?:\\n\\s*)?(?:you\\b|ignore\\b|new\\b|the user\\b|your\\b|do\\b|always\\b|never\\b|please\\b|must\\b|override\\b|send\\b|call\\b|run\\b)|<\\|?(?:im_start|system|start_header_id)\\|?>|###\\s*\\(?system[_ ]message\\)?',
+    '(?:^|[\\n\\r])[^\\S\\n\\r]*(?:[#*<\\[|]{1,4}\\s*)?(?:system|assistant|developer)(?:[_ ](?:message|prompt|note|override))?\\s*(?:[>\\])|]{1,3}|:)\\s*(?:you\\b|ignore\\b|new\\b|the user\\b|your\\b|do\\b|always\\b|never\\b|please\\b|must\\b|override\\b|send\\b|call\\b|run\\b)|<\\|?(?:im_start|system|start_header_id)\\|?>|###\\s*\\(?system[_ ]message\\)?',
   ),
   rule('disregard_instructions', 'disregard', `§(?:disregard)${BETWEEN}(?:\\s+${MODEL_ORDERS}|\\s+(?:previous|prior|above|earlier|preceding)\\s+${ORDERS})`),
   rule('disregard_all_instructions', 'disregard', `§(?:disregard)\\s+all${BETWEEN}(?:\\s+(?:previous|prior|above|earlier|preceding))?\\s+${ORDERS}`),
@@ -84,7 +84,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   rule(
     'addressed_to_model',
     'ai|llm|model|assistant|chat|gpt|claude|gemini|llama|copilot|agent|artificial',
-    `(?:message|note|notice|instructions?|reminder)\\s+(?:from\\s+[^\\n.]{1,60}?,?\\s+)?(?:to|for)\\s+(?:you,?\\s+)?(?:the\\s+|any\\s+|all\\s+)?${MODEL}s?\\b(?:[\\w .-]{0,30})?\\s*[.,:!\\n]|(?:^|[\\n\\r>*"])\\s*(?:hey|dear|hello|attention|note to|important for)\\s*,?\\s+(?:the\\s+|any\\s+|all\\s+)?(?:${MODEL}s?\\b\\s*){1,3}[,:!]`,
+    `(?:message|note|notice|instructions?|reminder)\\s+(?:from\\s+[^\\s.][^\\n.]{0,59}?,?\\s+)?(?:to|for)\\s+(?:you,?\\s+)?(?:the\\s+|any\\s+|all\\s+)?${MODEL}s?\\b(?:[\\w .-]{0,30})?\\s*[.,:!\\n]|(?:^|[\\n\\r>*"])[^\\S\\n\\r]*(?:hey|dear|hello|attention|note to|important for)\\s*,?\\s+(?:the\\s+|any\\s+|all\\s+)?(?:${MODEL}s?\\b\\s*){1,3}[,:!]`,
   ),
   rule(
     'task_hijack',

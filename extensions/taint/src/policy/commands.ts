@@ -15,15 +15,18 @@ const OFFLINE = new Set(
   ),
 );
 const OFFLINE_GIT = new Set('status diff log show add commit branch checkout switch restore stash tag blame rev-parse init merge rebase reset mv rm grep ls-files describe config'.split(' '));
-/** Downloaded, decoded or computed text that becomes a program. */
-const RUNS_TEXT: readonly RegExp[] = [
-  /\b(?:curl|wget|fetch|aria2c|http|https)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:env\s+)?(?:\S*\/)?(?:ba|z|da|k|fi)?sh\b/i,
-  /\b(?:curl|wget|fetch|aria2c|http|https)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:\S*\/)?(?:python|perl|ruby|node|php|deno|bun)[\d.]*\b/i,
-  /\b(?:ba|z|da|k)?sh\b[^;&|\n]*(?:<\(|\$\(|`)\s*(?:curl|wget)\b/i,
-  /\b(?:eval|source|exec|\.)\s+["']?(?:\$\(|`|<\()\s*(?:curl|wget|base64|echo|printf)\b/i,
-  /\bbase(?:64|32)\s+(?:-d|-D|--decode)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:\S*\/)?(?:(?:ba|z|da|k)?sh|python|perl|ruby|node|php)[\d.]*\b/i,
-  /\bxxd\s+-r\b[^;&\n]*\|\s*(?:sudo\s+)?(?:\S*\/)?(?:(?:ba|z|da|k)?sh|python|perl|ruby|node)[\d.]*\b/i,
+/**
+ * Downloaded, decoded or computed text that becomes a program: what begins it and what, later in the same part of the line, runs
+ * it. Two patterns that each pass over the line once; one pattern for both would try every end for every beginning.
+ */
+const RUNS_TEXT: ReadonlyArray<{ readonly apart: RegExp; readonly begin: RegExp; readonly run: RegExp }> = [
+  { apart: /[;&\n]/, begin: /\b(?:curl|wget|fetch|aria2c|http|https)\b/i, run: /\|\s*(?:sudo\s+)?(?:env\s+)?(?:[^\s|]*\/)?(?:ba|z|da|k|fi)?sh\b/i },
+  { apart: /[;&\n]/, begin: /\b(?:curl|wget|fetch|aria2c|http|https)\b/i, run: /\|\s*(?:sudo\s+)?(?:[^\s|]*\/)?(?:python|perl|ruby|node|php|deno|bun)[\d.]*\b/i },
+  { apart: /[;&|\n]/, begin: /\b(?:ba|z|da|k)?sh\b/i, run: /(?:<\(|\$\(|`)\s*(?:curl|wget)\b/i },
+  { apart: /[;&\n]/, begin: /\bbase(?:64|32)\s+(?:-d|-D|--decode)\b/i, run: /\|\s*(?:sudo\s+)?(?:[^\s|]*\/)?(?:(?:ba|z|da|k)?sh|python|perl|ruby|node|php)[\d.]*\b/i },
+  { apart: /[;&\n]/, begin: /\bxxd\s+-r\b/i, run: /\|\s*(?:sudo\s+)?(?:[^\s|]*\/)?(?:(?:ba|z|da|k)?sh|python|perl|ruby|node)[\d.]*\b/i },
 ];
+const RUNS_AT_ONCE = /\b(?:eval|source|exec|\.)\s+["']?(?:\$\(|`|<\()\s*(?:curl|wget|base64|echo|printf)\b/i;
 const PARTS = /\|\|?|&&?|;|\n|\$\(|`|<\(|\)/;
 
 /** Without what a shell takes away: `ev''il`, `ev\il`, `$IFS`. */
@@ -33,7 +36,15 @@ export const bareCommand = (line: string): string =>
     .replace(/\\\n/g, ' ')
     .replace(/["'\\]/g, '');
 
-export const runsText = (line: string): boolean => RUNS_TEXT.some((pattern) => pattern.test(bareCommand(line)));
+export const runsText = (line: string): boolean => {
+  const bare = bareCommand(line);
+  return RUNS_AT_ONCE.test(bare) || RUNS_TEXT.some(({ apart, begin, run }) => bare.split(apart).some((part) => isBegunAndRun(part, begin, run)));
+};
+
+const isBegunAndRun = (part: string, begin: RegExp, run: RegExp): boolean => {
+  const found = begin.exec(part);
+  return found !== null && run.test(part.slice(found.index + found[0].length));
+};
 
 /** Its commands of two words and more, as texts are compared: as written, and without the wrappers around them. */
 export const commandForms = (line: string): string[] => {

@@ -7,7 +7,7 @@
  */
 import type { Origin, TaintLabel } from '@svc/api';
 import { addressesIn, type Identifier, namesIn } from './identifiers.js';
-import { decodedForms, readable, squeezed } from './normal-text.js';
+import { bareWord, decodedForms, readable, squeezed } from './normal-text.js';
 
 export interface Source {
   readonly labels: readonly TaintLabel[];
@@ -93,7 +93,7 @@ export const createCorpus = (): GrowingCorpus => {
       }
       // Only what a person wrote is an instruction, and only its words count as theirs.
       if (echoed !== undefined) return;
-      for (const [word] of readable(text).toLowerCase().matchAll(WORD)) words.add(word.replace(/^[.+-]+|[.+-]+$/g, ''));
+      for (const [word] of readable(text).toLowerCase().matchAll(WORD)) words.add(bareWord(word));
       trustedText += `\n${squeezed(text)}`;
     },
     addHit: (ids, source) => void hits.push({ ids, source }),

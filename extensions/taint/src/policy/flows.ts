@@ -15,7 +15,7 @@ import { addressWords, bareCommand, commandForms, runsText } from './commands.js
 import { type Corpus, isTrusted, outsideSourceOf, type Source } from './corpus.js';
 import { detect } from './detectors.js';
 import { addressesIn, type Identifier, namesIn } from './identifiers.js';
-import { decodedForms, readable, squeezed } from './normal-text.js';
+import { bareWord, decodedForms, readable, squeezed } from './normal-text.js';
 
 export const SINKS = ['shell_exec', 'net_fetch', 'agent_message', 'tool_call'] as const;
 export type Sink = (typeof SINKS)[number];
@@ -193,7 +193,7 @@ const afterInjection = (corpora: readonly Corpus[], sink: Sink, call: Call, leav
 
 /** All words are the person's, and at least one value says enough to be recognised as theirs. */
 const isAllPersons = (corpora: readonly Corpus[], leaves: readonly Leaf[]): boolean => {
-  const isTheirs = (text: string): boolean => [...readable(text).toLowerCase().matchAll(WORD)].every(([word]) => corpora.some(({ words }) => words.has(word.replace(/^[.+-]+|[.+-]+$/g, ''))));
+  const isTheirs = (text: string): boolean => [...readable(text).toLowerCase().matchAll(WORD)].every(([word]) => corpora.some(({ words }) => words.has(bareWord(word))));
   return !isTooDeep(leaves) && leaves.some(({ text }) => squeezed(text).length >= MIN_WORDS_CHARS && /\p{L}/u.test(text)) && leaves.every(({ text }) => isTheirs(text));
 };
 

@@ -1,5 +1,5 @@
 /** The parts of a text that name a destination: addresses of all kinds, accounts, ids, paths. Words of a sentence name none. */
-import { readable, squeezed } from './normal-text.js';
+import { readable, squeezed, withoutEnd } from './normal-text.js';
 
 export type IdentifierKind = 'url' | 'host' | 'email' | 'account' | 'id' | 'path' | 'token';
 
@@ -18,8 +18,9 @@ const HOST = /(?<![\w@./-])(?:(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}(?:[a-z]{2,2
 const IBAN = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,5}){2,9}\b/g;
 const DIGITS = /(?<![\w.])\+?\d(?:[ ()./-]{0,2}\d){7,30}(?![\w])/g;
 const DATE_OR_TIME = /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.]\d{4}/;
-const ID = /(?<![\w-])(?=[\w-]*\d[\w-]*\d)(?=[\w-]*[a-z])[\w-]{12,200}(?![\w-])/gi;
-const PATH = /(?<![\w:/.])(?:~|\.{1,2})?\/(?:[\w.@+-]+\/?)+|(?<![\w:/.])(?:[\w.@+-]+\/){2,}[\w.@+-]*/g;
+const RUN_OF_ID = /[\w-]+/g;
+const [MIN_ID_CHARS, MAX_ID_CHARS] = [12, 200];
+const PATH = /(?<![\w:/.])(?:~|\.{1,2})?\/(?:[\w.@+-]+\/?)+|(?<![\w:/.])(?:[\w.@+-]{1,255}\/){2,}[\w.@+-]*/g;
 /** Endings that make a name with one dot a file's. A host of that form needs its scheme, `www.` or a path to be taken for one. */
 const FILE_ENDINGS = new Set(
   'txt md rst pdf doc docx xls xlsx ppt pptx odt csv tsv json jsonl yaml yml toml ini cfg conf xml html htm css scss js mjs cjs ts tsx jsx py rb rs go java kt c h cc cpp hpp cs php pl sh bash zsh ps1 bat sql db lock log bak tmp zip tar gz tgz bz2 xz png jpg jpeg gif svg webp ico mp3 mp4 wav mov ttf woff woff2 ipynb tex bib env map wasm so dll exe'.split(
@@ -32,7 +33,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1\]?)(?::\d+
 const WRITTEN_DOT = /\s?(?:\[\.\]|\(\.\)|\[dot\]|\(dot\))\s?/gi;
 const WRITTEN_AT = /\s?(?:\[@\]|\[at\]|\(at\))\s?/gi;
 const MIN_TOKEN_CHARS = 24;
-const TRAILING = /[).,;:!?\]>'"*_]+$/;
+const TRAILING = `).,;:!?]>'"*_`;
 
 /** What names a destination wherever it stands. */
 export const addressesIn = (raw: string): Identifier[] => {
@@ -57,10 +58,13 @@ export const namesIn = (raw: string): Identifier[] => {
     () => undefined,
   );
   for (const [path] of rest.matchAll(PATH)) push(found, 'path', path);
-  for (const [id] of rest.matchAll(ID)) if (!DATE_OR_TIME.test(id)) push(found, 'id', id);
+  for (const [id] of rest.matchAll(RUN_OF_ID)) if (isId(id)) push(found, 'id', id);
   if (text.length >= MIN_TOKEN_CHARS && text.length <= 4_000) push(found, 'token', text);
   return found;
 };
+
+/** Two digits and a letter. */
+const isId = (text: string): boolean => text.length >= MIN_ID_CHARS && text.length <= MAX_ID_CHARS && /\d[^\d]*\d/.test(text) && /[a-z]/i.test(text) && !DATE_OR_TIME.test(text);
 
 const take = (text: string, pattern: RegExp, each: (match: string) => void): string =>
   text.replace(pattern, (match) => {
@@ -74,7 +78,7 @@ const push = (found: Identifier[], kind: IdentifierKind, text: string): void => 
 };
 
 const pushUrl = (found: Identifier[], raw: string): void => {
-  const url = raw.replace(TRAILING, '');
+  const url = withoutEnd(raw, TRAILING);
   const authority = /^[^:]+:\/\/([^/?#]*)/.exec(url)?.[1] ?? '';
   const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase();
   if (LOOPBACK.test(host)) return;
@@ -82,7 +86,7 @@ const pushUrl = (found: Identifier[], raw: string): void => {
 };
 
 const pushHost = (found: Identifier[], raw: string): void => {
-  const text = raw.replace(TRAILING, '');
+  const text = withoutEnd(raw, TRAILING);
   const [host = '', ...path] = text.split('/');
   if (LOOPBACK.test(host) || ABBREVIATION.test(host) || /^\d+(?:\.\d+){1,2}$/.test(host)) return;
   const labels = host.split('.');

@@ -53,3 +53,19 @@ const percentDecoded = (text: string): string => text.replace(/(?:%[0-9a-f]{2})+
 const decodeBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll('-', '+').replaceAll('_', '/'), 'base64'));
 
 const decodeHex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replace(/[\s:]/g, ''), 'hex'));
+
+/** Without these characters at its end. A pattern would try each place of a long run of them. */
+export const withoutEnd = (text: string, characters: string): string => {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end);
+};
+
+const AROUND_WORDS = '.+-';
+
+/** A word of a sentence, without what may stand at its ends. */
+export const bareWord = (word: string): string => {
+  let begin = 0;
+  while (begin < word.length && AROUND_WORDS.includes(word[begin] ?? '')) begin += 1;
+  return withoutEnd(word.slice(begin), AROUND_WORDS);
+};

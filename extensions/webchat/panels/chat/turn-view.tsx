@@ -3,6 +3,7 @@ import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, 
 import { AnswerText } from './answer-text.js';
 import type { Edits } from './drafts.js';
 import { Rating } from './rating.js';
+import { Recalled } from './recalled.js';
 import { Attachments } from './attachment.js';
 import { GOING_ON } from './live-run.js';
 import type { LiveRun, Part } from './live-run.js';
@@ -109,6 +110,7 @@ const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
           )}
         </div>
       )}
+      {question.recalled && <Recalled texts={question.recalled} />}
       {question.seq !== undefined && (
         <div class="turn-tools">
           {question.at && <time dateTime={question.at}>{dateTime(question.at)}</time>}

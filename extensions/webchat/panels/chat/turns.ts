@@ -7,7 +7,15 @@ type Message = History['messages'][number];
 
 export interface Turn {
   readonly key: string;
-  readonly question?: { readonly text: string; readonly seq?: number; readonly images: NonNullable<Message['images']>; readonly attachments: readonly Attached[]; readonly at?: string };
+  readonly question?: {
+    readonly text: string;
+    readonly seq?: number;
+    readonly images: NonNullable<Message['images']>;
+    readonly attachments: readonly Attached[];
+    /** What the model read before it. */
+    readonly recalled?: NonNullable<Message['recalled']>;
+    readonly at?: string;
+  };
   readonly parts: readonly Part[];
   /** The last entry of it. */
   readonly lastSeq?: number;
@@ -39,6 +47,7 @@ const questionOf = (message: Message): NonNullable<Turn['question']> => ({
   seq: message.seq,
   images: message.images ?? [],
   attachments: message.attachments ?? [],
+  ...(message.recalled === undefined ? {} : { recalled: message.recalled }),
   at: message.timestamp,
 });
 

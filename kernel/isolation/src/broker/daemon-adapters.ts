@@ -83,6 +83,7 @@ export class DaemonAdapters {
     else if (adapter === 'secrets' && isOneOf(['where', 'put', 'delete', 'list', 'sign', 'hmac'] as const, name)) answer = await call(ctx.secrets, name, args);
     else if (adapter === 'schemas' && isOneOf(['check', 'places'] as const, name)) answer = await call(ctx.schemas, name, args);
     else if (to === 'timers.nextAt') answer = await ctx.timers.nextAt(String(args[0]), String(args[1]), Number(args[2]));
+    else if (to === 'egress.refusal') answer = await ctx.egress.refusal(String(args[0]));
     else if (to === 'fetch') return this.#fetch(String(args[0]), args[1], control);
     else if (to === 'service') answer = await this.#service(args, control);
     else if (to === 'hook') answer = await this.#hook(args);

@@ -105,6 +105,7 @@ export const childEgress = (peer: Peer): Egress => {
       peer.notify('egress.allow', [entry, baseUrl, purpose]);
       return { dispose: () => peer.notify('egress.drop', [entry]) };
     },
+    refusal: (url) => peer.call('egress.refusal', [url]) as Promise<string | undefined>,
   };
 };
 

@@ -1,5 +1,5 @@
 /** `fetch` and `egress`: the purpose is the grant, or the hosts that are granted one by one; secrets in headers are those granted, and only a grant says where models are. */
-import type { ExtensionContext, FetchInit } from '@svc/api';
+import { type ExtensionContext, type FetchInit, isHostGranted, parsedUrl, targetOf } from '@svc/api';
 import type { ServerOrigins } from '@svc/platform/adapters/fetch/model-origins';
 import type { SecretsAdapter } from '@svc/platform/adapters/secrets-adapter';
 import type { Member } from '../../parts.js';
@@ -25,6 +25,16 @@ export const fetchMembers = ({ parts, owner, grants, alive }: Member, secrets: S
       grants.need(purpose === 'server' ? 'egress:server' : 'egress:origins');
       const entry = (purpose === 'server' ? servers : parts.modelOrigins).allow(baseUrl);
       return owner.lifetime.add(`base URL ${baseUrl}`, () => entry.dispose());
+    },
+    refusal: async (text) => {
+      alive();
+      const hosts = hostsOf(grants, 'webhook');
+      const url = parsedUrl(text);
+      if (!url || !['http:', 'https:'].includes(url.protocol)) return `"${text.slice(0, 200)}" is no http or https address`;
+      if (url.username !== '' || url.password !== '') return 'the address holds a name or a password';
+      const { host, port } = targetOf(url);
+      if (hosts && !isHostGranted(hosts, host, port)) return `${url.host} is not a host that this extension may reach`;
+      return parts.fetchAdapter.refusal(text);
     },
   },
 });

@@ -54,8 +54,8 @@ export interface Within {
 export interface FetchAdapter {
   /** `resolve` narrows the secrets to those granted to one extension. */
   fetch(url: string, init: FetchInit, resolve?: ResolveSecret, within?: Within): Promise<FetchResponse>;
-  /** Why a request of a tool to this URL would be refused by the settings of now; undefined where it would be sent. Resolves names with `resolveHost`, and sends nothing. */
-  refusal(url: string, resolveHost: ResolveHost): Promise<string | undefined>;
+  /** Why a request of a tool or webhook to this URL would be refused by the settings of now; undefined where it would be sent, or its name cannot be resolved. Sends nothing. `resolveHost`: default the adapter's own. */
+  refusal(url: string, resolveHost?: ResolveHost): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export const createFetchAdapter = (deps: FetchAdapterDeps): FetchAdapter => {
       if (state.closed) return Promise.reject(fetchErrors.closed());
       return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve, within);
     },
-    refusal: (url, resolveHost) => refusal(state, url, resolveHost),
+    refusal: (url, resolveHost = deps.resolveHost) => refusal(state, url, resolveHost),
     close: async () => {
       state.closed = true;
       await state.pool?.destroy();
@@ -292,11 +292,13 @@ const reachable = (
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> => publicAddresses(targetAt(url), { ...terms, ownPort: ownPort?.() }, resolveHost, signal);
 
-const refusal = async ({ deps }: AdapterState, text: string, resolveHost: ResolveHost): Promise<string | undefined> => {
+const refusal = async ({ deps }: AdapterState, text: string, resolveHost: ResolveHost | undefined): Promise<string | undefined> => {
+  const deadline = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
   try {
-    await reachable(deps, parseUrl(text), { granted: [], allowed: webLimits(deps.config.get('web')).allowed }, resolveHost, AbortSignal.timeout(CONNECT_TIMEOUT_MS));
+    await reachable(deps, parseUrl(text), { granted: [], allowed: webLimits(deps.config.get('web')).allowed }, resolveHost, deadline);
     return undefined;
   } catch (error) {
+    if (deadline.aborted || (isSvcError(error) && error.code === 'fetch_network')) return undefined;
     if (isSvcError(error)) return error.message;
     throw error;
   }

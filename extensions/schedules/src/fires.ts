@@ -1,0 +1,300 @@
+/**
+ * Fires: what happens when a job is due.
+ *
+ * F1  A fire is a row and a piece of durable work, made in one commit with the job's next time. Of several daemons one makes it.
+ * F2  A fire asks its agent once: the run has the fire's id as its key, also after a crash.
+ * F3  What does not fire leaves a row that says why: too late, still running, suspended, disabled.
+ * F4  A fire holds nothing while its run works or waits for a person.
+ * F5  Five failures in a row disable a job, and its owner is told.
+ */
+import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { RunInfo, RunsService } from '@svc/ext-runs/contract';
+import type { JobConversations } from './conversations.js';
+import { CronFire, CronFired, type FireRow, JobChanged, type JobRow, type StartWorkflow } from './contract.js';
+import type { Deliveries } from './delivery.js';
+import { scheduleErrors } from './errors.js';
+import type { RunEnds } from './run-ends.js';
+import { type Job, jobOf } from './jobs.js';
+import type { Planner } from './plan.js';
+
+export interface FireDeps {
+  readonly db: Db;
+  readonly events: Events;
+  readonly journal: Journal;
+  readonly clock: Pick<Clock, 'iso' | 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly log: Logger;
+  readonly actors: Actors;
+  readonly agents: Pick<AgentsService, 'get'>;
+  readonly runs: Pick<RunsService, 'submit' | 'get' | 'stop'>;
+  readonly workflows: HookHandle<typeof StartWorkflow>;
+  readonly planner: Planner;
+  readonly conversations: JobConversations;
+  readonly deliveries: Deliveries;
+  readonly ends: RunEnds;
+  concurrency(): number;
+  /** Aborted when this generation has no more time. */
+  readonly closing: AbortSignal;
+  tell(job: Job, why: string): void;
+}
+
+export interface Fires {
+  /** Makes the fires that are due. To be called every second, on each daemon. */
+  tick(): Promise<number>;
+  /** Fires a job now, whatever its times and state; its next time stays. */
+  fireNow(job: Job): Promise<FireRow>;
+  /** Stops what the job began and is still going on. */
+  stopAll(job: Job): Promise<void>;
+}
+
+const DUE_AT_ONCE = 200;
+const MAX_CAUGHT_UP = 100;
+/** A fire this late was missed: the daemon was off or busy. */
+const LATE_MS = 60_000;
+const CHECK_MS = 60_000;
+const JUMP_MS = 10_000;
+const MAX_FAILURES = 5;
+const MAX_REASON = 256;
+export const MAX_OUTPUT = 65_536;
+
+type Skip = { readonly skip: string };
+
+export const createFires = (deps: FireDeps): Fires => {
+  const worker: DurableWorker = deps.journal.worker(CronFire, { concurrency: deps.concurrency, drive: (run) => drive(deps, run) });
+  const open = (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => openFire(deps, worker, job, due, kind, also);
+  let lastTick = deps.clock.now();
+  return {
+    tick: async () => {
+      // A clock that went ahead, as after a machine slept, makes waits due that no timer knows of.
+      if (deps.clock.now() - lastTick > JUMP_MS) for (const one of [worker, deps.deliveries]) one.poke();
+      lastTick = deps.clock.now();
+      const now = deps.clock.iso();
+      const due = await deps.db.system('jobs that are due').select<JobRow>({ from: 'jobs', where: { enabled: 1, next_run: { lte: now } }, order: [{ column: 'next_run' }], limit: DUE_AT_ONCE });
+      const made = await Promise.all(due.map((row) => claim(deps, jobOf(row), open).catch((cause: unknown) => unclaimed(deps, row, cause))));
+      return made.reduce((sum, one) => sum + one, 0);
+    },
+    fireNow: (job) => open(job, deps.clock.iso(), 'manual', []),
+    stopAll: async (job) => {
+      for (const fire of await running(deps, job)) if (fire.run_id !== null) await deps.runs.stop(deps.actors.of(job.owner_id), { runId: fire.run_id }, `the job ${job.name} was stopped`);
+    },
+  };
+};
+
+const wakeKey = (runId: string): string => `cron-run:${runId}`;
+
+const running = ({ db }: Pick<FireDeps, 'db'>, { id }: Job): Promise<FireRow[]> =>
+  db.system('fires that go on').select<FireRow>({ from: 'fires', where: { job_id: id, status: 'running' }, limit: 100 });
+
+const unclaimed = ({ log }: FireDeps, row: JobRow, cause: unknown): number => {
+  // Another daemon made the fire, or a person changed the job: what is due is read again.
+  if (!(isSvcError(cause) && cause.code === 'storage_conflict')) log.error('A job that is due could not be started; svc tries again.', { job: row.id, cause });
+  return 0;
+};
+
+type Open = (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]) => Promise<FireRow>;
+
+/** Moves the job to its next time, and fires it as its policies say. Answers how many fires that makes. */
+const claim = async (deps: FireDeps, job: Job, open: Open): Promise<number> => {
+  const now = deps.clock.now();
+  const dueMs = Date.parse(job.next_run ?? '');
+  const times = await dueTimes(deps, job, dueMs, now);
+  const next = await deps.planner.next(job.schedule, now, dueMs);
+  const [first = job.next_run ?? '', ...more] = times;
+  const skip = await skipOf(deps, job, now - Date.parse(first));
+  const moved = moveTo(deps, job, next);
+  if (skip) {
+    await deps.db.commit([moved, ...skipped(deps, job, first, skip.skip)]);
+    return 0;
+  }
+  if (job.overlap === 'cancel')
+    for (const fire of await running(deps, job)) if (fire.run_id !== null) await deps.runs.stop(deps.actors.of(job.owner_id), { runId: fire.run_id }, `the next fire of ${job.name} replaced it`);
+  await open(job, first, now - Date.parse(first) > LATE_MS ? 'late' : 'scheduled', [moved]);
+  for (const due of more) await open(job, due, 'late', []);
+  return times.length;
+};
+
+/** The times that a fire is made for now: one, or with `missed = "all"` each that has passed. */
+const dueTimes = async ({ planner }: FireDeps, job: Job, dueMs: number, now: number): Promise<string[]> => {
+  const times = [new Date(dueMs).toISOString()];
+  if (job.missed !== 'all' || job.schedule.kind === 'at') return times;
+  for (let at = dueMs; times.length < MAX_CAUGHT_UP; ) {
+    const next = job.schedule.kind === 'every' ? new Date(at + job.schedule.every_secs * 1_000).toISOString() : await planner.next(job.schedule, at, at);
+    if (next === null || Date.parse(next) > now) break;
+    at = Date.parse(next);
+    if (now - at <= job.max_late_secs * 1_000) times.push(next);
+  }
+  return times;
+};
+
+const skipOf = async (deps: FireDeps, job: Job, lateMs: number): Promise<Skip | undefined> => {
+  const late = Math.round(lateMs / 1_000);
+  if (lateMs > LATE_MS && job.missed === 'skip') return { skip: `missed: it was due ${late} s ago, and missed fires are skipped` };
+  if (lateMs > LATE_MS && late > job.max_late_secs) return { skip: `missed: it was due ${late} s ago, more than max_late_secs (${job.max_late_secs})` };
+  if (job.overlap === 'skip' && (await running(deps, job)).length > 0) return { skip: 'overlap: the fire before it still runs' };
+  return undefined;
+};
+
+/** Of two daemons, one finds the job as it was. */
+const moveTo = ({ db }: FireDeps, job: Job, next: string | null): Write =>
+  db.sql(
+    `UPDATE ${db.table('jobs')} SET next_run = ?, enabled = CASE WHEN ? = 1 THEN 0 ELSE enabled END WHERE id = ? AND next_run = ? AND enabled = 1`,
+    [next, next === null ? 1 : 0, job.id, job.next_run],
+    { expect: 1 },
+  );
+
+const fireRow = (deps: FireDeps, job: Job, due: string, kind: FireRow['kind']): FireRow => ({
+  id: deps.ids.uuid(),
+  owner_id: job.owner_id,
+  job_id: job.id,
+  agent_id: job.agent_id,
+  kind,
+  due_at: due,
+  fired_at: deps.clock.iso(),
+  status: 'running',
+  reason: null,
+  run_id: null,
+  session_id: null,
+  output: null,
+  delivered: null,
+  ended_at: null,
+});
+
+const counted = ({ db, clock }: FireDeps, { id }: Job, status: string): Write =>
+  db.sql(`UPDATE ${db.table('jobs')} SET last_run = ?, last_status = ?, fire_count = fire_count + 1 WHERE id = ?`, [clock.iso(), status, id]);
+
+const told = ({ events }: FireDeps, job: Job): Write => events.event(JobChanged, { id: job.id, ownerId: job.owner_id, change: 'fired' });
+
+const skipped = (deps: FireDeps, job: Job, due: string, why: string): Write[] => [
+  deps.db.insert('fires', [{ ...fireRow(deps, job, due, 'scheduled'), status: 'skipped', reason: why, ended_at: deps.clock.iso() }]),
+  deps.db.sql(`UPDATE ${deps.db.table('jobs')} SET last_status = ? WHERE id = ?`, [`skipped: ${why}`.slice(0, MAX_REASON), job.id]),
+  told(deps, job),
+];
+
+const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => {
+  const row = fireRow(deps, job, due, kind);
+  const { action } = job;
+  const fact = { ownerId: job.owner_id, jobId: job.id, fireId: row.id, name: job.name, agentId: job.agent_id, kind: action.kind, text: action.kind === 'system_event' ? action.text : '' };
+  const { leased } = await deps.journal.open(
+    {
+      kind: CronFire.name,
+      actor: deps.actors.of(job.owner_id),
+      // Two daemons that see the same time make one fire.
+      key: kind === 'manual' ? `manual:${row.id}` : `${job.id}:${due}`,
+      lane: job.overlap === 'queue' ? `cron:${job.id}` : `cron-fire:${row.id}`,
+      ...(job.agent_id === null ? {} : { subject: job.agent_id }),
+      input: { fireId: row.id, jobId: job.id },
+    },
+    [...also, deps.db.insert('fires', [row]), deps.events.event(CronFired, fact), told(deps, job)],
+  );
+  if (leased) void worker.take(leased);
+  else worker.poke();
+  return row;
+};
+
+interface FireInput {
+  readonly fireId: string;
+  readonly jobId: string;
+}
+
+async function drive(deps: FireDeps, run: LeasedRun): Promise<void> {
+  const { fireId, jobId } = run.input as FireInput; // what openFire stored
+  const reader = deps.db.system('a fire');
+  const [fire, row] = await Promise.all([reader.first<FireRow>({ from: 'fires', where: { id: fireId } }), reader.first<JobRow>({ from: 'jobs', where: { id: jobId } })]);
+  // Deleted meanwhile, with its agent or by a person.
+  if (!fire || !row) return deps.journal.advance(run, { finish: { status: 'cancelled' } });
+  const job = jobOf(row);
+  try {
+    await step(deps, run, job, fire);
+  } catch (cause) {
+    if (deps.closing.aborted) throw cause;
+    deps.log.warn('A job failed.', { job: job.id, fire: fire.id, cause });
+    await settle(deps, run, job, fire, { status: 'error', output: '', reason: reasonOf(cause) });
+  }
+}
+
+const reasonOf = (cause: unknown): string => (isSvcError(cause) ? cause.message : 'an internal error; the log has the cause');
+
+interface Ending {
+  readonly status: 'ok' | 'error' | 'skipped';
+  readonly output: string;
+  readonly reason: string | null;
+}
+
+async function step(deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow): Promise<void> {
+  const { action } = job;
+  if (action.kind === 'system_event') return settle(deps, run, job, fire, { status: 'ok', output: action.text, reason: null });
+  if (action.kind === 'workflow') return followWorkflow(deps, run, job, fire, action);
+  const actor = deps.actors.of(job.owner_id);
+  const agent = await deps.agents.get(actor, job.agent_id ?? '');
+  if (fire.run_id === null && agent.state === 'Suspended') return settle(deps, run, job, fire, { status: 'skipped', output: '', reason: `${agent.name} is suspended` });
+  const runId = fire.run_id ?? (await ask(deps, job, fire, agent, action.message));
+  const info = await deps.runs.get(actor, runId);
+  const ending = endingOf(info);
+  if (ending) return settle(deps, run, job, fire, ending);
+  const limit = action.timeout_secs;
+  if (limit !== undefined && info.status === 'running' && deps.clock.now() - Date.parse(fire.fired_at) > limit * 1_000)
+    await deps.runs.stop(actor, { runId }, `the job ${job.name} may work ${limit} s`);
+  return rest(deps, run, runId, limit);
+}
+
+/** Until the run ends; looked after in between, because a daemon may die before it tells. */
+const rest = async (deps: FireDeps, run: LeasedRun, runId: string, limit = CHECK_MS / 1_000): Promise<void> => {
+  const until = new Date(deps.clock.now() + Math.min(CHECK_MS, limit * 1_000)).toISOString();
+  const owner = deps.actors.of(run.ownerId);
+  deps.ends.watch(runId, () => deps.journal.wake(owner, wakeKey(runId), {}));
+  await deps.journal.wait(run, { reason: 'run', wakeKey: wakeKey(runId), until });
+  // It may have ended before anybody could be woken.
+  if (endingOf(await deps.runs.get(owner, runId))) await deps.journal.wake(owner, wakeKey(runId), {});
+};
+
+const ask = async (deps: FireDeps, job: Job, fire: FireRow, agent: Agent, message: string): Promise<string> => {
+  const actor = deps.actors.of(job.owner_id);
+  const sessionId = await deps.conversations.of(actor, job, agent, fire.id);
+  const { runId } = await deps.runs.submit(actor, { agentId: agent.id, sessionId, parts: [{ type: 'text', text: message }], door: 'agent', key: `cron:${fire.id}` });
+  await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: runId, session_id: sessionId }])]);
+  return runId;
+};
+
+const endingOf = ({ status, result, error }: RunInfo): Ending | undefined => {
+  if (status === 'done') return { status: 'ok', output: result?.response ?? '', reason: null };
+  if (status === 'failed' || status === 'cancelled') return { status: 'error', output: result?.response ?? '', reason: error?.message ?? `the run was ${status}` };
+  return undefined;
+};
+
+const followWorkflow = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, action: { readonly workflow_id: string; readonly input?: string }): Promise<void> => {
+  const actor = deps.actors.of(job.owner_id);
+  const standing = await deps.workflows.call({ actor, workflow: action.workflow_id, input: action.input ?? '', key: fire.id, jobId: job.id });
+  if (!standing) throw deps.workflows.isEmpty() ? scheduleErrors.no_workflows() : scheduleErrors.workflow_not_found(action.workflow_id);
+  if (standing.runId !== null && fire.run_id !== standing.runId) await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: standing.runId }])]);
+  if (standing.status === 'done') return settle(deps, run, job, fire, { status: 'ok', output: standing.output, reason: null });
+  if (standing.status === 'failed' || standing.status === 'cancelled')
+    return settle(deps, run, job, fire, { status: 'error', output: standing.output, reason: standing.error ?? `the workflow was ${standing.status}` });
+  const wait = { reason: 'workflow', wakeKey: wakeKey(standing.runId ?? fire.id), until: new Date(deps.clock.now() + CHECK_MS / 12).toISOString() };
+  return deps.journal.wait(run, wait);
+};
+
+/** The end of a fire: its row, the job's counters and the deliveries, in one commit. */
+const settle = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, { status, output, reason }: Ending): Promise<void> => {
+  const short = reason === null ? status : `${status}: ${reason}`.slice(0, MAX_REASON);
+  const failures = status === 'error' ? job.consecutive_errors + 1 : status === 'ok' ? 0 : job.consecutive_errors;
+  const isGivenUp = status === 'error' && failures >= MAX_FAILURES && job.enabled;
+  const { db } = deps;
+  const sent = status === 'ok' ? await deps.deliveries.send(job, fire, output) : 0;
+  // A quick target may have taken it already.
+  const undelivered = db.sql(`UPDATE ${db.table('fires')} SET delivered = ? WHERE id = ? AND delivered IS NULL`, [sent === 0 ? null : `0/${sent}`, fire.id]);
+  await deps.journal.advance(run, {
+    finish: { status: status === 'error' ? 'failed' : 'done', ...(status === 'error' ? { error: { code: 'schedules_fire_failed', message: short } } : {}) },
+    also: [
+      db.update('fires', ['id'], [{ id: fire.id, status, reason, output: output.slice(0, MAX_OUTPUT), ended_at: deps.clock.iso() }]),
+      undelivered,
+      counted(deps, job, short),
+      db.sql(
+        `UPDATE ${db.table('jobs')} SET consecutive_errors = ?, auto_disabled = ?, enabled = CASE WHEN ? = 1 THEN 0 ELSE enabled END, next_run = CASE WHEN ? = 1 THEN NULL ELSE next_run END WHERE id = ?`,
+        [failures, Number(isGivenUp || job.auto_disabled), Number(isGivenUp), Number(isGivenUp), job.id],
+      ),
+      told(deps, job),
+    ],
+  });
+  if (isGivenUp) deps.tell(job, short);
+};

@@ -1,0 +1,93 @@
+import { Agents } from '@svc/ext-agents/contract';
+import { Runs } from '@svc/ext-runs/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
+import { defineExtension, isSvcError } from '@svc/api';
+import { scheduleTables } from '../migrations/0001_init.js';
+import { commands, commandWords } from './commands.js';
+import { CronSessionMessages, CronSessionTokens, MaxCronJobs, SchedulesSection } from './config.js';
+import * as contract from './contract.js';
+import { createConversations } from './conversations.js';
+import { createDeliveries } from './delivery.js';
+import { createFires } from './fires.js';
+import { createJobs } from './jobs.js';
+import { createPlanner } from './plan.js';
+import { cronRoutes } from './routes/cron.js';
+import { scheduleRoutes } from './routes/schedules.js';
+import { createRunEnds } from './run-ends.js';
+import { jobTools } from './tools.js';
+import { createFireWaits } from './waiting.js';
+
+const TICK_MS = 1_000;
+const PRUNE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+export default defineExtension({
+  contract,
+  tables: [contract.JobRows, contract.FireRows, contract.CronSessionRows],
+  migrations: [scheduleTables],
+  config: [SchedulesSection, MaxCronJobs, CronSessionMessages, CronSessionTokens],
+  commands,
+  commandWords,
+  activate(ctx) {
+    const { db, events, journal, clock, ids, log, actors, timers } = ctx;
+    const agents = ctx.services.require(Agents);
+    const runs = ctx.services.require(Runs);
+    const sessions = ctx.services.require(Sessions);
+    const workflows = ctx.hooks.define(contract.StartWorkflow);
+    const planner = createPlanner(timers);
+    const settings = () => ctx.config.get(SchedulesSection);
+    const jobs = createJobs({
+      db,
+      events,
+      clock,
+      ids,
+      agents,
+      workflows,
+      planner,
+      refusalOf: (url) => ctx.egress.refusal(url),
+      limits: () => ({ all: ctx.config.get(MaxCronJobs), perAgent: settings().max_jobs_per_agent }),
+    });
+    const conversations = createConversations({ db, ids, sessions, limits: () => ({ messages: ctx.config.get(CronSessionMessages), tokens: ctx.config.get(CronSessionTokens) }) });
+    const deliveries = createDeliveries({ db, journal, clock, log, actors, fetch: ctx.fetch, closing: ctx.signal });
+    const fires = createFires({
+      db,
+      events,
+      journal,
+      clock,
+      ids,
+      log,
+      actors,
+      agents,
+      runs,
+      workflows,
+      planner,
+      conversations,
+      deliveries,
+      ends: createRunEnds(events, log),
+      concurrency: () => settings().concurrency,
+      closing: ctx.signal,
+      tell: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
+    });
+    const waits = createFireWaits({ db, events: ctx.events, clock, runs });
+    ctx.timers.every('fire-jobs', TICK_MS, async () => {
+      await fires.tick();
+    });
+    ctx.timers.every('prune-fires', PRUNE_MS, async () => {
+      const before = new Date(clock.now() - settings().keep_fires_days * DAY_MS).toISOString();
+      await db.commit([db.remove('fires', { fired_at: { lt: before }, status: ['ok', 'error', 'skipped'] }, { expect: 'any' })]);
+    });
+    const conversation: Parameters<typeof cronRoutes>[0]['conversation'] = async (actor, job) => {
+      const row = job.agent_id === null ? undefined : await db.as(actor).first<{ session_id: string }>({ from: 'cron_sessions', where: { agent_id: job.agent_id } });
+      const agent = row && job.agent_id !== null ? await agents.find(actor, job.agent_id) : undefined;
+      if (!row || !agent) return { messages: 0, tokens: 0 };
+      const found = await Promise.all([sessions.get(actor, row.session_id), sessions.context(actor, { id: agent.id, sessionId: agent.sessionId }, row.session_id)]).catch((error: unknown) => {
+        if (isSvcError(error) && error.status === 404) return undefined;
+        throw error;
+      });
+      return found ? { messages: found[0].seq, tokens: found[1].usedTokens } : { messages: 0, tokens: 0 };
+    };
+    const deps = { jobs, fires, waits, db, clock, timers, conversation };
+    ctx.routes.add(...scheduleRoutes(deps), ...cronRoutes(deps));
+    ctx.tools.add(...jobTools(jobs));
+  },
+});

@@ -1,0 +1,88 @@
+/** What agents may do with jobs of their own: each acts for itself alone. */
+import { type AnyTool, defineTool, OneOf, Type } from '@svc/api';
+import { Action, Plan } from './contract.js';
+import type { Job, Jobs } from './jobs.js';
+import { parsePlan, planText } from './plan.js';
+import { scheduleErrors } from './errors.js';
+
+const MAX_LISTED = 100;
+const JobId = Type.String({ format: 'uuid' });
+
+const lineOf = (job: Job): string =>
+  `${job.id}  ${job.name}  ${planText(job.schedule)}  ${job.enabled ? `next ${job.next_run ?? 'never'}` : 'disabled'}${job.last_status === null ? '' : `  last ${job.last_status}`}`;
+
+export const jobTools = (jobs: Jobs): AnyTool[] => {
+  const own = async (actor: Parameters<Jobs['get']>[0], agentId: string, id: string): Promise<Job> => {
+    const job = await jobs.get(actor, id);
+    if (job.agent_id !== agentId) throw scheduleErrors.job_not_found(id);
+    return job;
+  };
+  const listed = async (actor: Parameters<Jobs['get']>[0], agentId: string): Promise<string> => {
+    const { rows } = await jobs.list(actor, { agentId, limit: MAX_LISTED });
+    return rows.map(lineOf).join('\n') || 'You have no jobs.';
+  };
+  const setEnabled = async (actor: Parameters<Jobs['get']>[0], agentId: string, id: string, enabled: boolean): Promise<string> => {
+    await own(actor, agentId, id);
+    return lineOf(await jobs.update(actor, id, { enabled }));
+  };
+  const reads = { risk: 'read', openWorld: false, replay: 'safe', parallel: true } as const;
+  const writes = { risk: 'write', openWorld: false, replay: 'never', parallel: false } as const;
+  const again = { ...writes, replay: 'safe' } as const;
+  return [
+    defineTool({
+      name: 'schedule_create',
+      description: 'Asks you again at set times. `schedule` is five cron fields ("0 9 * * 1-5"), an interval ("every 30m"), or a time ("2027-01-31T09:00:00Z").',
+      params: Type.Object({
+        description: Type.String({ minLength: 1, maxLength: 16_384, description: 'What you will be asked' }),
+        schedule: Type.String({ minLength: 1, maxLength: 200 }),
+        tz: Type.Optional(Type.String({ maxLength: 64 })),
+      }),
+      ...writes,
+      run: async ({ description, schedule, tz }, { actor, agentId }) =>
+        lineOf(await jobs.create(actor, { agent: agentId, plan: parsePlan(schedule, tz), action: { kind: 'agent_turn', message: description } })),
+    }),
+    defineTool({ name: 'schedule_list', description: 'Lists your jobs.', params: Type.Object({}), ...reads, run: (_args, { actor, agentId }) => listed(actor, agentId) }),
+    defineTool({
+      name: 'schedule_delete',
+      description: 'Pauses one of your jobs. schedule_resume starts it again.',
+      params: Type.Object({ id: JobId }),
+      ...again,
+      run: ({ id }, { actor, agentId }) => setEnabled(actor, agentId, id, false),
+    }),
+    defineTool({
+      name: 'schedule_resume',
+      description: 'Starts one of your paused jobs again.',
+      params: Type.Object({ id: JobId }),
+      ...again,
+      run: ({ id }, { actor, agentId }) => setEnabled(actor, agentId, id, true),
+    }),
+    defineTool({
+      name: 'cron_create',
+      description: 'Creates a job of yours: it asks you with a message, or publishes a text that triggers can match.',
+      params: Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 128 }),
+        schedule: Plan,
+        action: Action,
+        session_mode: Type.Optional(OneOf(['persistent', 'new'])),
+      }),
+      ...writes,
+      run: async ({ name, schedule, action, session_mode: mode }, { actor, agentId }) =>
+        lineOf(await jobs.create(actor, { name, agent: agentId, plan: schedule, action, ...(mode === undefined ? {} : { sessionMode: mode }) })),
+    }),
+    defineTool({ name: 'cron_list', description: 'Lists your jobs.', params: Type.Object({}), ...reads, run: (_args, { actor, agentId }) => listed(actor, agentId) }),
+    defineTool({
+      name: 'cron_cancel',
+      description: 'Pauses one of your jobs. cron_enable starts it again.',
+      params: Type.Object({ job_id: JobId }),
+      ...again,
+      run: ({ job_id: id }, { actor, agentId }) => setEnabled(actor, agentId, id, false),
+    }),
+    defineTool({
+      name: 'cron_enable',
+      description: 'Starts one of your paused jobs again.',
+      params: Type.Object({ job_id: JobId }),
+      ...again,
+      run: ({ job_id: id }, { actor, agentId }) => setEnabled(actor, agentId, id, true),
+    }),
+  ];
+};
