@@ -118,7 +118,7 @@ describe('MCP servers', function () {
 
   it('E1 get their values from the vault, in variables and arguments, and nobody is shown them', async () => {
     const secret = 'tok-very-secret-value-17';
-    await add({ name: 'keyed', transport: odd('plain', '${TOKEN}'), env: [`TOKEN=${secret}`] });
+    await add({ name: 'keyed', transport: odd('plain', ['$', '{TOKEN}'].join('')), env: [`TOKEN=${secret}`] });
     expect((await invoke('mcp_keyed_echo', { text: 'env' })).body.content).to.equal(`${secret}|${secret}`);
     const shown = JSON.stringify([await get('keyed'), (await svc.http.get('/api/mcp/servers')).body]);
     expect(shown).to.include('TOKEN').and.not.include(secret);
