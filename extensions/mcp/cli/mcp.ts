@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Action, askSecret, askText, type Cli, type Command, EXIT, type ExitCode, type Outcome, usageFailure, watched } from '@svc/cli/area';
 import type { InputOf, OutputOf } from '@svc/client';
-import { entriesOfClient } from '../src/client-config.js';
+import { entriesOfClient } from './client-config.js';
 
 const LONG_MS = 180_000;
 const POLL_MS = 500;
@@ -163,7 +163,7 @@ const importFile = async (cli: Cli, file: string): Outcome => {
   if (typeof found === 'string') throw usageFailure(`${file}: ${found}`);
   let worst: ExitCode = EXIT.ok;
   for (const body of found) {
-    const code = report(cli, await added(cli, body as Body));
+    const code = report(cli, await added(cli, body));
     if (code !== EXIT.ok) worst = code;
   }
   return worst;

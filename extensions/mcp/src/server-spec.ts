@@ -20,19 +20,22 @@ const Args = Type.Array(Type.String({ maxLength: 4_000 }), { maxItems: MAX_ARGS 
 const Url = Type.String({ minLength: 1, maxLength: 2_000, pattern: '^https?://', description: 'http or https; private networks too' });
 const Command = Type.String({ minLength: 1, maxLength: 1_000, description: 'A program, such as `npx`, `uvx` or a path' });
 
-export const Transport = Type.Union([
-  Type.Object(
-    {
-      type: Type.Literal('stdio'),
-      command: Command,
-      args: Type.Optional(Args),
-      cwd: Type.Optional(Type.String({ maxLength: 1_000, pattern: '^(/|~)', description: 'The folder that it starts in; by default one of its own' })),
-    },
-    closed,
-  ),
-  Type.Object({ type: Type.Literal('http'), url: Url }, closed),
-  Type.Object({ type: Type.Literal('sse'), url: Url }, closed),
-]);
+export const Transport = Type.Union(
+  [
+    Type.Object(
+      {
+        type: Type.Literal('stdio'),
+        command: Command,
+        args: Type.Optional(Args),
+        cwd: Type.Optional(Type.String({ maxLength: 1_000, pattern: '^(/|~)', description: 'The folder that it starts in; by default one of its own' })),
+      },
+      closed,
+    ),
+    Type.Object({ type: Type.Literal('http'), url: Url }, closed),
+    Type.Object({ type: Type.Literal('sse'), url: Url }, closed),
+  ],
+  { description: 'How it is reached: a program that svc starts (`stdio`, with `command` and `args`), or an address (`http`, or the older `sse`, with `url`)' },
+);
 export type Transport = Plain<typeof Transport>;
 
 const Sandbox = Type.Object(

@@ -1,6 +1,6 @@
 /** Adding servers: from a template, described by hand, or from the configuration of another program. */
 import { daemon, FormDialog, type InputOf, notify, type OutputOf, Select, TextArea, TextField, useState } from '@svc/kit';
-import { entriesOfClient } from '../../src/client-config.js';
+import { entriesOfClient } from '../../cli/client-config.js';
 import { t } from './words.js';
 
 export type Template = OutputOf<'listMcpTemplates'>['entries'][number];
@@ -103,7 +103,7 @@ export const PasteDialog = ({ onDone, onClose }: Closing) => {
   const submit = async (): Promise<void> => {
     const found = entriesOfClient(text);
     if (typeof found === 'string') throw new Error(found);
-    for (const body of found) await add(body as Body);
+    for (const body of found) await add(body);
     onDone();
   };
   return (

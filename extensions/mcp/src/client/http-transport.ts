@@ -3,7 +3,7 @@
  *
  * H1  No answer, and no single event of a stream, is larger than the limit; the call that it belongs to fails.
  */
-import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import type { Transport } from '@modelcontextprotocol/client';
 import type { ExtensionContext, FetchInit, FetchResponse, SecretRef } from '@svc/api';
 import { mcpErrors } from '../errors.js';
 import { MAX_MESSAGE_BYTES } from './stdio-transport.js';
@@ -21,7 +21,8 @@ export interface HttpDeps {
   refused(challenge: string): void;
 }
 
-export const createHttpTransport = (type: 'http' | 'sse', url: string, deps: HttpDeps): Transport => {
+export const createHttpTransport = async (type: 'http' | 'sse', url: string, deps: HttpDeps): Promise<Transport> => {
+  const { SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const options = { fetch: fetchThrough(deps) };
   return type === 'sse' ? new SSEClientTransport(new URL(url), options) : new StreamableHTTPClientTransport(new URL(url), options);
 };

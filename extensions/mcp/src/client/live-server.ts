@@ -6,7 +6,7 @@
  * L3  An error says how the program ended and what it wrote last, never only that the connection closed.
  * L4  A call ends by its answer, its time, the caller's signal, or the end of the server; what is late for one call ends no other.
  */
-import { type CallToolResult, Client, type Tool, type Transport } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, Tool, Transport } from '@modelcontextprotocol/client';
 import { type ChildEnd, type Clock, isSvcError, type Logger, type Schemas } from '@svc/api';
 import { mcpErrors } from '../errors.js';
 import type { ServerSpec } from '../server-spec.js';
@@ -201,7 +201,8 @@ const established = async (live: Live, server: LiveServer, turn: number): Promis
   const { deps, spec } = live;
   const transport = await deps.transport(spec, live);
   live.transport = transport;
-  const client = new Client(
+  const sdk = await import('@modelcontextprotocol/client');
+  const client = new sdk.Client(
     { name: 'svc', version: deps.version },
     {
       capabilities: {},

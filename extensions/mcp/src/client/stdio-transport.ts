@@ -4,7 +4,7 @@
  * P1  A line that is no JSON is logged and passed over. One that is too long is dropped as it comes, and the call that it answers fails by itself.
  * P2  `stderr` is read always, and its last lines are stored: a full pipe would stop the server.
  */
-import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import type { deserializeMessage, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { ChildEnd, ChildHandle, Logger } from '@svc/api';
 import { mcpErrors } from '../errors.js';
 import type { LineBuffer } from './line-buffer.js';
@@ -27,13 +27,15 @@ export const createStdioTransport = (deps: StdioDeps): Transport => {
   let isClosed = false;
   const transport: Transport = {
     start: async () => {
+      // With the first server: a daemon without any loads none of it.
+      const { deserializeMessage: read } = await import('@modelcontextprotocol/client');
       child = await deps.spawn();
       if (isClosed) {
         await child.kill();
         throw mcpErrors.unavailable('', 'it was stopped while it started');
       }
       void readErrors(child, deps.stderr);
-      void readMessages(child, deps, transport);
+      void readMessages(child, deps, transport, read);
       void child.exit.then((end) => {
         deps.ended(end);
         isClosed = true;
@@ -42,7 +44,7 @@ export const createStdioTransport = (deps: StdioDeps): Transport => {
     },
     send: async (message) => {
       if (!child || isClosed) throw new Error('the server is not running');
-      await child.stdin.write(serializeMessage(message));
+      await child.stdin.write(`${JSON.stringify(message)}\n`);
     },
     close: async () => {
       isClosed = true;
@@ -60,16 +62,18 @@ const readErrors = async (child: ChildHandle, lines: LineBuffer): Promise<void> 
   }
 };
 
-const readMessages = async (child: ChildHandle, deps: StdioDeps, transport: Transport): Promise<void> => {
+type ReadMessage = typeof deserializeMessage;
+
+const readMessages = async (child: ChildHandle, deps: StdioDeps, transport: Transport, read: ReadMessage): Promise<void> => {
   const splitter = createSplitter();
   try {
-    for await (const piece of child.stdout) for (const line of splitter.add(piece)) take(line, deps, transport);
+    for await (const piece of child.stdout) for (const line of splitter.add(piece)) take(line, deps, transport, read);
   } catch (error) {
     transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 };
 
-const take = (line: Line, { log }: StdioDeps, transport: Transport): void => {
+const take = (line: Line, { log }: StdioDeps, transport: Transport, read: ReadMessage): void => {
   if (line.text.trim() === '') return;
   if (line.isCut) {
     const id = /"id"\s*:\s*(\d{1,15})/.exec(line.text)?.[1];
@@ -79,7 +83,7 @@ const take = (line: Line, { log }: StdioDeps, transport: Transport): void => {
     return;
   }
   try {
-    transport.onmessage?.(deserializeMessage(line.text));
+    transport.onmessage?.(read(line.text));
   } catch {
     log.info('an MCP server wrote a line that is no message', { line: line.text.slice(0, MAX_LOGGED) });
   }

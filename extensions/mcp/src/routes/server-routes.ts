@@ -1,5 +1,5 @@
 /** MCP servers over HTTP: list, add, change, remove, connect. */
-import { type Clock, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import { type Clock, ErrorBody, OneOf, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
 import type { Catalog, Template } from '../catalog/catalog.js';
 import type { LiveServer } from '../client/live-server.js';
 import { mcpErrors } from '../errors.js';
@@ -21,7 +21,7 @@ export interface ServerRouteDeps {
   near(id: string, ids: readonly string[]): string;
 }
 
-const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the server, or the id of its template' }) });
+const Params = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the server, or the id of its template', examples: ['filesystem'] }) });
 const Reload = OneOf(['applied', 'applied_partial', 'saved_reload_failed'], { description: '`applied_partial`: saved, but the server is not connected; `error` says why' });
 
 export const serverRoutes = (deps: ServerRouteDeps): RouteDecl[] => [list(deps), get(deps), add(deps), replace(deps), remove(deps), reconnect(deps), reload(deps), health(deps)];
@@ -125,7 +125,11 @@ const replace = (deps: ServerRouteDeps): RouteDecl =>
     auditCategory: 'settings',
     params: Params,
     body: Body,
-    examples: { 'more time for each call': { transport: { type: 'stdio', command: 'uvx', args: ['mcp-server-time'] }, timeout_secs: 60 } },
+    examples: {
+      'more time for each call': { transport: { type: 'stdio', command: 'uvx', args: ['mcp-server-time'] }, timeout_secs: 60 },
+      'the stored key, and another address': { transport: { type: 'http', url: 'https://mcp.example.com/v2' }, headers: ['Authorization'] },
+      'switched off': { transport: { type: 'stdio', command: 'uvx', args: ['mcp-server-time'] }, enabled: false },
+    },
     errors: [403, 404, 409],
     responses: { 200: Type.Object({ status: Type.Literal('updated'), name: Type.String(), reload: Reload, error: Type.Optional(Type.String()) }) },
     handler: async ({ params, body }) => {
@@ -158,6 +162,8 @@ const remove = (deps: ServerRouteDeps): RouteDecl =>
     },
   });
 
+const NotConnected = Type.Object({ ...ErrorBody.properties, id: Type.String(), status: Type.Literal('error') }, { 'x-name': 'McpServerNotConnected' });
+
 const reconnect = (deps: ServerRouteDeps): RouteDecl =>
   route({
     id: 'reconnectMcpServer',
@@ -173,7 +179,7 @@ const reconnect = (deps: ServerRouteDeps): RouteDecl =>
     errors: [403, 404],
     responses: {
       200: Type.Object({ id: Type.String(), status: Type.Literal('connected'), tool_count: Type.Integer() }),
-      500: Type.Object({ error: Type.String(), id: Type.String(), status: Type.Literal('error'), code: Type.String(), hint: Type.Optional(Type.String()), request_id: Type.String() }),
+      500: Type.Union([NotConnected, ErrorBody]),
     },
     handler: async ({ params, id: requestId }) => {
       const server = serverOf(deps, params.id);

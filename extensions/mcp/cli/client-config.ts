@@ -1,9 +1,17 @@
 /** The `mcpServers` of other clients (Claude Desktop, Cursor, VS Code …), as entries of svc. */
 import { isTable } from '@svc/api';
-import type { ServerBody } from './server-spec.js';
+
+/** As the body of `addMcpServer`. */
+export interface ImportedServer {
+  name: string;
+  transport: { type: 'stdio'; command: string; args: string[]; cwd?: string } | { type: 'http' | 'sse'; url: string };
+  env?: string[];
+  headers?: string[];
+  enabled?: boolean;
+}
 
 /** Or why the text cannot be used, as the end of a sentence. */
-export const entriesOfClient = (text: string): ServerBody[] | string => {
+export const entriesOfClient = (text: string): ImportedServer[] | string => {
   let raw: unknown;
   try {
     raw = JSON.parse(text);
@@ -12,7 +20,7 @@ export const entriesOfClient = (text: string): ServerBody[] | string => {
   }
   const servers = isTable(raw) ? (raw.mcpServers ?? raw.servers ?? (isTable(raw.mcp) ? raw.mcp.servers : undefined) ?? raw) : undefined;
   if (!isTable(servers) || Object.keys(servers).length === 0) return 'it has no "mcpServers"';
-  const entries: ServerBody[] = [];
+  const entries: ImportedServer[] = [];
   for (const [key, value] of Object.entries(servers)) {
     const entry = isTable(value) ? entryOf(key, value) : 'it is no table';
     if (typeof entry === 'string') return `"${key}": ${entry}`;
@@ -21,7 +29,7 @@ export const entriesOfClient = (text: string): ServerBody[] | string => {
   return entries;
 };
 
-const entryOf = (key: string, { command, args, env, url, serverUrl, type, transport, headers, cwd, disabled }: Readonly<Record<string, unknown>>): ServerBody | string => {
+const entryOf = (key: string, { command, args, env, url, serverUrl, type, transport, headers, cwd, disabled }: Readonly<Record<string, unknown>>): ImportedServer | string => {
   const name = key
     .replace(/[^A-Za-z0-9_.-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
@@ -30,7 +38,7 @@ const entryOf = (key: string, { command, args, env, url, serverUrl, type, transp
   const off = disabled === true ? { enabled: false } : {};
   const address = url ?? serverUrl;
   if (typeof address === 'string') {
-    const kind = type === 'sse' || transport === 'sse' ? 'sse' : 'http';
+    const kind: 'http' | 'sse' = type === 'sse' || transport === 'sse' ? 'sse' : 'http';
     return { name, transport: { type: kind, url: address }, headers: pairs(headers, ': '), ...off };
   }
   if (typeof command !== 'string') return 'it has neither "command" nor "url"';
