@@ -321,12 +321,13 @@ export const Recalled = Type.Object({
 });
 export type Recalled = Plain<typeof Recalled>;
 /** What is known about a question, asked once for each message. It is stored before the question and stays there: later questions find it in the conversation. */
-export const RunRecall = defineGather('run.recall', '1.0.0', {
+export const RunRecall = defineGather('run.recall', '1.1.0', {
   policy: 'open',
   budgetMs: 10_000,
   remote: true,
   subject: Type.Object({
     ...Asked,
+    origin: Type.Optional(Origin),
     kind: OneOf(['normal', 'side_question', 'incognito', 'stateless'], { description: 'Of a side question, an incognito message and a stateless request nothing is stored once the run ends' }),
     budgetTokens: Type.Integer({ description: 'For all answers together, the best first: what does not fit is left out. A token is counted as 4 characters' }),
   }),

@@ -1,6 +1,8 @@
 /** What taint stores: which files of an agent hold text from outside. What is in a conversation is in its log. */
 import { defineTable, type RowOf } from '@svc/api';
 
+export { type Detected, detect } from './policy/detectors.js';
+
 const text = { kind: 'text', notNull: true } as const;
 
 /**
