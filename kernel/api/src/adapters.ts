@@ -143,7 +143,7 @@ export interface Dir {
 export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
 
 /** Shared folders. What people put into `inbox` is taken from there; the others hold what an area installed. */
-export const FILE_ROOTS = ['workspaces', 'uploads', 'templates', 'checkpoints', 'skills', 'hands', 'plugins', 'registry', 'inbox'] as const;
+export const FILE_ROOTS = ['workspaces', 'uploads', 'templates', 'checkpoints', 'skills', 'hands', 'plugins', 'registry', 'inbox', 'mcp'] as const;
 export type FileRoot = (typeof FILE_ROOTS)[number];
 
 export interface Files {

@@ -9,7 +9,7 @@ const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Skills: ['skill', 'skills', 'new skill'],
   Hands: ['hand', 'hands'],
   Channels: ['channel', 'channels'],
-  'MCP servers': ['mcp', 'new mcp'],
+  'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
   'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],
   'Sign-in with a subscription': ['auth', 'auth chatgpt'],

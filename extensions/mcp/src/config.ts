@@ -1,0 +1,13 @@
+import { Type, defineConfig } from '@svc/api';
+import { ServerEntry } from './server-spec.js';
+
+export const McpServersSetting = defineConfig(
+  '/mcp_servers',
+  Type.Array(ServerEntry, {
+    default: [],
+    maxItems: 64,
+    description: 'MCP servers that are set here and cannot be changed over the API. Values of env and headers are better stored with `svc mcp add`, which puts them into the vault',
+    'x-security': true,
+    'x-by-hand': 'it names programs that the daemon starts',
+  }),
+);
