@@ -172,7 +172,7 @@ const serve = async (cli: Cli): Outcome => {
 const answered = async (daemon: Awaited<ReturnType<Cli['daemon']>>, line: string): Promise<unknown> => {
   let id: unknown = null;
   try {
-    const body = JSON.parse(line) as { id?: unknown };
+    const body = JSON.parse(line) as { jsonrpc?: string; method?: string; id?: unknown };
     if (body.id === undefined) return undefined;
     id = body.id;
     return await daemon.call('callMcp', { body }, { timeoutMs: SERVE_MS });

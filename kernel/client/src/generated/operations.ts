@@ -7,6 +7,8 @@ export const OPERATIONS = {
   approveApproval: ['POST', '/api/approvals/{id}/approve'],
   archiveSession: ['PUT', '/api/sessions/{id}/archive'],
   branchSession: ['POST', '/api/sessions/{id}/branch', 'key'],
+  callMcp: ['POST', '/api/mcp'],
+  callPublicMcp: ['POST', '/mcp'],
   cancelOpenaiResponse: ['POST', '/v1/responses/{id}/cancel'],
   cancelTask: ['DELETE', '/api/tasks/{id}'],
   checkAgentManifest: ['POST', '/api/agents/check'],
