@@ -42,7 +42,7 @@ export const mcpRoutes = (deps: McpRouteDeps): RouteDecl[] => [
     summary: 'Speak MCP without a key',
     description: 'svc as an MCP server for everybody who reaches it: the tools of `[mcp] public_tools` and nothing else. With a key, use `/api/mcp`.',
     auth: 'public',
-    permission: 'mcp.public',
+    permission: 'mcp.read',
     cost: COST,
     body: Body,
     examples: EXAMPLES,
