@@ -102,9 +102,10 @@ const textHeaders = (headers: Asked['headers']): Record<string, string> =>
 /** A client that knows only JSON-RPC: no handshake, no stream. Undefined for what the protocol's own handler answers. */
 const plainAnswer = async (deps: McpRouteDeps, caller: Caller, { body, signal, actor }: Asked): Promise<MediaReply | undefined> => {
   const { id, method, params, jsonrpc } = (body ?? {}) as { id?: unknown; method?: unknown; params?: Record<string, unknown>; jsonrpc?: unknown };
-  if (jsonrpc !== '2.0' || typeof method !== 'string' || (params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined) return undefined;
+  if ((params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined) return undefined;
   const result = (value: unknown): MediaReply => bytes(200, JSON_TYPE, JSON.stringify({ jsonrpc: '2.0', id: id ?? null, result: value }));
   const refused = (code: number, message: string): MediaReply => bytes(200, JSON_TYPE, JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code, message } }));
+  if (jsonrpc !== '2.0' || typeof method !== 'string') return refused(-32_600, 'This is no request of JSON-RPC 2.0: it needs "jsonrpc": "2.0" and "method".');
   if (id === undefined) return bytes(202, JSON_TYPE, '');
   if (method === 'initialize')
     return result({
