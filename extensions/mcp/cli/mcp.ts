@@ -1,11 +1,14 @@
 /** `svc mcp`: adding servers with questions for what is missing, the entries of other clients, and logs. */
 import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { type Action, askSecret, askText, type Cli, type Command, EXIT, type ExitCode, type Outcome, usageFailure, watched } from '@svc/cli/area';
 import type { InputOf, OutputOf } from '@svc/client';
 import { entriesOfClient } from './client-config.js';
 
 const LONG_MS = 180_000;
 const POLL_MS = 500;
+/** Of one call of an agent. */
+const SERVE_MS = 3_600_000;
 
 interface AddFlags {
   readonly name?: string;
@@ -50,6 +53,10 @@ export const define = (program: Command, action: Action): void => {
     .description('Stop a server, start it anew, and wait until it is connected')
     .argument('<name>')
     .action(action((cli, name: string) => reconnect(cli, name)));
+  mcp
+    .command('serve')
+    .description('Speak MCP over standard input and output, for clients that start a program')
+    .action(action((cli) => serve(cli)));
   mcp
     .command('logs')
     .description('Show the last lines that a server wrote to its standard error')
@@ -144,6 +151,34 @@ const reconnect = async (cli: Cli, id: string): Outcome => {
   if (cli.json) cli.out.json(done);
   else cli.out.line(`${cli.out.green('✓')} ${done.id} is connected and has ${done.tool_count} tools.`);
   return EXIT.ok;
+};
+
+/** Each line is a message; answers come as they are ready. Notifications change nothing here. */
+const serve = async (cli: Cli): Outcome => {
+  const daemon = await cli.daemon();
+  const open = new Set<Promise<void>>();
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === '') continue;
+    const work = answered(daemon, line).then((answer) => {
+      if (answer !== undefined) process.stdout.write(`${JSON.stringify(answer)}\n`);
+    });
+    open.add(work);
+    void work.finally(() => open.delete(work));
+  }
+  await Promise.all(open);
+  return EXIT.ok;
+};
+
+const answered = async (daemon: Awaited<ReturnType<Cli['daemon']>>, line: string): Promise<unknown> => {
+  let id: unknown = null;
+  try {
+    const body = JSON.parse(line) as { jsonrpc?: string; method?: string; id?: unknown };
+    if (body.id === undefined) return undefined;
+    id = body.id;
+    return await daemon.call('callMcp', { body }, { timeoutMs: SERVE_MS });
+  } catch (error) {
+    return { jsonrpc: '2.0', id, error: { code: id === null ? -32_700 : -32_603, message: error instanceof Error ? error.message : String(error) } };
+  }
 };
 
 const logs = async (cli: Cli, id: string): Outcome => {

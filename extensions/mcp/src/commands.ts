@@ -2,7 +2,7 @@
 import type { CommandDecl, CommandWordDecl } from '@svc/api';
 
 export const commandWords: readonly CommandWordDecl[] = [
-  { word: 'mcp', summary: 'MCP servers: add, list, remove', usage: 'mcp list|catalog|add|show|remove|reconnect|logs|import', order: 34, module: 'mcp' },
+  { word: 'mcp', summary: 'MCP servers: add, list, remove', usage: 'mcp list|catalog|add|show|remove|reconnect|logs|import|serve', order: 34, module: 'mcp' },
 ];
 
 export const commands: readonly CommandDecl[] = [

@@ -11,3 +11,17 @@ export const McpServersSetting = defineConfig(
     'x-by-hand': 'it names programs that the daemon starts',
   }),
 );
+
+export const McpSection = defineConfig(
+  'mcp',
+  Type.Object(
+    {
+      public_tools: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+        default: ['system_time'],
+        maxItems: 200,
+        description: 'Tools that everybody who reaches /mcp may call without a key: names, or patterns with `*`',
+      }),
+    },
+    { additionalProperties: false, default: {}, 'x-security': true },
+  ),
+);

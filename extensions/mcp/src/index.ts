@@ -1,16 +1,18 @@
 import { createTables, defineExtension, didYouMean, DoctorCheck } from '@svc/api';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
-import { Uploads } from '@svc/ext-runs/contract';
+import { Runs, Uploads } from '@svc/ext-runs/contract';
+import { Tools } from '@svc/ext-tools/contract';
 import { suspicionsOf } from '@svc/ext-taint/contract';
 import { createCatalog } from './catalog/catalog.js';
 import { launched, type LaunchDeps, missingValues } from './client/launch.js';
 import { commands, commandWords } from './commands.js';
-import { McpServersSetting } from './config.js';
+import { McpSection, McpServersSetting } from './config.js';
 import * as contract from './contract.js';
 import { findingsOf } from './doctor.js';
 import { agentServerRoutes } from './routes/agent-routes.js';
 import { catalogRoutes } from './routes/catalog-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
+import { mcpRoutes } from './server/mcp-routes.js';
 import { createServers, type Servers } from './servers.js';
 import { createServerStore } from './store.js';
 import { createToolOffer } from './tools.js';
@@ -25,12 +27,14 @@ export default defineExtension({
   contract,
   tables: [contract.ServerRows],
   migrations: [createTables('0001_init', [contract.ServerRows])],
-  config: [McpServersSetting],
+  config: [McpServersSetting, McpSection],
   commands,
   commandWords,
   completions: [{ name: 'mcp-servers', fields: ['id'], operation: 'listMcpServers', rows: 'servers', value: 'name' }],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
+    const runs = ctx.services.optional(Runs);
+    const tools = ctx.services.optional(Tools);
     const store = createServerStore(ctx);
     const launch: LaunchDeps = { ctx, given: (name) => servers.given(name) };
     const servers: Servers = createServers({
@@ -47,6 +51,12 @@ export default defineExtension({
       ...serverRoutes({ servers, catalog, clock: ctx.clock, near, showing: { offer, isInConfig: servers.isInConfig, suspicions: suspicionsOf } }),
       ...catalogRoutes({ catalog, servers, near }),
       ...agentServerRoutes({ agents, servers }),
+      ...mcpRoutes({
+        ...{ version: ctx.version, clock: ctx.clock, agents },
+        runs: () => runs.value,
+        tools: () => tools.value,
+        publicTools: () => ctx.config.get(McpSection).public_tools,
+      }),
     );
     ctx.hooks.tap(DoctorCheck, () => findingsOf(servers, catalog));
     ctx.hooks.tap(AgentReview, ({ manifest: { mcp_servers: wanted = [] } }) =>

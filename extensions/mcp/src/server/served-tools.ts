@@ -54,8 +54,9 @@ export const offered = async ({ tools, publicTools }: ServedDeps, caller: Caller
 };
 
 interface Answer {
-  readonly content: Array<{ type: 'text'; text: string }>;
-  readonly isError?: boolean;
+  [more: string]: unknown;
+  content: Array<{ type: 'text'; text: string }>;
+  isError?: boolean;
 }
 
 const said = (text: string, isError = false): Answer => ({ content: [{ type: 'text', text }], ...(isError ? { isError } : {}) });
@@ -73,7 +74,12 @@ export const callOffered = async (deps: ServedDeps, caller: Caller, name: string
   }
 };
 
-const askAgent = async ({ agents, runs, clock }: ServedDeps, actor: Actor, { agent: wanted, message, session_id: sessionId }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Answer> => {
+const askAgent = async (
+  { agents, runs, clock }: ServedDeps,
+  actor: Actor,
+  { agent: wanted, message, session_id: sessionId }: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Answer> => {
   const service = runs();
   if (typeof wanted !== 'string' || typeof message !== 'string' || message === '') return said('Send "agent" and "message" as texts.', true);
   const agent = await agents.find(actor, wanted);
@@ -110,7 +116,7 @@ export const serverFor = async (deps: ServedDeps, caller: Caller, actor: Actor):
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const answer = await callOffered(deps, caller, params.name, params.arguments ?? {}, actor, mcpReq.signal);
     if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`);
-    return answer;
+    return { ...answer };
   });
   return server;
 };

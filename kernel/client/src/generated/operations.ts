@@ -8,6 +8,8 @@ export const OPERATIONS = {
   approveApproval: ['POST', '/api/approvals/{id}/approve'],
   archiveSession: ['PUT', '/api/sessions/{id}/archive'],
   branchSession: ['POST', '/api/sessions/{id}/branch', 'key'],
+  callMcp: ['POST', '/api/mcp'],
+  callPublicMcp: ['POST', '/mcp'],
   cancelOpenaiResponse: ['POST', '/v1/responses/{id}/cancel'],
   cancelTask: ['DELETE', '/api/tasks/{id}'],
   cancelWorkflowRun: ['POST', '/api/workflows/runs/{run_id}/cancel'],
