@@ -3,6 +3,14 @@ import { defineErrors } from '../errors.js';
 /** What every collection answers alike. */
 export const collectionErrors = defineErrors('collection', {
   two_pages: { status: 400, retry: false, message: () => 'The request names both offset and after.', hint: 'Use `offset` to count pages, or `after` with `next` of the previous page.' },
+  bad_cursor: { status: 400, retry: false, message: () => 'The value of after does not belong to this list.', hint: 'Send `next` of the previous page unchanged.' },
+  missing: { status: 404, retry: false, message: (one: string, key: string) => `There is no ${one} ${key.slice(0, 200)}.`, hint: 'List those that there are.' },
+  needed: {
+    status: 400,
+    retry: false,
+    message: (field: string, others: readonly string[]) => `${field} is missing.`.concat(others.length === 0 ? '' : ` It may be given as ${others.join(' or ')}, too.`),
+    hint: 'Add the field.',
+  },
   taken: {
     status: 409,
     retry: false,
