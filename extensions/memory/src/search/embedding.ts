@@ -14,6 +14,7 @@ export interface EmbeddingDeps {
   readonly embedder: OptionalHandle<EmbedderService>;
   readonly llm: OptionalHandle<LlmService>;
   memory(): MemoryConfig;
+  mono(): number;
 }
 
 export interface Vectors {
@@ -30,11 +31,19 @@ export interface Embedding {
   model(): Promise<string | undefined>;
   embed(actor: Actor, agentId: string, texts: readonly string[], use: 'document' | 'query', signal?: AbortSignal): Promise<Vectors | undefined>;
   readonly state: { error: string | undefined; model: string | undefined };
+  /** It failed or was late a moment ago: a search does not ask it. */
+  isResting(): boolean;
+  /** An answer did not come in time. */
+  late(): void;
 }
 
 const TIMEOUT_MS = 30_000;
+const REST_MS = 30_000;
+/** A search waits so long for the vector of its question. */
+export const VECTOR_WAIT_MS = 500;
 
-export const createEmbedding = ({ embedder, llm, memory }: EmbeddingDeps): Embedding => {
+export const createEmbedding = ({ embedder, llm, memory, mono }: EmbeddingDeps): Embedding => {
+  let restsUntil = Number.NEGATIVE_INFINITY;
   const state: Embedding['state'] = { error: undefined, model: undefined };
   const kind = (): ReturnType<Embedding['kind']> => {
     const { embedding_provider: provider, fts_only: only } = memory();
@@ -61,6 +70,11 @@ export const createEmbedding = ({ embedder, llm, memory }: EmbeddingDeps): Embed
   return {
     kind,
     state,
+    isResting: () => kind() === 'provider' && mono() < restsUntil,
+    late: () => {
+      restsUntil = mono() + REST_MS;
+      state.error = `no vector came within ${VECTOR_WAIT_MS} ms`;
+    },
     model: async () => (kind() === 'built-in' ? (await embedder.value?.model())?.id : kind() === 'provider' ? state.model : undefined),
     embed: async (actor, agentId, texts, use, signal) => {
       try {
@@ -73,6 +87,7 @@ export const createEmbedding = ({ embedder, llm, memory }: EmbeddingDeps): Embed
         state.model = made?.model ?? state.model;
         return made;
       } catch (error) {
+        restsUntil = mono() + REST_MS;
         state.error = error instanceof Error ? error.message : String(error);
         throw error;
       }
