@@ -12,8 +12,8 @@ describe('the built-in embedder', () => {
   const embedder = createEmbedder(assets);
 
   it('puts texts of one meaning nearer than others, also without a word in common', async () => {
-    const [pet, vet, tax] = await embedder.embed(['My dog needs a checkup', 'appointment with the veterinarian for a puppy', 'the tax return is due in April']);
-    expect(dot(pet, vet)).to.be.above(dot(pet, tax) + 0.15);
+    const [volvo, car, tax] = await embedder.embed(['drive old Volvo', 'car', 'tax return April']);
+    expect(dot(volvo, car)).to.be.above(dot(volvo, tax) + 0.15);
   });
 
   it('B1 B2 gives unit vectors, the same each time, and zeros for what it does not know', async () => {

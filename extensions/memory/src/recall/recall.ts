@@ -31,7 +31,7 @@ const CHARS_PER_TOKEN = 4;
 const MAX_QUESTION = 2_000;
 /** The share of what was asked for, in rarity, that an entry must have, where its meaning says nothing. */
 const LEAST_COVERED = 0.33;
-const LEAST_NEAR = 0.42;
+const LEAST_NEAR = 0.3;
 const MAX_EDGES = 5;
 
 export const recallFor = async (deps: RecallDeps, question: Question): Promise<Recalled[]> => {

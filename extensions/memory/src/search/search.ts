@@ -44,7 +44,7 @@ const RANK_OFFSET = 20;
 const VECTOR_WEIGHT = 0.5;
 const RELATION_WEIGHT = 0.3;
 /** Cosines of texts that have nothing in common lie below it. */
-const VECTOR_FLOOR = 0.32;
+const VECTOR_FLOOR = 0.22;
 const REPLACED_SHARE = 0.6;
 
 export const search = async (deps: SearchDeps, actor: Actor, query: Query): Promise<Found[]> => {
