@@ -81,7 +81,7 @@ export const textOf = (row: EntryRow): string => {
 const recalledEntry = (row: EntryRow): Recalled => ({ id: row.id, text: textOf(row), origin: row.origin === null ? { labels: [], source: 'memory' } : (JSON.parse(row.origin) as Origin) });
 
 const recalledEdge = ({ edge, source, target }: Match): Recalled => ({
-  id: edge.id,
+  id: `relation:${edge.id}`,
   text: `[memory, ${dayOf(edge.updated_at)}, relation] ${source.name} ${edge.relation.replaceAll('_', ' ')} ${target.name}`,
   origin: { labels: [], source: 'memory' },
 });
