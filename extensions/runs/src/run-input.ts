@@ -120,6 +120,8 @@ export interface ToolIntent {
   readonly denied?: string;
   /** Why it was refused, as the validator calls it. */
   readonly code?: string;
+  /** It reached no tool. */
+  readonly missed?: boolean;
   readonly warning?: string;
 }
 

@@ -1,6 +1,6 @@
 /** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
 import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFile, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
-import { ModelMessage } from '@svc/ext-llm/contract';
+import { ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 
 export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
 
@@ -31,7 +31,7 @@ export const EntryDraft = Type.Object({
   callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the six that follow' })),
   tool: Type.Optional(Type.String()),
   args: Type.Optional(Type.Unknown()),
-  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it' })),
+  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it. Entries of today have `state`' })),
   content: Type.Optional(Type.String()),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
@@ -39,6 +39,7 @@ export const EntryDraft = Type.Object({
   files: Type.Optional(Type.Array(ToolFile, { description: 'tool_result: uploads beside the text' })),
   thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
+  state: Type.Optional(ProviderState),
   used: Type.Optional(Used),
   recalled: Type.Optional(Type.Object({ id: Type.String(), by: Type.String({ description: 'The extension that remembers' }) }, { description: 'recall: what its text is known by' })),
 });

@@ -47,7 +47,7 @@ export const CallRequest = Type.Object({
   args: Type.Unknown(),
   argsError: Type.Optional(Type.String()),
   call: CallFacts,
-  earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() })),
+  earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String(), missed: Type.Optional(Type.Boolean()) })),
   isProvisional: Type.Optional(Type.Boolean({ description: 'As in the subject of tool.before' })),
 });
 export type CallRequest = Plain<typeof CallRequest>;
@@ -59,6 +59,7 @@ export const CallDecision = Type.Object({
   parallel: Type.Boolean(),
   reason: Type.Optional(Type.String({ description: 'deny: the text for the model' })),
   code: Type.Optional(Type.String()),
+  missed: Type.Optional(Type.Boolean({ description: 'deny: the call reaches no tool' })),
   missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person can grant, as in `[capabilities]`' })),
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });

@@ -1,7 +1,7 @@
 import { Tools } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
-import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
+import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolMissed, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
 import { consentOf } from './builtin/command-start.js';
 import { artifactTables } from '../migrations/0002_artifacts.js';
 import { processTables } from '../migrations/0001_processes.js';
@@ -53,6 +53,7 @@ export default defineExtension({
       registry,
       agents,
       before: ctx.hooks.use(ToolBefore),
+      missed: ctx.hooks.use(ToolMissed),
       grants: ctx.hooks.use(ToolGrants),
       start: ctx.hooks.use(ToolStart),
       after: ctx.hooks.use(ToolAfter),

@@ -160,6 +160,7 @@ export {
   ToolStart,
   ToolGrants,
   ToolBefore,
+  ToolMissed,
   ToolAfter,
   ToolRequest,
   CheckpointTake,

@@ -8,6 +8,7 @@
  *     and what others used counts up to a day ahead.
  * I4  The row of a call is there before its sum is read. Of calls that are too much together, perhaps all step back, never none.
  */
+import { micros } from './limits.js';
 import type { Clock, ConfigHandle, Db } from '@svc/api';
 import { BudgetSection } from '../config.js';
 import type { CallContext } from '../contract.js';
@@ -35,7 +36,7 @@ export const createIdleGuard = ({ clock, db, config }: { readonly clock: Pick<Cl
     (SELECT SUM(cost_micros) FROM ${usage} WHERE agent_id = ? AND begun_by = 'agent' AND at <= ? AND at >= COALESCE((SELECT MAX(at) FROM ${usage} WHERE agent_id = ? AND begun_by = 'person' AND at <= ?), '')) AS spent,
     (SELECT SUM(cost_micros) FROM ${db.table('reservations')} WHERE agent_id = ? AND begun_by = 'agent') AS going`;
   const isoIn = (ms: number): string => new Date(clock.now() + ms).toISOString();
-  const limitMicros = (): number => Math.floor(config.get(BudgetSection).idle_limit * 1_000_000);
+  const limitMicros = (): number => micros(config.get(BudgetSection).idle_limit);
   return {
     applies: ({ begunBy }) => begunBy === 'agent' && limitMicros() > 0,
     fits: async ({ agentId, begunBy }, costMicros, isLastTry) => {

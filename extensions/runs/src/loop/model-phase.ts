@@ -84,6 +84,12 @@ async function answerOf(deps: ModelDeps, progress: Progress, { request, reservat
       deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', detail: `the answer of ${piece.discarded.provider} broke off; the model is called again` });
       continue;
     }
+    if ('wasThought' in piece) {
+      if (showsThoughts(deps, progress)) received.thoughts += received.text;
+      received.text = '';
+      deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', detail: 'the text so far was thought' });
+      continue;
+    }
     if ('waits' in piece) {
       received.thoughts = '';
       deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'retrying', detail: retryText(piece.waits), attempt: piece.waits.retry });
@@ -232,16 +238,27 @@ function withOwnIds({ ids }: ModelDeps, { input, run }: Progress, { messages }: 
   return { ...answer, calls };
 }
 
+/** What the provider wants back with the answer stands with its first entry, beside what belongs to that call. */
+const stateOf = ({ state }: ModelAnswer, first: EntryDraft): Pick<EntryDraft, 'state'> => (state === undefined ? {} : { state: { ...first.state, ...state } });
+
 function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: number): ModelTurn {
   deps.streams.flush(progress.run.id);
   const runId = progress.run.id;
   const entries: EntryDraft[] = [];
   if (answer.text !== '' || answer.calls.length === 0) entries.push({ kind: 'assistant', runId, parts: [{ type: 'text', text: answer.text }] });
   for (const call of answer.calls)
-    entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args, ...(call.signature === undefined ? {} : { signature: call.signature }) });
+    entries.push({
+      kind: 'tool_call',
+      runId,
+      callId: call.id,
+      tool: call.name,
+      args: call.args,
+      ...(call.signature === undefined ? {} : { signature: call.signature }),
+      ...(call.state === undefined ? {} : { state: call.state }),
+    });
   const used = { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens, costMicros: answer.usage.costMicros };
   const thought = answer.thoughts !== undefined && showsThoughts(deps, progress) ? { thoughts: answer.thoughts } : {};
-  if (entries[0]) entries[0] = { ...entries[0], ...thought, used };
+  if (entries[0]) entries[0] = { ...entries[0], ...thought, ...stateOf(answer, entries[0]), used };
   const outcome: ModelOutcome = {
     ...used,
     provider: answer.provider,
