@@ -85,7 +85,7 @@ export default defineExtension({
         ),
       ]);
     };
-    ctx.hooks.tap(RunRecall, async (question) => {
+    ctx.hooks.tap(RunRecall, (question) => {
       extractor.asked(question);
       return recallFor({ ...deps, memories, seen, noted, hasEntries }, question);
     });
