@@ -179,12 +179,30 @@ export const ModelAnswer = Type.Object({
 });
 export type ModelAnswer = Plain<typeof ModelAnswer>;
 
+/** What is paid for and is not tokens. */
+export const Units = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  unit: OneOf(['image', 'second', 'character']),
+  quantity: Type.Integer({ minimum: 0, description: 'The most there will be' }),
+  priceMicros: Type.Number({ minimum: 0, description: 'Micro-dollars for one' }),
+  lastsMs: Type.Integer({ minimum: 1_000, maximum: 86_400_000, description: 'The longest that it can take. After that, what was reserved counts as used' }),
+});
+export type Units = Plain<typeof Units>;
+
 export const CallContext = Type.Object({
   actor: Actor,
   agentId: Type.String(),
   runId: Type.String(),
-  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title', 'extraction']),
+  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title', 'extraction', 'media']),
   begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),
+  root: Type.Optional(
+    Type.Object(
+      { id: Type.String(), limitMicros: Type.Number({ description: '0: no limit' }) },
+      { description: 'The root of the run, where no person began it: all calls below it together stay within its limit' },
+    ),
+  ),
+  channel: Type.Optional(Type.String({ description: 'How the message came' })),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
 export type CallContext = Plain<typeof CallContext>;
@@ -353,6 +371,16 @@ export const Llm = defineService('llm', '1.5.0', {
    * `llm_embeddings_unsupported` where the provider makes none, `llm_embedding_model_unnamed`, and what calls throw.
    */
   embed: method([EmbedRequest, CallContext], EmbedAnswer, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
+  /**
+   * Reserves money for what is not tokens, under the same limits as calls. Throws what `admit` throws. Settle it whatever happens: until
+   * then it counts as on its way.
+   */
+  reserveUnits: method([CallContext, Units], Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number() }), {
+    what: 'spends money on images, sound and the like, within your limits',
+    changes: true,
+  }),
+  /** What was used of it, as writes for your commit: a usage row in place of the reservation. Nothing was used: 0. The second time for one reservation it answers nothing. */
+  settleUnits: method([Type.String({ description: 'The reservation' }), Type.Integer({ minimum: 0, description: 'How many were used' })], SealedWrites),
   /** An estimate of tokens. */
   count: method([Type.String()], Type.Number(), { what: 'estimates tokens' }),
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */

@@ -28,6 +28,7 @@ import { llmErrors } from './errors.js';
 import { createPieces } from './call/pieces.js';
 import { ceilingInput, ceilingMicros, ceilingOfWords, estimateTokens, usageOf } from './money/pricing.js';
 import type { Hold, Quota } from './money/quota.js';
+import type { UnitMoney } from './money/units.js';
 import type { reportOf } from './money/report.js';
 import type { Need } from './money/quota-ledger.js';
 import type { Health } from './health/health.js';
@@ -44,6 +45,7 @@ export interface LlmDeps {
   drivers: Drivers;
   store: UsageStore;
   quota: Quota;
+  units: UnitMoney;
   report: ReturnType<typeof reportOf>;
   config: ConfigHandle;
   clock: Clock;
@@ -93,6 +95,8 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined, onThought: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   embed: (request, context, options) => embed(deps, request, context, options?.signal ?? NEVER),
+  reserveUnits: (context, units) => deps.units.reserve(context, units),
+  settleUnits: async (reservation, quantity) => deps.units.settle(reservation, quantity),
   count: async (text) => estimateTokens(text),
   spending: async (actor, agentIds, since) => inMemory(deps).spending(actor, agentIds, since),
   report: (actor, asked) => deps.report(actor, asked),

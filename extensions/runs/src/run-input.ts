@@ -12,6 +12,8 @@ export interface RunInput {
   readonly sessionId: string;
   readonly door: Channel;
   readonly via?: Via;
+  /** When its root began, where no person began that. */
+  readonly rootSince?: string;
   readonly depth: number;
   /** Set where the run ends when nobody watches it (unwatched.ts). */
   readonly unwatched?: 'cancel';

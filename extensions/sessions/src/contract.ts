@@ -24,6 +24,15 @@ export const textOfParts = (parts: readonly Part[] = []): string => parts.flatMa
 /** What the model call took that an entry began with. */
 const Used = Type.Object({ inputTokens: Type.Number(), outputTokens: Type.Number(), costMicros: Type.Number() });
 
+/** The way a message came, where a channel says more than its name. */
+export const Via = Type.Object({
+  channel: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_-]*$', description: 'Any name: telegram, webhook, a2a …' }),
+  account: Type.Optional(Type.String({ maxLength: 200, description: 'Which of several accounts of the channel' })),
+  chat: Type.Optional(Type.String({ maxLength: 200, description: 'The conversation there' })),
+  sender: Type.Optional(Type.String({ maxLength: 200, description: 'Who wrote it there' })),
+});
+export type Via = Plain<typeof Via>;
+
 export const EntryDraft = Type.Object({
   kind: EntryKind,
   runId: Nullable(Type.String()),
@@ -36,6 +45,7 @@ export const EntryDraft = Type.Object({
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
   origin: Type.Optional(Origin),
+  via: Type.Optional(Via),
   files: Type.Optional(Type.Array(ToolFile, { description: 'tool_result: uploads beside the text' })),
   thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),

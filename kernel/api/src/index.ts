@@ -184,7 +184,25 @@ export {
 export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from './security.js';
 
 // Durable work: runs and steps that continue after a restart.
-export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
+export type {
+  Journal,
+  JournalRun,
+  JournalStep,
+  LeasedRun,
+  DurableWorker,
+  RunStatus,
+  RunFilter,
+  RunError,
+  RunSubject,
+  StepSpec,
+  StepOutcome,
+  FirstStep,
+  Advance,
+  Replay,
+  RunCause,
+  RunRoot,
+} from './journal.js';
+export { RUN_CAUSES } from './journal.js';
 
 // Time: the intervals of charts.
 export { timelineOf, intervalSql, startOf, TimelinePeriod, type Timeline, type TimelineInterval } from './timeline.js';
@@ -259,6 +277,7 @@ export type {
   ExecOptions,
   ExecResult,
   Files,
+  FileRoot,
   Dir,
   DirEntry,
   Assets,
@@ -267,6 +286,7 @@ export type {
   HmacOptions,
   Workers,
 } from './adapters.js';
+export { FILE_ROOTS } from './adapters.js';
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
 export type { SecretRef } from './adapters/secret-ref.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';

@@ -25,8 +25,8 @@ export interface ViewColumn {
   readonly unit?: string;
   /** Left out where the table has not much room. */
   readonly isMinor?: boolean;
-  /** A field that is shown below it, in small letters. */
-  readonly below?: string;
+  /** A field that is shown below it, in small letters; of several the first that has a value. */
+  readonly below?: string | readonly string[];
   /** Shown where there is no value: `no limit`, `never`. */
   readonly none?: ViewWords;
   /** For `badge`: how each value looks; others are grey. */
@@ -52,7 +52,7 @@ export interface ActionButton {
   /** An icon of the kit. */
   readonly icon?: string;
   /** What is asked first. */
-  readonly confirm?: { readonly title: ViewWords; readonly text?: ViewWords };
+  readonly confirm?: { readonly title: ViewWords; readonly text?: ViewWords; readonly action?: ViewWords };
   readonly isDangerous?: boolean;
   /** Only where the item has one of these values; a path such as `error.code` looks inside. */
   readonly when?: Readonly<Record<string, ReadonlyArray<string | number | boolean | null>>>;
@@ -88,6 +88,8 @@ export interface ViewSlots {
   /** The event after which the list is read again. */
   readonly event?: string;
   readonly limit?: number;
+  /** The parameter that takes `next` of the page before. Default `after`. */
+  readonly cursor?: string;
 }
 
 /** Where a field that refers to something finds what there is. */
@@ -139,6 +141,8 @@ export interface CollectionView {
   readonly filters?: readonly ViewFilter[];
   /** Columns that the list takes as `sort`, with `order`. */
   readonly sort?: readonly string[];
+  /** The parameter that takes `next` of the page before. Default `after`. */
+  readonly cursor?: string;
   /** Items of a page; default 50. */
   readonly limit?: number;
   /** The event after which the list is read again. */

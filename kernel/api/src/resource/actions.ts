@@ -40,7 +40,7 @@ export interface ActionSpec {
   /** On the page. Left out, there is none. */
   readonly button?: Omit<ActionButton, 'name' | 'method' | 'path' | 'permission' | 'body' | 'done' | 'on'>;
   /** The command; false for none. Default: the name of the action, with the key. */
-  readonly command?: false | { readonly verb?: string; readonly summary?: string; readonly args?: readonly string[]; readonly output?: CommandOutput; readonly confirm?: string };
+  readonly command?: false | { readonly verb?: string; readonly summary?: string; readonly args?: readonly string[]; readonly output?: CommandOutput; readonly confirm?: string | false };
   /** As a message, `/name KEY`: of an action that needs no body. It answers with `done`. */
   readonly slash?: { readonly name: string; readonly summary?: string };
 }

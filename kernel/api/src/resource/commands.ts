@@ -52,7 +52,7 @@ const actionCommand = (spec: AnyResourceSpec, word: string, name: string, action
       operation: actionId(spec, name, action),
       summary,
       args: [...ownKey.filter((one) => !args.includes(one)), ...args],
-      ...(asked === undefined ? {} : { confirm: asked }),
+      ...(asked === undefined || asked === false ? {} : { confirm: asked }),
       output,
     },
   ];

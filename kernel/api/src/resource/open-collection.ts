@@ -45,7 +45,7 @@ export interface CollectionRules<F extends TObject, C extends TObject = TObject>
 }
 
 /** Writes that join the commit, made when the item is known: receipts of a request. */
-export type Beside<F extends TObject> = (item: Item<F>) => readonly Write[];
+export type Beside<F extends TObject> = (item: Item<F>) => AtOnce<readonly Write[]>;
 
 export interface CollectionRows<F extends TObject> {
   /** Throws `missing` where there is none that the actor may see. */
@@ -107,7 +107,7 @@ export const collectionRows = <F extends TObject>(
       const head = { id: ctx.ids.uuid(), owner_id: actor.ownerId, revision: 1, created_at: now, updated_at: now };
       const made = await checked({ actor, item: { ...head, ...usualOf(spec.fields), ...secrets.flags({}), ...definedOf(draft), ...secrets.flags(draft) } as Item<F>, before: undefined });
       const item = secrets.without(made.item);
-      await secrets.around(item.id, draft, () => ruledCommit([db.insert(table.name, [codec.toRow(item)]), event(item, 'created'), ...beside(item)], rules.also?.(made, ruled)));
+      await secrets.around(item.id, draft, async () => ruledCommit([db.insert(table.name, [codec.toRow(item)]), event(item, 'created'), ...(await beside(item))], rules.also?.(made, ruled)));
       return item;
     },
     update: (actor, id, change, { revision } = {}) =>

@@ -72,11 +72,13 @@ export const openCollection = <F extends TObject, C extends TObject, A extends A
     },
     get: async (call) => answered('get', await one(call), call),
     create: async (call) => {
-      // The receipt holds what is answered, so that is made first where it needs no reading.
-      const made = await rows.create(call.actor, { ...(body(call, true) as object), ...within(call) } as never, (item) =>
-        rules.computed ? [] : call.receipt(rules.answers?.create?.(item, call) ?? item),
-      );
-      return answered('create', made, call);
+      let answer: unknown;
+      // The receipt holds what is answered, and is committed with the row.
+      await rows.create(call.actor, { ...(body(call, true) as object), ...within(call) } as never, async (item) => {
+        answer = await answered('create', item, call);
+        return call.receipt(answer);
+      });
+      return answer;
     },
     update: async (call) => {
       const { id } = await one(call);

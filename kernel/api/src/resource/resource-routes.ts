@@ -85,7 +85,7 @@ const operationRoute = (served: Served, verb: Verb): RouteDecl[] => {
   const { spec } = resource;
   const operation = operationOf(spec, verb);
   if (operation === undefined) return [];
-  const { answer, errors = [], method, path, query, status = verb === 'create' ? (spec.createdStatus ?? 201) : 200, audit, ...said } = operation;
+  const { answer, errors = [], isBlind: _blind, method, path, query, status = verb === 'create' ? (spec.createdStatus ?? 201) : 200, audit, ...said } = operation;
   const isList = verb === 'list' || verb === 'create';
   const where = path ?? (isList ? spec.path : itemPathOf(spec));
   const past = PAST[verb];
@@ -101,7 +101,7 @@ const operationRoute = (served: Served, verb: Verb): RouteDecl[] => {
       summary: SUMMARIES[verb](spec),
       ...(about === undefined ? {} : { description: about }),
       ...(verb === 'create' && isTable ? { idempotent: true } : {}),
-      ...(past === undefined ? {} : { audit: audit ?? `${snakeCase(spec.one)}_${past}` }),
+      ...(past === undefined || audit === false ? {} : { audit: audit ?? `${snakeCase(spec.one)}_${past}` }),
       ...said,
       ...(params === undefined ? {} : { params }),
       ...(seeks === undefined ? {} : { query: seeks }),
@@ -143,7 +143,7 @@ const isReply = (value: unknown): value is Reply =>
 const headersOf = (item: unknown): Record<string, string> =>
   typeof item === 'object' && item !== null && 'revision' in item && typeof item.revision === 'number' ? { etag: `"${item.revision}"` } : {};
 
-const operationHandler = (served: Served, verb: Verb, { answer }: OperationSpec, status: number) => {
+const operationHandler = (served: Served, verb: Verb, { answer, isBlind = false }: OperationSpec, status: number) => {
   const { resource, handlers, isTable } = served;
   const { spec } = resource;
   const created = (made: unknown): Reply => {
@@ -158,7 +158,7 @@ const operationHandler = (served: Served, verb: Verb, { answer }: OperationSpec,
     if (verb === 'list') return listReply(served, call, answer !== undefined);
     if (verb === 'get') return wrap(await found(served, call));
     const body = isTable || !['create', 'update', 'replace'].includes(verb) ? call.body : bodyOf(spec, call.body, verb !== 'update');
-    const given = { ...call, body, ...(isTable || verb === 'create' ? {} : { item: await found(served, call) }) };
+    const given = { ...call, body, ...(isTable || verb === 'create' || isBlind ? {} : { item: await found(served, call) }) };
     const made = await perform?.(given);
     if (isReply(made)) return made;
     return verb === 'delete' && answer === undefined ? reply(status, { status: 'deleted', [`${snakeCase(spec.one)}_id`]: keyIn(made) ?? call.key }) : wrap(made);

@@ -29,7 +29,9 @@ export interface OperationSpec {
   /** Of a success. Default 200, of `create` 201. */
   readonly status?: number;
   /** Default: the word and the verb, as `goal_created`. */
-  readonly audit?: string;
+  readonly audit?: string | false;
+  /** The function does not need the item: it is not read first, and access is the function's matter. */
+  readonly isBlind?: boolean;
 }
 
 export type Verb = 'list' | 'create' | 'get' | 'update' | 'replace' | 'delete';

@@ -41,6 +41,7 @@ export const viewOf = (spec: AnyResourceSpec, { draft, change, event, isTable }:
     search: search.length > 0,
     filters: view.filters ?? filtersOf(spec, properties),
     sort,
+    ...(view.cursor === undefined ? {} : { cursor: view.cursor }),
     ...(view.limit === undefined ? {} : { limit: view.limit }),
     ...(heard === undefined ? {} : { event: heard }),
     ...(spec.actions === undefined ? {} : { actions: buttonsOf(spec) }),
