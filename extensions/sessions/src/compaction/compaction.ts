@@ -109,7 +109,7 @@ async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: Sess
       summarised: 0,
       kept: total,
       summaryChars: 0,
-      message: `The session has ${total} messages, and they fit: the newest ${KEPT_MESSAGES} are summarised only where they fill the model’s window.`,
+      message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} are never summarised.`,
     };
   const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through, isAsked: true };
   const hold = deps.hold('compaction');
