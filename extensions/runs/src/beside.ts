@@ -19,7 +19,7 @@ const ASIDE = /^\/btw\s+/;
 
 /** `/btw what time is it?` is the question beside the conversation, on every channel. */
 export function withoutAsidePrefix(draft: RunDraft): RunDraft {
-  if (draft.history) return draft;
+  if (draft.history || draft.origin) return draft;
   const first = draft.parts.findIndex((part) => part.type === 'text');
   const part = draft.parts[first];
   if (part?.type !== 'text' || !ASIDE.test(part.text)) return draft;

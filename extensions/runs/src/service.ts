@@ -105,8 +105,8 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   const found = await agentFor(deps, actor, draft.agentId);
   const sessionId = draft.sessionId ?? found.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  // A stateless request is words for the model alone: no command of a conversation.
-  if (text.startsWith('/') && !draft.history && !deps.intercept.isEmpty()) {
+  // A stateless request is words for the model alone, and what the sender did not write is no command.
+  if (text.startsWith('/') && !draft.history && !draft.origin && !deps.intercept.isEmpty()) {
     const answer = await deps.intercept.call({ actor, agent: found, sessionId, text, door: draft.door });
     if (answer) return answerCommand(deps, actor, found, sessionId, draft, answer);
   }

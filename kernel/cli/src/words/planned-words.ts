@@ -6,7 +6,6 @@ import { Failure } from '../failure.js';
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Workflows: ['workflow', 'workflows'],
   Triggers: ['trigger', 'triggers'],
-  Webhooks: ['webhook', 'webhooks', 'hook', 'hooks'],
   Skills: ['skill', 'skills', 'new skill'],
   Hands: ['hand', 'hands'],
   Channels: ['channel', 'channels'],
