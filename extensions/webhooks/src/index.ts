@@ -28,7 +28,6 @@ export default defineExtension({
       operation: 'listEventSubscriptions',
       output: {
         kind: 'table',
-        rows: '',
         empty: 'There are no event subscriptions.',
         columns: [{ field: 'id' }, { field: 'event_type', title: 'EVENT' }, { field: 'url', shrinks: true }, { field: 'enabled' }],
       },
