@@ -8,7 +8,7 @@ import type { Db, Disposable, Events, Logger } from '@svc/api';
 import { AgentKilled, AgentSpawned } from '@svc/ext-agents/contract';
 import { RunEnded, RunStarted } from '@svc/ext-runs/contract';
 import { CronFired } from '@svc/ext-schedules/contract';
-import { EventSubscriptions, type Kind, kindOf, Webhooks } from './contract.js';
+import { EventSubscriptions, type Kind, Webhooks } from './contract.js';
 
 export interface Happening {
   readonly kind: Kind;
@@ -81,9 +81,15 @@ export interface Sources {
 interface TargetRow {
   readonly id: string;
   readonly owner_id: string;
-  readonly events?: Kind[];
+  /** JSON text. */
+  readonly events?: string | readonly Kind[];
   readonly event_type?: Kind;
 }
+
+const kindsOf = ({ events, event_type: only }: TargetRow): readonly Kind[] => {
+  if (only !== undefined) return [only];
+  return typeof events === 'string' ? (JSON.parse(events) as Kind[]) : (events ?? []); // checked when it was saved
+};
 
 export const createSources = ({ db, events, log, send }: SourceDeps): Sources => {
   let targets: readonly Target[] = [];
@@ -114,7 +120,7 @@ export const createSources = ({ db, events, log, send }: SourceDeps): Sources =>
       reader.select<TargetRow>({ from: Webhooks.table.name, columns: ['id', 'owner_id', 'events'], where: { enabled: 1 } }),
       reader.select<TargetRow>({ from: EventSubscriptions.table.name, columns: ['id', 'owner_id', 'event_type'], where: { enabled: 1 } }),
     ]);
-    targets = [...hooks, ...subscriptions].map((row) => ({ id: row.id, ownerId: row.owner_id, kinds: (row.events ?? (row.event_type ? [row.event_type] : [])).map(kindOf) }));
+    targets = [...hooks, ...subscriptions].map((row) => ({ id: row.id, ownerId: row.owner_id, kinds: kindsOf(row) }));
   };
   const reload = async (): Promise<void> => {
     const mine = (reading ?? Promise.resolve()).catch(() => undefined).then(read);

@@ -179,9 +179,11 @@ describe('webhooks', function () {
 
   it('H1 H2 asks an agent once for one id, and takes no slash command', async () => {
     const said = { message: '/new', agent: 'greeter' };
-    const call = async () => (await alice.post('/api/hooks/agent', said, { 'webhook-id': 'msg_1' })) as { status: number; body: { run_id: string; status: string; response: string } };
+    const call = async () =>
+      (await alice.post('/api/hooks/agent', said, { 'webhook-id': 'msg_1' })) as { status: number; body: { run_id: string; status: string; response: string; usage: { output_tokens: number } } };
     const [first, again] = [await call(), await call()];
     expect([first.status, first.body.status, again.body.run_id]).to.deep.equal([200, 'completed', first.body.run_id]);
+    expect(first.body.usage.output_tokens, 'a model answered, no command').to.be.greaterThan(0);
     const woken = (await alice.expect(200, 'POST', '/api/hooks/wake', { text: 'the build failed' })).body;
     expect(woken).to.deep.include({ status: 'accepted', mode: 'now', agent_id: agent });
     expect((await alice.expect(404, 'POST', '/api/hooks/wake', { text: 'x', agent_id: 'nobody' })).body.code).to.equal('webhooks_no_agent');
