@@ -42,6 +42,8 @@ export interface FireDeps {
 export interface Fires {
   /** Makes the fires that are due. To be called every second, on each daemon. */
   tick(): Promise<number>;
+  /** Jobs were created or changed, here or by another daemon. */
+  changed(): void;
   /** Fires a job now, whatever its times and state; its next time stays. */
   fireNow(job: Job): Promise<FireRow>;
   /** Stops what the job began and is still going on. */
@@ -54,6 +56,8 @@ const MAX_CAUGHT_UP = 100;
 const LATE_MS = 60_000;
 const CHECK_MS = 60_000;
 const JUMP_MS = 10_000;
+/** What another daemon changed unheard is seen by then. */
+const LOOK_MS = 15_000;
 const MAX_FAILURES = 5;
 const MAX_REASON = 256;
 export const MAX_OUTPUT = 65_536;
@@ -64,15 +68,24 @@ export const createFires = (deps: FireDeps): Fires => {
   const worker: DurableWorker = deps.journal.worker(CronFire, { concurrency: deps.concurrency, drive: (run) => drive(deps, run) });
   const open = (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => openFire(deps, worker, job, due, kind, also);
   let lastTick = deps.clock.now();
+  let lastLook = 0;
+  let nextDue = 0;
   return {
     tick: async () => {
       // A clock that went ahead, as after a machine slept, makes waits due that no timer knows of.
       if (deps.clock.now() - lastTick > JUMP_MS) for (const one of [worker, deps.deliveries]) one.poke();
       lastTick = deps.clock.now();
+      if (lastTick < nextDue && lastTick - lastLook < LOOK_MS) return 0;
+      lastLook = lastTick;
       const now = deps.clock.iso();
       const due = await deps.db.system('jobs that are due').select<JobRow>({ from: 'jobs', where: { enabled: 1, next_run: { lte: now } }, order: [{ column: 'next_run' }], limit: DUE_AT_ONCE });
       const made = await Promise.all(due.map((row) => claim(deps, jobOf(row), open).catch((cause: unknown) => unclaimed(deps, row, cause))));
+      const [first] = await deps.db.system('the next job').select<Pick<JobRow, 'next_run'>>({ from: 'jobs', columns: ['next_run'], where: { enabled: 1, next_run: { not: null } }, order: [{ column: 'next_run' }], limit: 1 });
+      nextDue = first?.next_run ? Date.parse(first.next_run) : Number.POSITIVE_INFINITY;
       return made.reduce((sum, one) => sum + one, 0);
+    },
+    changed: () => {
+      nextDue = 0;
     },
     fireNow: (job) => open(job, deps.clock.iso(), 'manual', []),
     stopAll: async (job) => {
