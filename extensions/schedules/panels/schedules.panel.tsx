@@ -88,7 +88,7 @@ const columnsOf = (reload: () => void): ReadonlyArray<Column<Job>> => [
 
 const Actions = ({ job: { id, name, enabled }, reload }: { job: Job; reload: () => void }) => {
   const toggle = async (): Promise<void> => {
-    await daemon.call('enableCronJob', { id, enabled: !enabled });
+    await daemon.call('enableCronJob', { id, body: { enabled: !enabled } });
     reload();
   };
   const run = async (): Promise<void> => {
@@ -97,7 +97,7 @@ const Actions = ({ job: { id, name, enabled }, reload }: { job: Job; reload: () 
     reload();
   };
   const remove = async (): Promise<void> => {
-    if (!(await confirmed({ title: t('sure', { name }), action: t('delete'), isDangerous: true }))) return;
+    if (!(await confirmed({ title: t('delete'), text: t('sure', { name }), action: t('delete'), isDangerous: true }))) return;
     await daemon.call('deleteCronJob', { id });
     reload();
   };
@@ -125,7 +125,7 @@ const JobForm = ({ onClose, onSaved }: { onClose: () => void; onSaved: () => voi
   const names = agents.data?.agents.map(({ name }) => ({ value: name, label: name })) ?? [];
   const save = async (): Promise<void> => {
     const isCron = cron.trim().split(/\s+/).length === 5;
-    await daemon.call('createSchedule', { agent_id: agent || (names[0]?.value ?? ''), cron, prompt, ...(isCron ? { tz: zone } : {}) });
+    await daemon.call('createSchedule', { body: { agent_id: agent || (names[0]?.value ?? ''), cron, prompt, ...(isCron ? { tz: zone } : {}) } });
     onSaved();
     onClose();
   };

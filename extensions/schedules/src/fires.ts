@@ -80,7 +80,9 @@ export const createFires = (deps: FireDeps): Fires => {
       const now = deps.clock.iso();
       const due = await deps.db.system('jobs that are due').select<JobRow>({ from: 'jobs', where: { enabled: 1, next_run: { lte: now } }, order: [{ column: 'next_run' }], limit: DUE_AT_ONCE });
       const made = await Promise.all(due.map((row) => claim(deps, jobOf(row), open).catch((cause: unknown) => unclaimed(deps, row, cause))));
-      const [first] = await deps.db.system('the next job').select<Pick<JobRow, 'next_run'>>({ from: 'jobs', columns: ['next_run'], where: { enabled: 1, next_run: { not: null } }, order: [{ column: 'next_run' }], limit: 1 });
+      const [first] = await deps.db
+        .system('the next job')
+        .select<Pick<JobRow, 'next_run'>>({ from: 'jobs', columns: ['next_run'], where: { enabled: 1, next_run: { not: null } }, order: [{ column: 'next_run' }], limit: 1 });
       nextDue = first?.next_run ? Date.parse(first.next_run) : Number.POSITIVE_INFINITY;
       return made.reduce((sum, one) => sum + one, 0);
     },

@@ -35,7 +35,7 @@ type Run = OutputOf<'listWorkflowRuns'>[number];
 type Result = OutputOf<'getWorkflowRun'>['step_results'][number];
 type Question = OutputOf<'listWorkflowQuestions'>['pending'][number];
 
-const TONES: Readonly<Record<string, Tone>> = { running: 'info', waiting: 'warning', paused: 'warning', completed: 'good', done: 'good', failed: 'bad' };
+const TONES: Readonly<Record<string, Tone>> = { running: 'info', waiting: 'warn', paused: 'warn', completed: 'good', done: 'good', failed: 'bad' };
 const EXAMPLE = `{
   "name": "Research and write",
   "steps": [
@@ -106,7 +106,7 @@ const questionColumns = (reload: () => void): ReadonlyArray<Column<Question>> =>
 
 const Answer = ({ id, reload }: { id: string; reload: () => void }) => {
   const say = (action: 'approve' | 'reject') => async (): Promise<void> => {
-    await daemon.call('answerWorkflowQuestion', { run_id: id, action });
+    await daemon.call('answerWorkflowQuestion', { run_id: id, body: { action } });
     reload();
   };
   return (
@@ -132,7 +132,7 @@ const columnsOf = (reload: () => void): ReadonlyArray<Column<Workflow>> => [
 const Actions = ({ workflow: { id, name }, reload }: { workflow: Workflow; reload: () => void }) => {
   const [isRunning, setRunning] = useState(false);
   const remove = async (): Promise<void> => {
-    if (!(await confirmed({ title: t('sure', { name }), action: t('delete'), isDangerous: true }))) return;
+    if (!(await confirmed({ title: t('delete'), text: t('sure', { name }), action: t('delete'), isDangerous: true }))) return;
     await daemon.call('deleteWorkflow', { id });
     reload();
   };
@@ -152,7 +152,7 @@ const Actions = ({ workflow: { id, name }, reload }: { workflow: Workflow; reloa
 const RunForm = ({ id, onClose, onStarted }: { id: string; onClose: () => void; onStarted: () => void }) => {
   const [input, setInput] = useState('');
   const start = async (): Promise<void> => {
-    await daemon.call('runWorkflow', { id, wait: false, input });
+    await daemon.call('runWorkflow', { id, wait: false, body: { input } });
     notify(t('started'));
     onStarted();
     onClose();
@@ -167,7 +167,7 @@ const RunForm = ({ id, onClose, onStarted }: { id: string; onClose: () => void; 
 const CreateForm = ({ onClose, onSaved }: { onClose: () => void; onSaved: () => void }) => {
   const [text, setText] = useState(EXAMPLE);
   const save = async (): Promise<void> => {
-    await daemon.call('createWorkflow', JSON.parse(text));
+    await daemon.call('createWorkflow', { body: JSON.parse(text) });
     onSaved();
     onClose();
   };
@@ -187,7 +187,13 @@ const One = ({ id }: { id: string }) => {
       <PanelHead back={{ href: addressOf('workflows'), label: t('back') }} title={one.data?.name ?? t('title')} note={one.data?.steps.map(({ name }) => name).join(' → ')} />
       <PanelBody>
         <Shown of={runs} lines={8}>
-          {(rows) => (rows.length === 0 ? <Empty icon="list-tree" title={t('runs_none')} /> : <Table label={t('runs')} columns={runColumns} rows={rows} keyOf={(run) => run.id} hrefOf={(run) => addressOf('workflows', [id, run.id])} />)}
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty icon="list-tree" title={t('runs_none')} />
+            ) : (
+              <Table label={t('runs')} columns={runColumns} rows={rows} keyOf={(run) => run.id} hrefOf={(run) => addressOf('workflows', [id, run.id])} />
+            )
+          }
         </Shown>
       </PanelBody>
     </>
