@@ -24,18 +24,22 @@ const sendBody = Type.Object({
   agent_id: Type.String({ minLength: 1, description: 'Id, URL or name of an agent elsewhere' }),
   message: Type.String({ minLength: 1, maxLength: MAX_MESSAGE, pattern: '\\S', description: 'What you ask it' }),
 });
-const examples = { 'a question': { agent_id: 'travel', message: 'Which trains go to Ghent tomorrow morning?' } };
+const examples = {
+  'by name': { agent_id: 'travel', message: 'Which trains go to Ghent tomorrow morning?' },
+  'by URL': { agent_id: 'https://agents.example.com', message: 'Sum up the open tickets.' },
+  'by id': { agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e', message: 'Are you there?' },
+};
 const SENDING = 'Sends the message to the other server and waits up to 30 seconds for its answer. The task may go on after that; read it with `GET /api/a2a/tasks/{id}`.';
 
 export const RemoteAgents = defineResource({
   area: 'a2a',
   one: 'remote agent',
   path: '/api/a2a/agents',
-  key: { name: 'id', schema: Type.String({ minLength: 1, maxLength: 2_000, description: 'Id, URL (encoded) or name' }) },
+  key: { name: 'id', schema: Type.String({ minLength: 1, maxLength: 2_000, description: 'Id, URL (encoded) or name', examples: ['travel'] }) },
   item: RemoteAgent,
   operations: {
     list: { summary: 'List agents elsewhere', description: 'Agents of other servers that you added by URL.' },
-    get: { summary: 'Get an agent elsewhere', errors: [409] },
+    get: { summary: 'Get an agent elsewhere', description: 'A name that several agents have is refused with 409: use the id or the URL.', errors: [409] },
   },
   list: { as: ['agents'], search: ['name', 'description', 'url'], sort: ['name', 'created_at'] },
   columns: ['name', 'url', 'description', 'protocol'],
@@ -48,7 +52,11 @@ export const RemoteAgents = defineResource({
       summary: 'Add an agent elsewhere by its URL',
       description:
         'Fetches the agent card of that server: `/.well-known/agent-card.json`, else `/.well-known/agent.json`. The same URL again updates the agent. Only public addresses and those under `[web.fetch] ssrf_allowed_hosts` are reached.',
-      examples: { 'a server': { url: 'https://agents.example.com' } },
+      examples: {
+        'a server': { url: 'https://agents.example.com' },
+        'a server on a port': { url: 'https://agents.example.com:8443' },
+        'a card': { url: 'https://agents.example.com/cards/travel.json' },
+      },
       body: Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000, description: 'Address of the other server' }) }),
       answer: RemoteAgent,
       errors: [403, 502],
@@ -105,7 +113,9 @@ export const RemoteTasks = defineResource({
   actions: {
     status: {
       method: 'GET',
+      id: 'getRemoteTaskStatus',
       summary: 'Get the status of a task of an agent elsewhere',
+      description: 'Asks the other server, as `GET /api/a2a/tasks/{id}` does, and leaves out the result.',
       answer: Type.Object({ task_id: Uuid, status: TaskStatus }),
       errors: [403, 502],
       command: { verb: 'task-status' },

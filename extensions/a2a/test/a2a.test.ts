@@ -84,7 +84,7 @@ describe('a2a', function () {
   });
 
   it('cancels a task that is at work', async () => {
-    world.model.beginAnew({ hang: true } as never);
+    world.model.beginAnew({ hang: true });
     const waiting = send();
     let id = '';
     await until(async () => {
