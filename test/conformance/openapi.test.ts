@@ -84,6 +84,11 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'cancelOpenaiResponse: id': 'resp_ and the run',
   'getRemoteAgent: id': 'an id, a URL or a name',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
+  'getMcpServer: id': 'a name, or the id of a template',
+  'getMcpTemplate: id': 'the id of a template',
+  'reconnectMcpServer: id': 'a name, or the id of a template',
+  'removeMcpServer: id': 'a name, or the id of a template',
+  'replaceMcpServer: id': 'a name, or the id of a template',
 };
 
 /** Paths that the interface has as they are; the router takes the one with more fixed words. */

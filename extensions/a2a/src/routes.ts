@@ -138,7 +138,8 @@ const sendTask = (deps: LocalDeps): RouteDecl =>
       const key = headers['idempotency-key'] ?? message.messageId;
       const { runId, topic, after } = await deps.runs.submit(deps.actors.of(agent.ownerId), {
         agentId: agent.id,
-        door: 'rest',
+        door: 'internal',
+        cause: { kind: 'a2a' },
         via: { channel: 'a2a' },
         parts: [{ type: 'text', text }],
         ...(key === undefined ? {} : { key: `a2a:${actor.id}:${key}` }),

@@ -69,6 +69,7 @@ export default defineExtension({
       tell: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
     });
     const waits = createFireWaits({ db, events: ctx.events, clock, runs });
+    ctx.events.on(contract.JobChanged, () => fires.changed());
     ctx.timers.every('fire-jobs', TICK_MS, async () => {
       await fires.tick();
     });
