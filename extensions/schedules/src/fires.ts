@@ -5,7 +5,7 @@
  * F2  A fire asks its agent once: the run has the fire's id as its key, also after a crash.
  * F3  What does not fire leaves a row that says why: too late, still running, suspended, disabled.
  * F4  A fire holds nothing while its run works or waits for a person.
- * F5  Five failures in a row disable a job, and its owner is told.
+ * F5  Five failures in a row disable a job, and its owner is changeOf.
  */
 import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
@@ -36,7 +36,7 @@ export interface FireDeps {
   concurrency(): number;
   /** Aborted when this generation has no more time. */
   readonly closing: AbortSignal;
-  tell(job: Job, why: string): void;
+  notify(job: Job, why: string): void;
 }
 
 export interface Fires {
@@ -178,12 +178,12 @@ const fireRow = (deps: FireDeps, job: Job, due: string, kind: FireRow['kind']): 
 const counted = ({ db, clock }: FireDeps, { id }: Job, status: string): Write =>
   db.sql(`UPDATE ${db.table('jobs')} SET last_run = ?, last_status = ?, fire_count = fire_count + 1 WHERE id = ?`, [clock.iso(), status, id]);
 
-const told = ({ events }: FireDeps, job: Job): Write => events.event(JobChanged, { id: job.id, ownerId: job.owner_id, change: 'fired' });
+const changeOf = ({ events }: FireDeps, job: Job): Write => events.event(JobChanged, { id: job.id, ownerId: job.owner_id, change: 'fired' });
 
 const skipped = (deps: FireDeps, job: Job, due: string, why: string): Write[] => [
   deps.db.insert('fires', [{ ...fireRow(deps, job, due, 'scheduled'), status: 'skipped', reason: why, ended_at: deps.clock.iso() }]),
   deps.db.sql(`UPDATE ${deps.db.table('jobs')} SET last_status = ? WHERE id = ?`, [`skipped: ${why}`.slice(0, MAX_REASON), job.id]),
-  told(deps, job),
+  changeOf(deps, job),
 ];
 
 const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => {
@@ -201,7 +201,7 @@ const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: st
       cause: kind === 'manual' ? { kind: 'message' } : { kind: 'cron', id: job.id },
       input: { fireId: row.id, jobId: job.id },
     },
-    [...also, deps.db.insert('fires', [row]), deps.events.event(CronFired, fact), told(deps, job)],
+    [...also, deps.db.insert('fires', [row]), deps.events.event(CronFired, fact), changeOf(deps, job)],
   );
   if (leased) void worker.take(leased);
   else worker.poke();
@@ -317,8 +317,8 @@ const settle = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, {
         `UPDATE ${db.table('jobs')} SET consecutive_errors = ?, auto_disabled = ?, enabled = CASE WHEN ? = 1 THEN 0 ELSE enabled END, next_run = CASE WHEN ? = 1 THEN NULL ELSE next_run END WHERE id = ?`,
         [failures, Number(isGivenUp || job.auto_disabled), Number(isGivenUp), Number(isGivenUp), job.id],
       ),
-      told(deps, job),
+      changeOf(deps, job),
     ],
   });
-  if (isGivenUp) deps.tell(job, short);
+  if (isGivenUp) deps.notify(job, short);
 };

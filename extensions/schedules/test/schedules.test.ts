@@ -256,7 +256,7 @@ describe('schedules and cron jobs', function () {
 
   it('are created and paused by an agent for itself alone, within its limit', async () => {
     const other = await job({ name: 'of nobody else' });
-    const stranger = await spawn('onlooker');
+    const onlooker = await spawn('onlooker');
     const say = async (calls: object[], whose = agent): Promise<string> => {
       world.model.script([{ toolCalls: calls as never }, { text: 'ok' }]);
       const from = world.model.requests.length;
@@ -265,7 +265,7 @@ describe('schedules and cron jobs', function () {
     };
     expect(await say([{ name: 'schedule_create', args: { description: 'water the plants', schedule: 'every 2h' } }])).to.contain('every 7200s');
     expect(await say([{ name: 'schedule_create', args: { description: 'x', schedule: 'now and then' } }])).to.contain('every 30m');
-    expect(await say([{ name: 'cron_cancel', args: { job_id: other } }], stranger)).to.contain(`There is no job ${other}`);
+    expect(await say([{ name: 'cron_cancel', args: { job_id: other } }], onlooker)).to.contain(`There is no job ${other}`);
     expect((await read(other)).enabled).to.equal(true);
     const there = (await alice.expect(200, 'GET', `/api/cron/jobs?agent_id=${agent}`)).body.total;
     for (let count = there; count < 20; count += 1) await job({ name: `number ${count}` });

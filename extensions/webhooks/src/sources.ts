@@ -32,41 +32,41 @@ export interface SourceDeps {
   send(target: Target, happening: Happening): Promise<unknown>;
 }
 
-type Tell = (happening: Happening) => void;
+type Emit = (happening: Happening) => void;
 
 interface Source {
   readonly kinds: readonly Kind[];
-  listen(events: Pick<Events, 'on'>, tell: Tell): Disposable;
+  listen(events: Pick<Events, 'on'>, emit: Emit): Disposable;
 }
 
 const SOURCES: readonly Source[] = [
   {
     kinds: ['agent_spawned'],
-    listen: (events, tell) =>
-      events.on(AgentSpawned, ({ agentId, name, ownerId }) => tell({ kind: 'agent_spawned', ownerId, key: `agent_spawned:${agentId}`, data: { agent_id: agentId, agent_name: name } })),
+    listen: (events, emit) =>
+      events.on(AgentSpawned, ({ agentId, name, ownerId }) => emit({ kind: 'agent_spawned', ownerId, key: `agent_spawned:${agentId}`, data: { agent_id: agentId, agent_name: name } })),
   },
   {
     kinds: ['agent_stopped'],
-    listen: (events, tell) =>
-      events.on(AgentKilled, ({ agentId, name, ownerId }) => tell({ kind: 'agent_stopped', ownerId, key: `agent_stopped:${agentId}`, data: { agent_id: agentId, agent_name: name } })),
+    listen: (events, emit) =>
+      events.on(AgentKilled, ({ agentId, name, ownerId }) => emit({ kind: 'agent_stopped', ownerId, key: `agent_stopped:${agentId}`, data: { agent_id: agentId, agent_name: name } })),
   },
   {
     kinds: ['message_received'],
-    listen: (events, tell) => events.on(RunStarted, ({ ownerId, ...run }) => tell({ kind: 'message_received', ownerId, key: `message_received:${run.runId}`, data: ofRun(run) })),
+    listen: (events, emit) => events.on(RunStarted, ({ ownerId, ...run }) => emit({ kind: 'message_received', ownerId, key: `message_received:${run.runId}`, data: ofRun(run) })),
   },
   {
     kinds: ['message_completed', 'agent_error'],
-    listen: (events, tell) =>
+    listen: (events, emit) =>
       events.on(RunEnded, ({ ownerId, status, ...run }) => {
         const kind = status === 'done' ? 'message_completed' : status === 'failed' ? 'agent_error' : undefined;
-        if (kind) tell({ kind, ownerId, key: `${kind}:${run.runId}`, data: { ...ofRun(run), status } });
+        if (kind) emit({ kind, ownerId, key: `${kind}:${run.runId}`, data: { ...ofRun(run), status } });
       }),
   },
   {
     kinds: ['cron_fired'],
-    listen: (events, tell) =>
+    listen: (events, emit) =>
       events.on(CronFired, ({ ownerId, jobId, fireId, name, agentId, kind }) =>
-        tell({ kind: 'cron_fired', ownerId, key: `cron_fired:${fireId}`, data: { job_id: jobId, fire_id: fireId, job_name: name, agent_id: agentId, action: kind } }),
+        emit({ kind: 'cron_fired', ownerId, key: `cron_fired:${fireId}`, data: { job_id: jobId, fire_id: fireId, job_name: name, agent_id: agentId, action: kind } }),
       ),
   },
 ];
@@ -95,7 +95,7 @@ export const createSources = ({ db, events, log, send }: SourceDeps): Sources =>
   let targets: readonly Target[] = [];
   let reading: Promise<void> | undefined;
   const open = new Map<Source, Disposable>();
-  const tell: Tell = (happening) => {
+  const emit: Emit = (happening) => {
     sendAll(happening).catch((cause: unknown) => log.error('An event could not be sent to webhooks.', { event: happening.kind, cause }));
   };
   const sendAll = async (happening: Happening): Promise<void> => {
@@ -107,7 +107,7 @@ export const createSources = ({ db, events, log, send }: SourceDeps): Sources =>
     for (const source of SOURCES) {
       const listener = open.get(source);
       if (isAsked(source)) {
-        if (!listener) open.set(source, source.listen(events, tell));
+        if (!listener) open.set(source, source.listen(events, emit));
       } else if (listener) {
         listener.dispose();
         open.delete(source);

@@ -111,6 +111,7 @@ describe('workflows', function () {
       [[step({ depends_on: ['b'] })], 'workflows_unknown_step'],
       [[step({ depends_on: ['b'] }), { name: 'b', ...writer, depends_on: ['a'] }], 'workflows_cycle'],
       [[step({ depends_on: ['a'] })], 'workflows_cycle'],
+      // biome-ignore lint/suspicious/noThenProperty: the name of the field on the wire.
       [[step({}), { name: 'b', mode: 'branch', arms: [{ match_value: 'x', then: 'a' }] }], 'workflows_unknown_step'],
       [[{ name: 'a', mode: 'wait' }], 'workflows_bad_step'],
       [[{ name: 'a', mode: 'gate' }], 'workflows_bad_step'],
@@ -167,6 +168,7 @@ describe('workflows', function () {
     const id = await create([
       { name: 'gate', mode: 'gate', gate: { field: '/n', op: 'gt', value: 3 } },
       { name: 'shape', mode: 'transform', template: '{{prev_json.kind}}' },
+      // biome-ignore lint/suspicious/noThenProperty: the name of the field on the wire.
       { name: 'where', mode: 'branch', arms: [{ match_value: 'b', then: 'b' }] },
       { name: 'a', ...writer, input: 'not this' },
       { name: 'b', ...writer, input: 'this' },
