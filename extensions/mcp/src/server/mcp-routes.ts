@@ -76,6 +76,7 @@ export const mcpRoutes = (deps: McpRouteDeps): RouteDecl[] => [
 
 const served = async (deps: McpRouteDeps, caller: Caller, asked: Asked): Promise<MediaReply> => {
   const { actor } = asked;
+  refuseOtherKinds(asked.body);
   if (!(asked.headers.accept ?? '').includes('text/event-stream')) {
     const plain = await plainAnswer(deps, caller, asked);
     if (plain) return plain;
@@ -84,6 +85,12 @@ const served = async (deps: McpRouteDeps, caller: Caller, asked: Asked): Promise
   const handler = createMcpHandler(() => serverFor(deps, caller, actor), { legacy: 'stateless' });
   const request = new Request('http://svc.invalid/mcp', { method: 'POST', headers: textHeaders(asked.headers), body: JSON.stringify(asked.body), signal: asked.signal });
   return replyOf(await handler.fetch(request, { parsedBody: asked.body }));
+};
+
+/** A call is an object, or several in a list. */
+const refuseOtherKinds = (body: unknown): void => {
+  const isCall = body === undefined || (Array.isArray(body) ? body.length > 0 : typeof body === 'object' && body !== null);
+  if (!isCall) throw mcpErrors.not_json_rpc();
 };
 
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
