@@ -37,7 +37,6 @@ export const mcpErrors = defineErrors('mcp', {
     hint: 'Check the arguments against the schema of the tool.',
   },
   too_slow: { status: 504, retry: true, message: (name: string, secs: number) => `The MCP server "${name}" did not answer within ${secs} s.`, hint: 'Set a larger timeout_secs for the server.' },
-  not_json_rpc: { status: 400, retry: false, message: () => 'The body is no call of JSON-RPC 2.0.', hint: 'Send an object with "jsonrpc": "2.0", an id and a method.' },
   other_site: { status: 403, retry: false, message: (origin: string) => `Pages of ${origin} may not use /mcp.`, hint: 'Add the origin to [api] cors_origins, or use a program.' },
   too_large: { status: 502, retry: false, message: (limit: number) => `The answer has more than ${limit} bytes, which is the limit for MCP servers.`, hint: 'Ask for less.' },
 });

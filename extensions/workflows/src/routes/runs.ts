@@ -91,7 +91,6 @@ const starting = (deps: RunRouteDeps): RouteDecl[] => [
     path: '/api/workflows/{id}/dry-run',
     summary: 'Show what a workflow would ask',
     description: 'Asks no model: each step with its agent and its prompt, in which what earlier steps would give stays a placeholder.',
-    permission: 'workflows.read',
     cost: 5,
     params: WorkflowPath,
     body: RunBody,
