@@ -83,11 +83,12 @@ export const Webhooks = defineCollection({
         'Each event is sent as `{type, event, timestamp, webhook_id, data}`. With a secret it is signed twice: `X-Webhook-Signature: sha256=<hex>` over the body, and the headers of Standard Webhooks. It is tried again for 28 hours; an address that answers 410 is disabled.',
       examples: {
         everything: { name: 'My log', url: 'https://example.com/hook', events: ['all'] },
+        'what jobs did': { name: 'Jobs', url: 'https://example.com/jobs', events: ['cron_fired'], enabled: true },
         'answers, signed': { name: 'Answers', url: 'https://example.com/hook', events: ['message_completed', 'agent_error'], secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
       },
       errors: [400],
     },
-    update: { examples: { 'pause it': { enabled: false }, 'send it unsigned': { secret: null } }, errors: [400] },
+    update: { examples: { 'pause it': { enabled: false }, 'send it unsigned': { secret: null }, 'another address': { url: 'https://example.com/other' } }, errors: [400] },
   },
   actions: {
     test: {
@@ -141,10 +142,14 @@ export const EventSubscriptions = defineCollection({
     create: {
       summary: 'Subscribe to a kind of event',
       description: 'Sends each event of this kind to the address, in the form and with the signatures of a webhook.',
-      examples: { 'new agents': { event_type: 'agent_spawned', url: 'https://example.com/hook', secret: 'a long random text' } },
+      examples: {
+        'new agents': { event_type: 'agent_spawned', url: 'https://example.com/hook', secret: 'a long random text' },
+        answers: { event_type: 'message_completed', url: 'https://example.com/answers' },
+        'errors, not yet': { event_type: 'agent_error', url: 'https://example.com/errors', enabled: false },
+      },
       errors: [400],
     },
-    update: { examples: { 'pause it': { enabled: false } }, errors: [400] },
+    update: { examples: { 'pause it': { enabled: false }, 'start it again': { enabled: true }, 'another address': { url: 'https://example.com/other' } }, errors: [400] },
   },
   missing: webhookErrors.not_found,
 });

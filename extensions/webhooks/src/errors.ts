@@ -17,5 +17,5 @@ export const webhookErrors = defineErrors('webhooks', {
   },
   too_many: { status: 400, retry: false, message: (limit: number) => `You may have ${limit} webhooks.`, hint: 'Delete one first.' },
   unsupported: { status: 400, retry: false, message: (what: string, why: string) => `${what} is not supported: ${why}`, hint: 'Leave it out.' },
-  run_failed: { status: 500, retry: true, message: (why: string) => `The agent did not answer: ${why}`, hint: '`svc runs` shows each run with its reason.' },
+  run_failed: { status: 500, retry: true, message: (why: string) => `The agent did not answer: ${why}`, hint: 'GET /api/runs shows each run with its reason.' },
 });

@@ -21,7 +21,7 @@ export interface HookDeps {
 
 const MAX_WAKE_CHARS = 4_096;
 const MAX_MESSAGE_CHARS = 16_384;
-const MAX_BODY_BYTES = 65_536;
+const MAX_BODY_BYTES = 262_144;
 const DEFAULT_SECS = 120;
 const MAX_KEY_CHARS = 200;
 const KEY_HEADERS = ['idempotency-key', 'webhook-id', 'x-github-delivery'];
@@ -59,7 +59,7 @@ const wake = (deps: HookDeps): RouteDecl =>
     path: '/api/hooks/wake',
     summary: 'Wake an agent',
     description: 'Tells an agent what happened, and does not wait for it. Needs an API key.',
-    examples: { 'something happened': { text: 'The build failed.' }, 'tell one agent': { text: 'A visitor is at the door.', agent_id: 'assistant' } },
+    examples: { 'something happened': { text: 'The build failed.' }, 'say it to one agent': { text: 'A visitor rang.', agent_id: 'assistant' }, 'at once': { text: 'The disk is full.', mode: 'now' } },
     cost: HOOK_COST,
     maxBodyBytes: MAX_BODY_BYTES,
     headers: KeyHeaders,
@@ -87,7 +87,11 @@ const ask = (deps: HookDeps): RouteDecl =>
     path: '/api/hooks/agent',
     summary: 'Ask an agent and wait for its answer',
     description: 'Needs an API key. After `timeout_secs`, or when the agent waits for a person, the answer is 202 and the run goes on.',
-    examples: { 'ask your first agent': { message: 'Summarize: the build failed.' }, 'ask one agent, briefly': { message: 'Is it raining?', agent: 'assistant', timeout_secs: 30 } },
+    examples: {
+      'ask your first agent': { message: 'Summarize: the build failed.' },
+      'ask one agent, briefly': { message: 'Is it raining?', agent: 'assistant', timeout_secs: 30 },
+      'a long task': { message: 'Compare the two reports.', timeout_secs: 600 },
+    },
     cost: HOOK_COST,
     maxBodyBytes: MAX_BODY_BYTES,
     headers: KeyHeaders,

@@ -7,7 +7,11 @@ export const commandWords: readonly CommandWordDecl[] = [
     summary: 'steps of several agents: list, create, run, watch, answer',
     usage: 'workflows list|create|show|run|runs|show-run|cancel|pending|answer|delete',
     order: 33,
-    synonyms: [{ word: 'workflow', means: 'workflows list', runs: true }],
+    synonyms: [
+      { word: 'workflow', means: 'workflows list', runs: true },
+      { word: 'workflow list', means: 'workflows list', runs: true },
+      { word: 'workflow run', means: 'workflows run', runs: true, takesArguments: true },
+    ],
   },
 ];
 

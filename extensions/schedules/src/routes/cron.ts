@@ -199,9 +199,9 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     summary: 'When a cron expression is due next',
     description: 'The next times, in UTC and on the clock of the zone.',
     query: Type.Object({
+      count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TIMES, default: 5 })),
       expr: Type.String({ minLength: 1, maxLength: 200, format: 'cron' }),
       tz: Type.Optional(Zone),
-      count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TIMES, default: 5 })),
     }),
     responses: { 200: Type.Object({ times: Type.Array(Type.Object({ at: Type.String({ format: 'date-time' }), local: Type.String() })) }) },
     handler: async ({ query: { expr, tz = 'UTC', count = 5 } }) => {
