@@ -8,7 +8,7 @@ export const commandWords: readonly CommandWordDecl[] = [
     usage: 'workflows list|create|show|run|runs|show-run|cancel|pending|answer|delete',
     order: 33,
     synonyms: [
-      { word: 'workflow list', means: 'workflows list', runs: true },
+      { word: 'workflow list', means: 'workflows list' },
       { word: 'workflow run', means: 'workflows run', runs: true, takesArguments: true },
     ],
   },
