@@ -9,12 +9,11 @@
  */
 import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { RunInfo, RunsService } from '@svc/ext-runs/contract';
+import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
 import type { JobConversations } from './conversations.js';
 import { CronFire, CronFired, type FireRow, JobChanged, type JobRow, type StartWorkflow } from './contract.js';
 import type { Deliveries } from './delivery.js';
 import { scheduleErrors } from './errors.js';
-import type { RunEnds } from './run-ends.js';
 import { type Job, jobOf } from './jobs.js';
 import type { Planner } from './plan.js';
 

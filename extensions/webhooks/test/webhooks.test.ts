@@ -119,7 +119,7 @@ describe('webhooks', function () {
     const signed = `${sent.headers['webhook-id']}.${sent.headers['webhook-timestamp']}.${sent.body}`;
     expect(sent.headers['webhook-signature']).to.equal(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
     expect(await delivered(id, 'sent')).to.deep.include({ id: sent.headers['webhook-id'], event: 'agent_spawned', attempts: 1, response_status: 200, reason: null });
-    await spawn('stranger', bob);
+    await spawn('onlooker', bob);
     await alice.expect(200, 'DELETE', `/api/agents/${made}?confirm=true`);
     await until(() => received.find((one) => one.body.includes('agent_stopped')), 'the end of the agent');
     expect(received.length, 'nothing of bob, nothing twice').to.equal(2);

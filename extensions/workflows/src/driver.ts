@@ -10,13 +10,12 @@
 import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Row, uuidOfHex, type Write } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { RunInfo, RunsService } from '@svc/ext-runs/contract';
+import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { AGENT_MODES, type Step, StepRows, type StepRow, WorkflowChanged, WorkflowEnded, WorkflowRunRows, type WorkflowRunRow } from './contract.js';
 import { workflowErrors } from './errors.js';
 import { inputOf } from './placeholders.js';
 import { type Next, planNext, type Start } from './plan.js';
-import type { RunEnds } from './run-ends.js';
 import { retryAt } from './retries.js';
 
 export interface DriverDeps {
