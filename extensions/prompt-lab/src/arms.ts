@@ -15,7 +15,10 @@ const HASH_BYTES = 6;
 export const drawn = (experiment: string, session: string, variants: readonly Variant[], split: readonly number[]): Variant | undefined => {
   const point = (createHash('sha256').update(`${experiment}:${session}`).digest().readUIntBE(0, HASH_BYTES) / 2 ** (8 * HASH_BYTES)) * 100;
   let upTo = 0;
-  return variants.find((_, at) => point < (upTo += split[at] ?? 0));
+  return variants.find((_, at) => {
+    upTo += split[at] ?? 0;
+    return point < upTo;
+  });
 };
 
 export const createArms = (ctx: ExtensionContext, runs: Pick<RunsService, 'get'>) => {

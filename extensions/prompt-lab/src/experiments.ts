@@ -7,7 +7,7 @@ import type { LabDeps, Versions } from './versions.js';
 
 const MOVES: Readonly<Record<string, readonly string[]>> = { draft: ['running'], running: ['paused', 'completed'], paused: ['running', 'completed'], completed: [] };
 const ALL = 100;
-const MAX_TRIALS = 100_000;
+const PAGE = 1_000;
 
 export interface ExperimentDraft {
   readonly name: string;
@@ -30,8 +30,17 @@ export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, v
     if (!found) throw promptErrors.experiment_not_found(id);
     return found;
   };
-  const metrics = async (actor: Actor, experiment: Experiment): Promise<Metric[]> =>
-    metricsOf(experiment, await db.as(actor).select<TrialRow>({ from: 'prompt_trials', where: { experiment_id: experiment.id }, limit: MAX_TRIALS }));
+  const metrics = async (actor: Actor, experiment: Experiment): Promise<Metric[]> => {
+    const trials: TrialRow[] = [];
+    for (let after: string | undefined; ; ) {
+      const { rows, next } = await db
+        .as(actor)
+        .page<TrialRow>({ from: 'prompt_trials', where: { experiment_id: experiment.id }, order: [{ column: 'id' }], limit: PAGE, ...(after === undefined ? {} : { after }) });
+      trials.push(...rows);
+      if (!next) return metricsOf(experiment, trials);
+      after = next;
+    }
+  };
   const move = async (actor: Actor, id: string, status: Experiment['status'], more: Partial<ExperimentRow> = {}): Promise<Experiment> => {
     const before = await row(actor, id);
     if (!MOVES[before.status]?.includes(status)) throw promptErrors.bad_move(before.status, status);

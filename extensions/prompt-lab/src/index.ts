@@ -15,6 +15,10 @@ export default defineExtension({
   migrations: [promptTables],
   config: [PromptSection],
   resources: [contract.PromptVersions, contract.PromptExperiments],
+  commandWords: [
+    { word: 'prompts', summary: 'versions of the prompts of agents', usage: 'prompts list|create|get|delete|activate', order: 41 },
+    { word: 'experiments', summary: 'experiments that compare prompts', usage: 'experiments list|create|get|start|pause|complete|metrics', order: 42 },
+  ],
   activate(ctx) {
     const { db, events, clock, ids } = ctx;
     const agents = ctx.services.require(Agents);
@@ -60,6 +64,6 @@ export default defineExtension({
     ctx.events.on(contract.PromptsChanged, () => arms.refresh());
     ctx.events.on(AgentChanged, ({ agentId, ownerId }) => versions.track(ctx.actors.of(ownerId), agentId));
     ctx.timers.every('running-experiments', 30_000, () => arms.refresh());
-    void arms.refresh();
+    arms.refresh().catch((error: unknown) => ctx.log.warn('experiments wait for the next look', { error }));
   },
 });
