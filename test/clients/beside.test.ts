@@ -224,7 +224,7 @@ describe('/think', () => {
     await kernel.http.expect(200, 'POST', `/api/agents/${id}/message`, { message: 'what time is it?' });
 
     const [first, second] = claude.requests.map(({ body }) => body as unknown as Wire);
-    expect(first).to.deep.include({ thinking: { type: 'enabled', budget_tokens: 2_000 }, max_tokens: 3_000 });
+    expect(first).to.deep.include({ thinking: { type: 'adaptive' }, max_tokens: 3_000 });
     expect(first).not.to.have.property('temperature');
     expect(second).not.to.have.property('thinking');
     await kernel.stop();

@@ -53,7 +53,7 @@ const load = async (assets: Pick<Assets, 'read' | 'readText'>): Promise<Table> =
     id: `static-${createHash('sha256').update(vectors).update(scales).update(vocabulary).digest('hex').slice(0, 12)}/${DIMENSIONS}`,
     pieces: createWordPieces(words),
     vectors: new Int8Array(vectors.buffer, vectors.byteOffset, vectors.length),
-    scales: new Float32Array(scales.slice().buffer),
+    scales: new Float32Array(new Uint8Array(scales).buffer),
   };
 };
 

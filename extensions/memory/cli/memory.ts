@@ -173,7 +173,7 @@ const search = async (cli: Cli, wanted: string, q: string, flags: { limit: strin
   else if (found.memories.length === 0) cli.out.line('Nothing was found.');
   else {
     const now = Date.now();
-    const rows = found.memories.map((one) => [one.id.slice(0, 8), one.score.toFixed(2), one.why.join('+'), agoText(one.created_at, now), printable(one.content.replace(/\s+/g, ' '))]);
+    const rows = found.memories.map((one) => [one.id, one.score.toFixed(2), one.why.join('+'), agoText(one.created_at, now), printable(one.content.replace(/\s+/g, ' '))]);
     for (const line of table([{ title: 'ID' }, { title: 'SCORE' }, { title: 'WHY' }, { title: 'SINCE' }, { title: 'CONTENT', shrinks: true }], rows, cli.out.width)) cli.out.line(line);
   }
   return EXIT.ok;
@@ -188,15 +188,18 @@ const add = async (cli: Cli, wanted: string, content: string, { user, tag, level
   return EXIT.ok;
 };
 
-/** A whole id, or its first digits among the newest entries. */
+/** A whole id, or first digits that only one has: those of entries made together are alike. */
 const wholeId = async (daemon: DaemonClient, id: string): Promise<string> => {
   if (id.length >= 36) return id;
+  const found: string[] = [];
   const { total } = await daemon.call('listMemories', { limit: 1 });
   for (let offset = 0; offset < total; offset += 100) {
     const { memories } = await daemon.call('listMemories', { limit: 100, offset });
-    const found = memories.filter((one) => one.id.startsWith(id.toLowerCase()));
-    if (found[0]) return found[0].id;
+    found.push(...memories.filter((one) => one.id.startsWith(id.toLowerCase())).map((one) => one.id));
   }
+  const [only, second] = found;
+  if (only !== undefined && second === undefined) return only;
+  if (second !== undefined) throw new Failure(`Several memory entries begin with ${id}.`, { code: 'cli_ambiguous_memory', fix: 'give the whole id' });
   throw new Failure(`There is no memory entry ${id}.`, { code: 'cli_no_memory', fix: 'svc memory search AGENT WORDS shows ids' });
 };
 

@@ -166,6 +166,9 @@ export const Extraction = defineWork('memory-extraction', '1.0.0', {
   result: Type.Object({ added: Type.Integer() }),
 });
 
+/** Vectors are made for entries that have none. */
+export const Indexing = defineWork('memory-index', '1.0.0', { input: Type.Object({}), result: Type.Object({ indexed: Type.Integer() }) });
+
 /** The built-in embedder: no key, no network, no cost. */
 export const Embedder = defineService('embedder', '1.0.0', {
   /** Identity of the vectors: those of another identity are never compared with them. */

@@ -29,6 +29,7 @@ export interface Memories {
 export interface AllDeps extends MemoryDeps {
   readonly embedding: Embedding;
   poke(ownerId: string): void;
+  eraseRecalled: Parameters<typeof createEntries>[0]['eraseRecalled'];
 }
 
 export const createMemories = (deps: AllDeps): Memories => {

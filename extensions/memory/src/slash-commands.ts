@@ -17,7 +17,7 @@ export const memorySlashCommands = (memories: Memories): SlashCommand[] => [
         args === ''
           ? (await memories.entries.list(actor, { agentId, shared: true }, { limit: SHOWN, offset: 0 })).rows
           : (await memories.search(actor, { q: args, agentId, shared: true, limit: SHOWN })).found.map(({ row }) => row);
-      const lines = rows.map((row) => `- ${row.content} (${row.id.slice(0, 8)}${row.superseded_by === null ? '' : ', replaced'})`);
+      const lines = rows.map((row) => `- ${row.content} (${row.id}${row.superseded_by === null ? '' : ', replaced'})`);
       return { message: lines.join('\n') || 'Nothing is remembered.', data: { ids: rows.map(({ id }) => id) } };
     },
   }),

@@ -93,6 +93,15 @@ describeDaemonOnEngines('memory over HTTP', function (engine) {
       expect(await contents('where is the spare key?', `&agent_id=${agent}`)).to.include('The spare key is under the blue pot');
     });
 
+    it('S1 are found by their meaning, without a word in common, and what has nothing to do with them is not', async () => {
+      const own = await spawn(http, 'driver');
+      for (const content of ['I drive an old Volvo', 'The spare key is under the blue pot', 'My daughter was born in May']) await add({ content, agent_id: own });
+      const { memories } = (await http.expect(200, 'GET', `/api/memory/agents/${own}/search?q=${encodeURIComponent('which car do I own')}`)).body;
+      expect([memories[0].content, memories[0].why]).to.deep.equal(['I drive an old Volvo', ['vector']]);
+      const nothing = (await http.expect(200, 'GET', `/api/memory/agents/${own}/search?q=${encodeURIComponent('the height of the Eiffel tower')}`)).body.memories;
+      expect(nothing.filter((one: { agent_id: string | null }) => one.agent_id === own)).to.deep.equal([]);
+    });
+
     it('are found in Chinese and Japanese', async () => {
       await add({ content: '我最喜欢的水果是芒果' });
       await add({ content: '妹は大阪に住んでいます' });

@@ -1,5 +1,7 @@
 /** What agents remember of conversations, and what a model is given of it. */
 import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
@@ -118,6 +120,35 @@ describe('memory in conversations', function () {
     const { body } = await svc.http.expect(200, 'GET', `/api/memory/agents/${agent}/search?q=tag+and+publish`);
     expect(body.memories[0]).to.include({ category: 'wiki', source: 'wiki' });
     expect((await svc.http.expect(200, 'GET', `/api/memory/items/${body.memories[0].id}/history`)).body.version_count).to.equal(1);
+  });
+
+  it('M4 what is erased is in no file any more: neither the entry, its history, its words nor where it was recalled', async () => {
+    const agent = await spawn(svc.http, 'eraser');
+    const { memories } = (await svc.http.expect(200, 'POST', '/api/memory', { content: 'The mascot is a quetzalcanary', agent_id: agent })).body;
+    const { id } = memories[0];
+    const session = await newSession(agent);
+    await say(svc.http, agent, 'Which animal is the mascot?', { session_id: session });
+    expect(textOf(last())).to.contain('quetzalcanary');
+    await until(async () => (await svc.http.expect(200, 'GET', `/api/memory/items/${id}/history`)).body.memory.access_count > 0);
+    await svc.http.expect(200, 'PUT', `/api/memory/items/${id}`, { content: 'The mascot is an ocelotcanary' });
+    const { still_held_by: held } = (await svc.http.expect(200, 'DELETE', `/api/memory/items/${id}`)).body;
+    expect(held.map((one: { kind: string; id: string | null }) => [one.kind, one.id])).to.deep.equal([
+      ['conversation', session],
+      ['backups', null],
+    ]);
+    await say(svc.http, agent, 'And now?', { session_id: session });
+    expect(textOf(last())).to.not.contain('quetzalcanary');
+    const holding = async (): Promise<string[]> => {
+      const files = (await readdir(svc.kernel.home, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
+      const texts = await Promise.all(files.map(async ({ parentPath, name }) => [name, await readFile(join(parentPath, name), 'latin1').catch(() => '')] as const));
+      return texts.filter(([, text]) => /quetzalcanary|ocelotcanary/i.test(text)).map(([name]) => name);
+    };
+    let left = await holding();
+    for (let tries = 0; left.length > 0 && tries < 40; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      left = await holding();
+    }
+    expect(left).to.deep.equal([]);
   });
 
   it('/remember, /memory and /forget work in a conversation, and no model reads them', async () => {

@@ -66,9 +66,10 @@ export default defineExtension({
       ends: createRunEnds(events, log),
       concurrency: () => settings().concurrency,
       closing: ctx.signal,
-      tell: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
+      notify: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
     });
     const waits = createFireWaits({ db, events: ctx.events, clock, runs });
+    ctx.events.on(contract.JobChanged, () => fires.changed());
     ctx.timers.every('fire-jobs', TICK_MS, async () => {
       await fires.tick();
     });

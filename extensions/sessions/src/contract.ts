@@ -131,7 +131,7 @@ export const Titling = defineWork('title', '1.0.0', { input: Type.Object({ agent
 /** One turn of the cleaning up that [session] asks for. */
 export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
-export const Sessions = defineService('sessions', '1.2.0', {
+export const Sessions = defineService('sessions', '1.3.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
   counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
   total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),
@@ -156,6 +156,8 @@ export const Sessions = defineService('sessions', '1.2.0', {
   setThinking: method([Actor, SessionRef, Nullable(Type.Boolean())], SealedWrites),
   /** Writes that set or forget what `SessionRef.model` says. */
   setModel: method([Actor, SessionRef, Nullable(Type.Object({ provider: Type.String(), model: Type.String() }))], SealedWrites),
+  /** Empties texts that an extension recalled into a session, by the ids it knows them by: what it forgets is not to be found there. Answers how many. */
+  eraseRecalled: method([Actor, Id, Type.Object({ by: Type.String(), ids: Type.Array(Type.String()) })], Type.Integer()),
   /** Writes that take a session away with all its entries. */
   discard: method([Actor, Id], SealedWrites),
   /** Summarises all but the newest messages now, and waits for it. Throws `compaction_failed`, `compaction_busy`. */

@@ -16,3 +16,6 @@ export const FileRows = defineTable('files', '1.0.0', {
   agent: 'agent_id',
 });
 export type FileRow = RowOf<typeof FileRows>;
+
+/** The names of rules of injected orders that a text breaks; none for nearly all texts. */
+export { scanText as suspicionsOf } from './injection/scan.js';

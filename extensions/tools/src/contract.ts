@@ -68,7 +68,7 @@ export type CallDecision = Plain<typeof CallDecision>;
 export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin), files: Type.Optional(Type.Array(ToolFile)) });
 export type ToolResult = Plain<typeof ToolResult>;
 
-export const Tools = defineService('tools', '1.3.0', {
+export const Tools = defineService('tools', '1.4.0', {
   all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Those an agent with this manifest may call. */
   list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
@@ -78,6 +78,10 @@ export const Tools = defineService('tools', '1.3.0', {
   preview: method([CallRequest], ToolPreview),
   /** Runs a validated call until it ends or is cancelled; never throws for what the tool did wrong. */
   execute: method([CallRequest], ToolResult),
+  /** A call without a model, by the rules of `[tool_invoke]`, or of `allow` in its place. Entered in the audit log. Throws for what is refused. */
+  invoke: method([Actor, Type.Object({ name: Type.String(), args: Type.Unknown(), allow: Type.Optional(Type.Array(Type.String(), { description: 'Patterns of tools' })) })], ToolResult),
+  /** Which tools may be called so; none while it is off. */
+  invokable: method([Actor], Type.Object({ allowlist: Type.Array(Type.String()) })),
   /** Writes that delete what is stored of results of a session's calls: they join the commit that discards the session. */
   forget: method([Actor, Type.String({ description: 'Session id' })], SealedWrites),
 });

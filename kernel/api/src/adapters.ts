@@ -143,7 +143,7 @@ export interface Dir {
 export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
 
 /** Shared folders. What people put into `inbox` is taken from there; the others hold what an area installed. */
-export const FILE_ROOTS = ['workspaces', 'uploads', 'templates', 'checkpoints', 'skills', 'hands', 'plugins', 'registry', 'inbox'] as const;
+export const FILE_ROOTS = ['workspaces', 'uploads', 'templates', 'checkpoints', 'skills', 'hands', 'plugins', 'registry', 'inbox', 'mcp'] as const;
 export type FileRoot = (typeof FILE_ROOTS)[number];
 
 export interface Files {
@@ -186,8 +186,8 @@ export interface Secrets {
 
 export interface HmacOptions {
   readonly algorithm: 'sha1' | 'sha256';
-  /** How the secret was written when it was stored. */
-  readonly key: 'utf8' | 'hex' | 'base64';
+  /** How the secret was written when it was stored. `whsec`: as Standard Webhooks has it, base64 after `whsec_`; any other text is the key itself. */
+  readonly key: 'utf8' | 'hex' | 'base64' | 'whsec';
 }
 
 /** Ed25519 (RFC 8032): 64 bytes, and the raw 32 bytes of the public key that verifies them. */

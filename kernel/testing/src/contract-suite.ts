@@ -214,7 +214,7 @@ async function errorTable(sources: string): Promise<string[]> {
   const text = (await Promise.all(ERROR_FILES.map((file) => readFile(join(sources, file), 'utf8').catch(() => '')))).join('\n');
   const rows: string[] = [];
   for (const block of text.split(/defineErrors\(/).slice(1)) {
-    const area = /^'([a-z_-]*)'/.exec(block)?.[1] ?? '';
+    const area = /^'([a-z0-9_-]*)'/.exec(block)?.[1] ?? '';
     for (const [, key, status] of block.matchAll(/^\s{2,}([a-z][a-z0-9_]*): \{\s*status: (\d{3})/gm)) {
       rows.push(`${area === '' || key?.startsWith(`${area}_`) ? key : `${area}_${key}`} ${status}`);
     }

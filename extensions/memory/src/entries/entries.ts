@@ -19,6 +19,8 @@ export interface EntriesDeps extends MemoryDeps {
   vectorsOf(rows: readonly EntryRow[]): Promise<readonly Write[]>;
   /** Others wait for work in the background. */
   poke(ownerId: string): void;
+  /** Erases these from conversations that they were recalled into. Answers those conversations. */
+  eraseRecalled(actor: Actor, rows: ReadonlyArray<Pick<EntryRow, 'place' | 'id'>>): Promise<string[]>;
 }
 
 export interface Added {
@@ -35,7 +37,8 @@ export interface Entries {
   count(actor: Actor, scope: Scope): Promise<number>;
   edit(actor: Actor, id: string, content: string): Promise<EntryRow>;
   history(actor: Actor, id: string): Promise<{ row: EntryRow; versions: HistoryRow[] }>;
-  remove(actor: Actor, rows: readonly EntryRow[]): Promise<void>;
+  /** Answers the conversations that they were recalled into, where an answer may repeat them. */
+  remove(actor: Actor, rows: readonly EntryRow[]): Promise<string[]>;
   removeAll(actor: Actor, scope: Scope): Promise<number>;
   /** Somebody looked for them: they fade more slowly. */
   used(actor: Actor, rows: readonly EntryRow[]): Promise<void>;
@@ -63,14 +66,16 @@ export const createEntries = (deps: EntriesDeps): Entries => ({
     return { row, versions };
   },
   remove: async (actor, rows) => {
-    for (const some of slices(rows)) await deps.db.commit([...removalOf(deps, actor.ownerId, some), ...(await unlinked(deps, actor, some)), changed(deps, fact(actor.ownerId, some, 'deleted'))]);
+    const sessions = new Set<string>();
+    for (const some of slices(rows)) for (const id of await erase(deps, actor, some)) sessions.add(id);
+    return [...sessions];
   },
   removeAll: async (actor, scope) => {
     let removed = 0;
     for (;;) {
       const rows = await own(deps, actor).select<EntryRow>({ from: 'entries', where: whereOf({ ...scope }, true), limit: IN_SLICES });
       if (rows.length === 0) return removed;
-      await deps.db.commit([...removalOf(deps, actor.ownerId, rows), ...(await unlinked(deps, actor, rows)), changed(deps, fact(actor.ownerId, rows, 'deleted'))]);
+      await erase(deps, actor, rows);
       removed += rows.length;
     }
   },
@@ -93,6 +98,13 @@ export const createEntries = (deps: EntriesDeps): Entries => ({
     }
   },
 });
+
+/** The log of conversations first: should the commit fail, the entry is still there to be erased again. */
+const erase = async (deps: EntriesDeps, actor: Actor, rows: readonly EntryRow[]): Promise<string[]> => {
+  const sessions = await deps.eraseRecalled(actor, rows);
+  await deps.db.commit([...removalOf(deps, actor.ownerId, rows), ...(await unlinked(deps, actor, rows)), changed(deps, fact(actor.ownerId, rows, 'deleted'))]);
+  return sessions;
+};
 
 /** With `all`, archived ones too. */
 export const whereOf = ({ agentId, shared = false, level, category, userId, archived = false }: Scope, all = false) => ({

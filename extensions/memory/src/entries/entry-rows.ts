@@ -133,6 +133,7 @@ export const removalOf = ({ db }: Pick<MemoryDeps, 'db'>, ownerId: string, rows:
     db.remove('terms', { place: places, owner_id: ownerId }),
     db.remove('vectors', { place: places, owner_id: ownerId }),
     db.remove('history', { place: places, owner_id: ownerId }),
+    db.remove('recalls', { place: places, owner_id: ownerId }),
     db.remove('edges', { source: ids, owner_id: ownerId }),
     db.remove('entries', { place: places, owner_id: ownerId }),
   ];

@@ -43,13 +43,26 @@ const NEIGHBOUR_CHARS = 300;
 export interface Extractor {
   /** A message came: what it says decides whether its end is looked at. */
   asked(question: { readonly runId: string; readonly agent: Agent; readonly message: string }): void;
-  ended(run: Plain<(typeof RunEnded)['data']>): Promise<void>;
+  ended(run: Plain<(typeof RunEnded)['data']>): Promise<void> | undefined;
 }
 
 export const createExtractor = (deps: ExtractionDeps): Extractor => {
   const worker = deps.journal.worker(Extraction, { concurrency: AT_ONCE, drive: (run) => extractOrEnd(deps, run) });
   // Of runs that are under way here. One that began elsewhere is read from its conversation.
   const silent = new Set<string>();
+  const look = async ({ runId, agentId, sessionId, ownerId }: Plain<(typeof RunEnded)['data']>): Promise<void> => {
+    const actor = deps.actors.of(ownerId);
+    const agent = await deps.agents.get(actor, agentId).catch(() => undefined);
+    if (!agent) return;
+    const { memorizes, extractionModel } = agentMemory(agent, deps.proactive());
+    if (!memorizes) return;
+    const said = await saidIn(deps, ownerId, sessionId, runId);
+    // Most messages say nothing to remember, and cost no row.
+    if (said.length === 0 || (extractionModel === undefined && factsIn(said, deps.proactive().extraction_threshold).length === 0)) return;
+    const input: Input = { agentId, sessionId, runId };
+    const { leased } = await deps.journal.open({ kind: Extraction.name, actor, key: runId, fingerprint: runId, lane: `memory:${agentId}`, subject: agentId, session: sessionId, input });
+    if (leased) await worker.take(leased);
+  };
   return {
     asked: ({ runId, agent, message }) => {
       const { extractionModel } = agentMemory(agent, deps.proactive());
@@ -58,20 +71,7 @@ export const createExtractor = (deps: ExtractionDeps): Extractor => {
       const [oldest] = silent;
       if (silent.size > MAX_ASKED && oldest !== undefined) silent.delete(oldest);
     },
-    ended: async ({ runId, agentId, sessionId, ownerId, status }) => {
-      if (silent.delete(runId) || status !== 'done') return;
-      const actor = deps.actors.of(ownerId);
-      const agent = await deps.agents.get(actor, agentId).catch(() => undefined);
-      if (!agent) return;
-      const { memorizes, extractionModel } = agentMemory(agent, deps.proactive());
-      if (!memorizes) return;
-      const said = await saidIn(deps, ownerId, sessionId, runId);
-      // Most messages say nothing to remember, and cost no row.
-      if (said.length === 0 || (extractionModel === undefined && factsIn(said, deps.proactive().extraction_threshold).length === 0)) return;
-      const input: Input = { agentId, sessionId, runId };
-      const { leased } = await deps.journal.open({ kind: Extraction.name, actor, key: runId, fingerprint: runId, lane: `memory:${agentId}`, subject: agentId, session: sessionId, input });
-      if (leased) await worker.take(leased);
-    },
+    ended: (run) => (silent.delete(run.runId) || run.status !== 'done' ? undefined : look(run)),
   };
 };
 

@@ -6,7 +6,7 @@
  * L3  A fact stands once in a conversation, until it changes.
  * L4  A person waits for no write: that entries were used is stored afterwards.
  */
-import type { Actor, AtOnce, Origin, Plain } from '@svc/api';
+import { type Actor, type AtOnce, type Origin, type Plain, whenKnown } from '@svc/api';
 import type { Recalled, RunRecall } from '@svc/ext-runs/contract';
 import { agentMemory } from '../agent-settings.js';
 import type { EntryRow } from '../contract.js';
@@ -31,22 +31,27 @@ const CHARS_PER_TOKEN = 4;
 const MAX_QUESTION = 2_000;
 /** The share of what was asked for, in rarity, that an entry must have, where its meaning says nothing. */
 const LEAST_COVERED = 0.33;
-const LEAST_NEAR = 0.42;
+const LEAST_NEAR = 0.3;
 const MAX_EDGES = 5;
 
-export const recallFor = async (deps: RecallDeps, question: Question): Promise<Recalled[]> => {
-  const { actor, agent, sessionId, message, kind, peerId, origin } = question;
+/** At once where there is nothing to look for: most messages of people who have no entries cost nothing. */
+export const recallFor = (deps: RecallDeps, question: Question): AtOnce<Recalled[]> => {
+  const { actor, agent, message, kind, origin } = question;
   const { recalls } = agentMemory(agent, deps.proactive());
   // A stateless request brings its own history, and its sender expects nothing else in it.
   if (!recalls || kind === 'stateless' || message.trim() === '' || actor.ownerId !== agent.ownerId) return [];
   // Another person, for whom the agent works: they get nothing of what its owner said to it.
   if (origin?.labels.includes('UserInput')) return [];
-  if (!(await deps.hasEntries(actor.ownerId))) return [];
+  return whenKnown(deps.hasEntries(actor.ownerId), (has) => (has ? found(deps, question) : []));
+};
+
+const found = async (deps: RecallDeps, question: Question): Promise<Recalled[]> => {
+  const { actor, agent, sessionId, message, kind, peerId } = question;
   const { max_retrieve: most, max_retrieve_tokens: tokens } = deps.proactive();
   const scope = { agentId: agent.id, shared: true, ...(peerId === undefined ? {} : { userId: peerId }) };
-  const { found, edges } = await deps.memories.search(actor, { q: message.slice(0, MAX_QUESTION), limit: most * 2, ...scope }, false);
+  const { found: entries, edges } = await deps.memories.search(actor, { q: message.slice(0, MAX_QUESTION), limit: most * 2, ...scope }, false);
   const seen = kind === 'normal' ? await deps.seen.of(actor, sessionId) : new Map<string, string>();
-  const fitting = found.filter((one) => fits(one) && seen.get(one.row.id) !== textOf(one.row));
+  const fitting = entries.filter((one) => fits(one) && seen.get(one.row.id) !== textOf(one.row));
   const texts = within(
     [...fitting.slice(0, most).map((one) => recalledEntry(one.row)), ...(peerId === undefined ? edges.slice(0, MAX_EDGES).map(recalledEdge) : [])].filter(({ id, text }) => seen.get(id) !== text),
     Math.min(tokens, question.budgetTokens),
@@ -81,7 +86,7 @@ export const textOf = (row: EntryRow): string => {
 const recalledEntry = (row: EntryRow): Recalled => ({ id: row.id, text: textOf(row), origin: row.origin === null ? { labels: [], source: 'memory' } : (JSON.parse(row.origin) as Origin) });
 
 const recalledEdge = ({ edge, source, target }: Match): Recalled => ({
-  id: edge.id,
+  id: `relation:${edge.id}`,
   text: `[memory, ${dayOf(edge.updated_at)}, relation] ${source.name} ${edge.relation.replaceAll('_', ' ')} ${target.name}`,
   origin: { labels: [], source: 'memory' },
 });

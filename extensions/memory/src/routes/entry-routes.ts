@@ -194,8 +194,8 @@ const bulkDelete = ({ memories }: EntryRouteDeps): RouteDecl =>
     handler: async ({ actor, body: { ids } }) => {
       const unique = [...new Set(ids.map((id) => id.toLowerCase()))];
       const rows = await memories.entries.byIds(actor, unique);
-      await memories.entries.remove(actor, rows);
-      return reply(200, { deleted: rows.length, failed: unique.length - rows.length, total: unique.length, still_held_by: rows.length === 0 ? [] : stillHeld(rows) });
+      const recalledInto = await memories.entries.remove(actor, rows);
+      return reply(200, { deleted: rows.length, failed: unique.length - rows.length, total: unique.length, still_held_by: rows.length === 0 ? [] : stillHeld(rows, recalledInto) });
     },
   });
 
@@ -232,8 +232,8 @@ const remove = ({ memories }: EntryRouteDeps): RouteDecl =>
     responses: { 200: Type.Object({ status: OneOf(['deleted']), memory_id: Uuid, still_held_by: StillHeld }) },
     handler: async ({ actor, params: { memory_id: id } }) => {
       const row: EntryRow = await memories.entries.get(actor, id);
-      await memories.entries.remove(actor, [row]);
-      return reply(200, { status: 'deleted' as const, memory_id: row.id, still_held_by: stillHeld([row]) });
+      const recalledInto = await memories.entries.remove(actor, [row]);
+      return reply(200, { status: 'deleted' as const, memory_id: row.id, still_held_by: stillHeld([row], recalledInto) });
     },
   });
 

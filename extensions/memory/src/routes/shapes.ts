@@ -107,11 +107,14 @@ export const StillHeld = Type.Array(Type.Object({ kind: OneOf(['conversation', '
   description: 'What still holds what was erased: the conversation in which it was said, and backups made before',
 });
 
-export const stillHeld = (rows: readonly EntryRow[]): Plain<typeof StillHeld> => [
+export const stillHeld = (rows: readonly EntryRow[], recalledInto: readonly string[] = []): Plain<typeof StillHeld> => [
   ...[...new Set(rows.map((row) => row.session_id).filter((id) => id !== ''))].map((id) => ({
     kind: 'conversation' as const,
     id,
     note: 'It was said in this conversation; delete the conversation to erase it there.',
   })),
+  ...recalledInto
+    .filter((id) => !rows.some((row) => row.session_id === id))
+    .map((id) => ({ kind: 'conversation' as const, id, note: 'It was recalled into this conversation and is erased there; an answer may repeat it.' })),
   { kind: 'backups' as const, id: null, note: 'Backups made before still hold it until they are deleted.' },
 ];

@@ -4,16 +4,17 @@
  * E1  A search never waits for a provider longer than VECTOR_WAIT_MS; then words answer alone.
  * E2  Vectors of a wrong number, size or with values that are no numbers are refused, and the reason is shown.
  */
-import type { Actor, OptionalHandle } from '@svc/api';
+import type { Actor, OptionalHandle, Write } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { MemoryConfig } from '../config.js';
 import type { EmbedderService } from '../contract.js';
-import type { Write } from '@svc/api';
+import { contentWords } from './terms.js';
 
 export interface EmbeddingDeps {
   readonly embedder: OptionalHandle<EmbedderService>;
   readonly llm: OptionalHandle<LlmService>;
   memory(): MemoryConfig;
+  mono(): number;
 }
 
 export interface Vectors {
@@ -30,11 +31,21 @@ export interface Embedding {
   model(): Promise<string | undefined>;
   embed(actor: Actor, agentId: string, texts: readonly string[], use: 'document' | 'query', signal?: AbortSignal): Promise<Vectors | undefined>;
   readonly state: { error: string | undefined; model: string | undefined };
+  /** It failed or was late a moment ago: a search does not ask it. */
+  isResting(): boolean;
+  /** An answer did not come in time. */
+  late(): void;
 }
 
+/** The built-in embedder is given content words alone, which makes its vectors other ones. */
+const builtInId = (model: { readonly id: string } | undefined): string | undefined => (model === undefined ? undefined : `${model.id}/content`);
 const TIMEOUT_MS = 30_000;
+const REST_MS = 30_000;
+/** A search waits so long for the vector of its question. */
+export const VECTOR_WAIT_MS = 500;
 
-export const createEmbedding = ({ embedder, llm, memory }: EmbeddingDeps): Embedding => {
+export const createEmbedding = ({ embedder, llm, memory, mono }: EmbeddingDeps): Embedding => {
+  let restsUntil = Number.NEGATIVE_INFINITY;
   const state: Embedding['state'] = { error: undefined, model: undefined };
   const kind = (): ReturnType<Embedding['kind']> => {
     const { embedding_provider: provider, fts_only: only } = memory();
@@ -61,18 +72,24 @@ export const createEmbedding = ({ embedder, llm, memory }: EmbeddingDeps): Embed
   return {
     kind,
     state,
-    model: async () => (kind() === 'built-in' ? (await embedder.value?.model())?.id : kind() === 'provider' ? state.model : undefined),
+    isResting: () => kind() === 'provider' && mono() < restsUntil,
+    late: () => {
+      restsUntil = mono() + REST_MS;
+      state.error = `no vector came within ${VECTOR_WAIT_MS} ms`;
+    },
+    model: async () => (kind() === 'built-in' ? builtInId(await embedder.value?.model()) : kind() === 'provider' ? state.model : undefined),
     embed: async (actor, agentId, texts, use, signal) => {
       try {
         if (kind() === 'none' || texts.length === 0) return undefined;
         const made =
           kind() === 'provider'
             ? await byProvider(actor, agentId, texts, use, signal)
-            : embedder.value && { model: (await embedder.value.model()).id, vectors: await embedder.value.embed([...texts]), settle: [] };
+            : embedder.value && { model: builtInId(await embedder.value.model()) ?? '', vectors: await embedder.value.embed(texts.map(contentWords)), settle: [] };
         state.error = undefined;
         state.model = made?.model ?? state.model;
         return made;
       } catch (error) {
+        restsUntil = mono() + REST_MS;
         state.error = error instanceof Error ? error.message : String(error);
         throw error;
       }

@@ -9,7 +9,7 @@
 import type { Actor, Reader } from '@svc/api';
 import type { EntryRow } from '../contract.js';
 import { type MemoryDeps, own, type Scope } from '../memory-deps.js';
-import type { Embedding, Vectors } from './embedding.js';
+import { type Embedding, VECTOR_WAIT_MS, type Vectors } from './embedding.js';
 import { termsAsked } from './terms.js';
 import type { VectorIndex } from './vector-index.js';
 import { type Placed, searchWords } from './word-search.js';
@@ -44,8 +44,7 @@ const RANK_OFFSET = 20;
 const VECTOR_WEIGHT = 0.5;
 const RELATION_WEIGHT = 0.3;
 /** Cosines of texts that have nothing in common lie below it. */
-const VECTOR_FLOOR = 0.32;
-const VECTOR_WAIT_MS = 1_000;
+const VECTOR_FLOOR = 0.22;
 const REPLACED_SHARE = 0.6;
 
 export const search = async (deps: SearchDeps, actor: Actor, query: Query): Promise<Found[]> => {
@@ -118,11 +117,14 @@ const fuse = (lists: ReadonlyArray<{ readonly why: Why; readonly weight: number;
 
 /** Nothing where nobody makes vectors, or they are late. */
 const nearest = async (deps: SearchDeps, actor: Actor, query: Query): Promise<Placed[]> => {
-  if (deps.embedding.kind() === 'none' || query.q.trim() === '') return [];
+  if (deps.embedding.kind() === 'none' || deps.embedding.isResting() || query.q.trim() === '') return [];
   const stop = new AbortController();
   try {
     const late = deps.clock.sleep(VECTOR_WAIT_MS, stop.signal).then(
-      () => undefined,
+      () => {
+        deps.embedding.late();
+        return undefined;
+      },
       () => undefined,
     );
     const asked = deps.embedding.embed(actor, query.agentId ?? '', [query.q.slice(0, 2_000)], 'query', stop.signal);

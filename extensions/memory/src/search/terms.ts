@@ -32,6 +32,12 @@ export const termsAsked = (text: string): string[] => {
   return [...new Set(kept.map(termOf))].slice(0, MAX_ASKED);
 };
 
+/** A text without the words that stand in every text: their meaning would make all texts alike. */
+export const contentWords = (text: string): string => {
+  const kept = text.replace(/[A-Za-z]+/g, (word) => (STOP.has(word.toLowerCase()) ? ' ' : word));
+  return /[\p{L}\p{N}]/u.test(kept) ? kept : text;
+};
+
 /** A day in the words of somebody who asks for it. */
 export const dateWords = (iso: string): string => {
   const date = new Date(iso);

@@ -53,7 +53,13 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
     body: CronDraft,
     examples: {
       'every weekday at nine': { name: 'Morning news', agent_id: 'assistant', schedule: { kind: 'cron', expr: '0 9 * * 1-5', tz: 'Europe/Berlin' }, prompt: 'What is new?' },
-      'every half hour, with an address for the answer': { name: 'Watch the site', agent_id: 'assistant', schedule: 'every 30m', prompt: 'Is the site up?', delivery: { kind: 'webhook', url: 'https://example.com/hook' } },
+      'every half hour, with an address for the answer': {
+        name: 'Watch the site',
+        agent_id: 'assistant',
+        schedule: 'every 30m',
+        prompt: 'Is the site up?',
+        delivery: { kind: 'webhook', url: 'https://example.com/hook' },
+      },
       'once, as an event for triggers': { name: 'New year', agent_id: 'assistant', schedule: { kind: 'at', at: '2027-01-01T00:00:00Z' }, action: { kind: 'system_event', text: 'a new year' } },
     },
     errors: [404],
@@ -193,9 +199,9 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     summary: 'When a cron expression is due next',
     description: 'The next times, in UTC and on the clock of the zone.',
     query: Type.Object({
+      count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TIMES, default: 5 })),
       expr: Type.String({ minLength: 1, maxLength: 200, format: 'cron' }),
       tz: Type.Optional(Zone),
-      count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TIMES, default: 5 })),
     }),
     responses: { 200: Type.Object({ times: Type.Array(Type.Object({ at: Type.String({ format: 'date-time' }), local: Type.String() })) }) },
     handler: async ({ query: { expr, tz = 'UTC', count = 5 } }) => {

@@ -156,6 +156,10 @@ describe('config', () => {
       'tool_timeout_secs',
       'tool_timeouts',
       'vault',
+      'memory',
+      'proactive_memory',
+      'mcp_servers',
+      'a2a',
     ]);
     const aliases = aliasesOf(allClaims({ runs: { owner: 'runs', schema: RunsSection.schema } }));
     const unknown = PUBLISHED.filter((name) => !claimed.has(name) && !Object.hasOwn(aliases, name) && waitingAt([name]) === undefined);

@@ -9,7 +9,7 @@ import type { Member } from '../../parts.js';
 import { whileAlive } from '../while-alive.js';
 
 /** Folders of areas, side by side in the home folder. */
-const IN_HOME = ['skills', 'hands', 'plugins', 'registry', 'inbox'] as const satisfies readonly FileRoot[];
+const IN_HOME = ['skills', 'hands', 'plugins', 'registry', 'inbox', 'mcp'] as const satisfies readonly FileRoot[];
 
 /** `assets` is the folder of its static files, where its build made one; `meter` counts what it writes to its own folders. */
 export const filesMember = ({ parts, owner, grants, alive }: Member, assets: string | undefined, meter?: Meter): Files => {
