@@ -1,0 +1,93 @@
+/** Experiments from draft to completed. */
+import type { Actor } from '@svc/api';
+import { type Criteria, type Experiment, type ExperimentRow, type Metric, PromptsChanged, type TrialRow, type Variant } from './contract.js';
+import { promptErrors } from './errors.js';
+import { metricsOf, winnerOf } from './metrics.js';
+import type { LabDeps, Versions } from './versions.js';
+
+const MOVES: Readonly<Record<string, readonly string[]>> = { draft: ['running'], running: ['paused', 'completed'], paused: ['running', 'completed'], completed: [] };
+const ALL = 100;
+const PAGE = 1_000;
+
+export interface ExperimentDraft {
+  readonly name: string;
+  readonly variants: ReadonlyArray<{ readonly name: string; readonly prompt_version_id: string; readonly description?: string }>;
+  readonly traffic_split: readonly number[];
+  readonly success_criteria: Criteria;
+}
+
+export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, versions: Versions) => {
+  const shown = ({ owner_id: _, running_agent: __, ...rest }: ExperimentRow): Experiment =>
+    ({
+      ...rest,
+      variants: JSON.parse(rest.variants),
+      traffic_split: JSON.parse(rest.traffic_split),
+      success_criteria: JSON.parse(rest.success_criteria),
+      decision: rest.decision === null ? null : JSON.parse(rest.decision),
+    }) as Experiment;
+  const row = async (actor: Actor, id: string): Promise<ExperimentRow> => {
+    const found = await db.as(actor).first<ExperimentRow>({ from: 'prompt_experiments', where: { id } });
+    if (!found) throw promptErrors.experiment_not_found(id);
+    return found;
+  };
+  const metrics = async (actor: Actor, experiment: Experiment): Promise<Metric[]> => {
+    const trials: TrialRow[] = [];
+    for (let after: string | undefined; ; ) {
+      const { rows, next } = await db
+        .as(actor)
+        .page<TrialRow>({ from: 'prompt_trials', where: { experiment_id: experiment.id }, order: [{ column: 'id' }], limit: PAGE, ...(after === undefined ? {} : { after }) });
+      trials.push(...rows);
+      if (!next) return metricsOf(experiment, trials);
+      after = next;
+    }
+  };
+  const move = async (actor: Actor, id: string, status: Experiment['status'], more: Partial<ExperimentRow> = {}): Promise<Experiment> => {
+    const before = await row(actor, id);
+    if (!MOVES[before.status]?.includes(status)) throw promptErrors.bad_move(before.status, status);
+    const running = status === 'running' ? await db.as(actor).first<ExperimentRow>({ from: 'prompt_experiments', where: { running_agent: before.agent_id } }) : undefined;
+    if (running) throw promptErrors.one_runs();
+    const change = { status, running_agent: status === 'running' ? before.agent_id : null, started_at: before.started_at ?? clock.iso(), ...more };
+    await db.commit([db.update('prompt_experiments', ['id'], [{ id, ...change }], { expect: 'each' }), events.event(PromptsChanged, { agentId: before.agent_id, ownerId: before.owner_id })]);
+    return shown({ ...before, ...change });
+  };
+  return {
+    metrics,
+    move,
+    get: async (actor: Actor, id: string): Promise<Experiment> => shown(await row(actor, id)),
+    list: async (actor: Actor, agentId: string): Promise<Experiment[]> =>
+      (await db.as(actor).select<ExperimentRow>({ from: 'prompt_experiments', where: { agent_id: agentId }, order: [{ column: 'created_at', descending: true }], limit: 1_000 })).map(shown),
+    create: async (actor: Actor, agentId: string, draft: ExperimentDraft): Promise<Experiment> => {
+      const agent = await agents.get(actor, agentId);
+      if (draft.traffic_split.length !== draft.variants.length) throw promptErrors.bad_split('it has not one number for each variant');
+      const sum = draft.traffic_split.reduce((total, share) => total + share, 0);
+      if (sum !== ALL) throw promptErrors.bad_split(`it sums to ${sum}`);
+      for (const { prompt_version_id: id } of draft.variants) if ((await versions.row(actor, id)).agent_id !== agent.id) throw promptErrors.not_of_agent(id);
+      const variants: Variant[] = draft.variants.map(({ name, prompt_version_id, description = '' }) => ({ id: ids.uuid(), name, prompt_version_id, description }));
+      const made: ExperimentRow = {
+        ...{ id: ids.uuid(), owner_id: agent.ownerId, agent_id: agent.id, name: draft.name, status: 'draft', traffic_split: JSON.stringify(draft.traffic_split) },
+        ...{
+          success_criteria: JSON.stringify(draft.success_criteria),
+          variants: JSON.stringify(variants),
+          created_at: clock.iso(),
+          running_agent: null,
+          started_at: null,
+          ended_at: null,
+          winner_variant_id: null,
+          decision: null,
+        },
+      };
+      await db.commit([db.insert('prompt_experiments', [made]), events.event(PromptsChanged, { agentId: agent.id, ownerId: agent.ownerId })]);
+      return shown(made);
+    },
+    complete: async (actor: Actor, experiment: Experiment, named: string | undefined): Promise<Experiment> => {
+      if (!MOVES[experiment.status]?.includes('completed')) throw promptErrors.bad_move(experiment.status, 'completed');
+      const numbers = await metrics(actor, experiment);
+      const winner = experiment.variants.find(({ id }) => id === (named ?? winnerOf(numbers)));
+      if (named !== undefined && !winner) throw promptErrors.no_variant(named);
+      const done = await move(actor, experiment.id, 'completed', { ended_at: clock.iso(), winner_variant_id: winner?.id ?? null, decision: JSON.stringify({ by: actor.ownerId, metrics: numbers }) });
+      if (winner) await versions.activate(actor, winner.prompt_version_id);
+      return done;
+    },
+  };
+};
+export type Experiments = ReturnType<typeof createExperiments>;
