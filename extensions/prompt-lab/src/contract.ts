@@ -85,7 +85,24 @@ export const PromptVersions = defineResource({
     created_by: Type.String({ maxLength: 200, default: '', description: 'Default: you' }),
   }),
   item: Version,
-  operations: { list: {}, create: { status: 200 }, get: {}, delete: { errors: [409] } },
+  operations: {
+    list: {
+      id: 'listPromptVersions',
+      description: 'Newest first. svc saves a version by itself whenever the prompt of the agent changes; the newest 50 are kept, and the active one and those that an experiment compares.',
+    },
+    create: {
+      status: 200,
+      id: 'createPromptVersion',
+      description: 'Saves a prompt as the next version. The agent keeps the prompt that it has until you activate another one.',
+      examples: {
+        'the prompt alone': { system_prompt: 'You are a helpful assistant. Be brief.' },
+        'with what is new in it': { system_prompt: 'You answer in one sentence.', description: 'Shorter answers' },
+        'with what it names': { system_prompt: 'You look things up for {{person}} with web_search.', tools: ['web_search'], variables: ['person'], created_by: 'alice' },
+      },
+    },
+    get: { id: 'getPromptVersion', description: 'A version with its prompt. `is_active` says whether the agent has this prompt now.' },
+    delete: { id: 'deletePromptVersion', description: 'Deletes a version. The one that the agent has, and those that a running or paused experiment compares, are refused with 409.', errors: [409] },
+  },
   list: { as: ['versions'] },
   columns: ['version', 'description', 'is_active', 'created_at'],
   word: 'prompts',
@@ -96,7 +113,9 @@ export const PromptVersions = defineResource({
   },
   actions: {
     activate: {
+      id: 'activatePromptVersion',
       summary: 'Give the agent this prompt',
+      description: 'Changes the prompt in the manifest of the agent. The prompt that it had is saved as a version first. Runs in progress keep theirs.',
       answer: Version,
       errors: [409],
       done: { en: 'Activated version {version}.', zh: '已启用版本 {version}。' },
@@ -140,6 +159,11 @@ export const Experiment = Type.Object(
 );
 export type Experiment = Plain<typeof Experiment>;
 
+const TWO_ARMS = [
+  { name: 'as it is', prompt_version_id: '7d0c1f8e-0a44-4a0e-8f5b-2f6f5d5b9c01' },
+  { name: 'new', prompt_version_id: '7d0c1f8e-0a44-4a0e-8f5b-2f6f5d5b9c02' },
+] as const;
+
 export const PromptExperiments = defineResource({
   area: 'prompt-lab',
   one: 'prompt experiment',
@@ -153,7 +177,20 @@ export const PromptExperiments = defineResource({
     success_criteria: Criteria,
   }),
   item: Experiment,
-  operations: { list: {}, create: { status: 200 }, get: {} },
+  operations: {
+    list: { id: 'listPromptExperiments', description: 'Experiments of an agent, newest first, with their variants and states.' },
+    create: {
+      status: 200,
+      id: 'createPromptExperiment',
+      description: 'Creates a draft that compares two to ten versions of the prompt of one agent. `traffic_split` has one whole number of percent for each variant; together they are 100.',
+      examples: {
+        'two halves': { name: 'tone', variants: [TWO_ARMS[0], TWO_ARMS[1]], traffic_split: [50, 50] },
+        'a small share for the new one': { name: 'shorter', variants: [TWO_ARMS[0], { ...TWO_ARMS[1], description: 'One sentence' }], traffic_split: [90, 10] },
+        'where people must like it': { name: 'helpful', variants: [TWO_ARMS[0], TWO_ARMS[1]], traffic_split: [50, 50], success_criteria: { require_user_helpful: true, require_no_tool_errors: true } },
+      },
+    },
+    get: { id: 'getPromptExperiment', description: 'An experiment with its variants, its state and, once completed, the numbers that decided it.' },
+  },
   list: { as: ['experiments'] },
   columns: ['name', 'status', 'started_at', 'winner_variant_id'],
   word: 'experiments',
@@ -164,30 +201,46 @@ export const PromptExperiments = defineResource({
   },
   actions: {
     start: {
+      id: 'startPromptExperiment',
       summary: 'Start an experiment',
+      description: 'From now on each conversation with the agent has one of the variants for as long as the experiment lasts. One experiment of an agent runs at a time. A paused one goes on.',
       answer: Experiment,
       errors: [409],
       done: { en: 'Started.', zh: '已开始。' },
       button: { label: { en: 'Start', zh: '开始' }, icon: 'play', when: { status: ['draft', 'paused'] } },
     },
     pause: {
+      id: 'pausePromptExperiment',
       summary: 'Pause an experiment',
+      description: 'The agent answers with the prompt of its manifest until you start the experiment again. Conversations keep their variants.',
       answer: Experiment,
       errors: [409],
       done: { en: 'Paused.', zh: '已暂停。' },
       button: { label: { en: 'Pause', zh: '暂停' }, icon: 'pause', when: { status: ['running'] } },
     },
     complete: {
+      id: 'completePromptExperiment',
       summary: 'Complete an experiment',
       description: 'Activates the best variant if its interval does not overlap the next one, or the variant that the body names.',
       body: Type.Object({ winner_variant_id: Type.Optional(Type.String({ maxLength: 100 })) }, { additionalProperties: false }),
       bodyRule: 'optional',
+      examples: {
+        'the one that is certainly better': {},
+        'another one that you name': { winner_variant_id: '5c2a90c7-6a3e-4c1e-8b0e-3f1d7b6e2a44' },
+        'the one that you name': { winner_variant_id: '0b6f4f3a-5f0e-4f53-9a51-0d2f6c1c7a10' },
+      },
       answer: Experiment,
       errors: [409],
       done: { en: 'Completed.', zh: '已完成。' },
       button: { label: { en: 'Complete', zh: '完成' }, icon: 'check', when: { status: ['running', 'paused'] } },
     },
-    metrics: { method: 'GET', summary: 'Get the numbers of each variant', answer: Type.Object({ metrics: Type.Array(Metric), total: Type.Integer() }) },
+    metrics: {
+      method: 'GET',
+      id: 'getPromptMetrics',
+      summary: 'Get the numbers of each variant',
+      description: 'Runs that ended, wins, cost and time by variant. Below 30 runs a variant has counts and no interval.',
+      answer: Type.Object({ metrics: Type.Array(Metric), total: Type.Integer() }),
+    },
   },
   missing: promptErrors.experiment_not_found,
 });

@@ -1,13 +1,13 @@
 /** Experiments from draft to completed. */
-import type { Actor } from '@svc/api';
-import { type Criteria, type Experiment, type ExperimentRow, type Metric, PromptsChanged, type TrialRow, type Variant } from './contract.js';
+import { type Actor, isSvcError } from '@svc/api';
+import { type Criteria, type Experiment, type ExperimentRow, type Metric, PromptsChanged, type Variant } from './contract.js';
 import { promptErrors } from './errors.js';
 import { metricsOf, winnerOf } from './metrics.js';
+import type { Trials } from './trials.js';
 import type { LabDeps, Versions } from './versions.js';
 
 const MOVES: Readonly<Record<string, readonly string[]>> = { draft: ['running'], running: ['paused', 'completed'], paused: ['running', 'completed'], completed: [] };
 const ALL = 100;
-const PAGE = 1_000;
 
 export interface ExperimentDraft {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ExperimentDraft {
   readonly success_criteria: Criteria;
 }
 
-export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, versions: Versions) => {
+export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, versions: Versions, trials: Trials) => {
   const shown = ({ owner_id: _, running_agent: __, ...rest }: ExperimentRow): Experiment =>
     ({
       ...rest,
@@ -30,24 +30,42 @@ export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, v
     if (!found) throw promptErrors.experiment_not_found(id);
     return found;
   };
-  const metrics = async (actor: Actor, experiment: Experiment): Promise<Metric[]> => {
-    const trials: TrialRow[] = [];
-    for (let after: string | undefined; ; ) {
-      const { rows, next } = await db
-        .as(actor)
-        .page<TrialRow>({ from: 'prompt_trials', where: { experiment_id: experiment.id }, order: [{ column: 'id' }], limit: PAGE, ...(after === undefined ? {} : { after }) });
-      trials.push(...rows);
-      if (!next) return metricsOf(experiment, trials);
-      after = next;
-    }
-  };
-  const move = async (actor: Actor, id: string, status: Experiment['status'], more: Partial<ExperimentRow> = {}): Promise<Experiment> => {
-    const before = await row(actor, id);
+  const metrics = async (actor: Actor, experiment: Experiment): Promise<Metric[]> => metricsOf(experiment, await trials.of(actor, experiment.id));
+  const refuse = async (actor: Actor, before: ExperimentRow, status: Experiment['status']): Promise<void> => {
     if (!MOVES[before.status]?.includes(status)) throw promptErrors.bad_move(before.status, status);
-    const running = status === 'running' ? await db.as(actor).first<ExperimentRow>({ from: 'prompt_experiments', where: { running_agent: before.agent_id } }) : undefined;
-    if (running) throw promptErrors.one_runs();
-    const change = { status, running_agent: status === 'running' ? before.agent_id : null, started_at: before.started_at ?? clock.iso(), ...more };
-    await db.commit([db.update('prompt_experiments', ['id'], [{ id, ...change }], { expect: 'each' }), events.event(PromptsChanged, { agentId: before.agent_id, ownerId: before.owner_id })]);
+    if (status !== 'running') return;
+    if (await db.as(actor).first<ExperimentRow>({ from: 'prompt_experiments', where: { running_agent: before.agent_id } })) throw promptErrors.one_runs();
+    const wanted = (JSON.parse(before.variants) as Variant[]).map((one) => one.prompt_version_id);
+    const there = new Set((await db.as(actor).select<{ id: string }>({ from: 'prompt_versions', where: { id: wanted }, limit: wanted.length })).map((one) => one.id));
+    const gone = wanted.find((one) => !there.has(one));
+    if (gone !== undefined) throw promptErrors.version_gone(gone);
+  };
+  /** One statement moves it, and only from the state that was read: of two movers at once, one is refused. */
+  const move = async (actor: Actor, id: string, status: Experiment['status'], more: Pick<Partial<ExperimentRow>, 'ended_at' | 'winner_variant_id' | 'decision'> = {}): Promise<Experiment> => {
+    const before = await row(actor, id);
+    await refuse(actor, before, status);
+    const change = {
+      status,
+      running_agent: status === 'running' ? before.agent_id : null,
+      started_at: before.started_at ?? clock.iso(),
+      ended_at: null,
+      winner_variant_id: null,
+      decision: null,
+      ...more,
+    };
+    const moved = db.sql(
+      `UPDATE ${db.table('prompt_experiments')} SET status = ?, running_agent = ?, started_at = ?, ended_at = ?, winner_variant_id = ?, decision = ? WHERE id = ? AND status = ?`,
+      [change.status, change.running_agent, change.started_at, change.ended_at, change.winner_variant_id, change.decision, id, before.status],
+      { expect: 1 },
+    );
+    try {
+      await db.commit([moved, events.event(PromptsChanged, { agentId: before.agent_id, ownerId: before.owner_id })]);
+    } catch (error) {
+      if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
+      const now = await row(actor, id);
+      if (now.status === before.status) throw promptErrors.one_runs();
+      throw promptErrors.bad_move(now.status, status);
+    }
     return shown({ ...before, ...change });
   };
   return {

@@ -1,12 +1,13 @@
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
 import { Runs } from '@svc/ext-runs/contract';
-import { defineExtension, openResource, type RouteDecl } from '@svc/api';
+import { defineExtension, type Disposable, openResource, type RouteDecl } from '@svc/api';
 import { promptTables } from '../migrations/0001_init.js';
 import { createArms } from './arms.js';
 import { PromptSection } from './config.js';
 import * as contract from './contract.js';
 import { promptErrors } from './errors.js';
 import { createExperiments } from './experiments.js';
+import { createTrials } from './trials.js';
 import { createVersions } from './versions.js';
 
 export default defineExtension({
@@ -24,9 +25,16 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     const isOn = (): boolean => ctx.config.get(PromptSection).enabled;
     const versions = createVersions({ db, events, clock, ids, agents });
-    const experiments = createExperiments({ db, events, clock, ids, agents }, versions);
-    const arms = createArms(ctx, ctx.services.require(Runs));
+    const trials = createTrials(ctx, ctx.services.require(Runs));
+    const experiments = createExperiments({ db, events, clock, ids, agents }, versions, trials);
+    const arms = createArms(ctx, trials);
     const parent = (actor: Parameters<typeof agents.get>[0], id: string) => agents.get(actor, id);
+    /** The next message meets the arms that are current when the answer is there. */
+    const seen = async <A>(moved: Promise<A>): Promise<A> => {
+      const answer = await moved;
+      await arms.refreshLater();
+      return answer;
+    };
     const ofVersions = openResource(contract.PromptVersions, {
       parent,
       list: ({ actor, params }) => versions.list(actor, String(params.agent_id)),
@@ -42,9 +50,9 @@ export default defineExtension({
       create: ({ actor, params, body }) => experiments.create(actor, String(params.agent_id), body),
       get: ({ actor, key }) => experiments.get(actor, key),
       actions: {
-        start: ({ actor, item }) => experiments.move(actor, item.id, 'running'),
-        pause: ({ actor, item }) => experiments.move(actor, item.id, 'paused'),
-        complete: ({ actor, item, body }) => experiments.complete(actor, item, body?.winner_variant_id),
+        start: ({ actor, item }) => seen(experiments.move(actor, item.id, 'running')),
+        pause: ({ actor, item }) => seen(experiments.move(actor, item.id, 'paused')),
+        complete: ({ actor, item, body }) => seen(experiments.complete(actor, item, body?.winner_variant_id)),
         metrics: async ({ actor, item }) => {
           const metrics = await experiments.metrics(actor, item);
           return { metrics, total: metrics.length };
@@ -60,10 +68,22 @@ export default defineExtension({
     });
     const routes = [...ofVersions.routes, ...ofExperiments.routes].map(guarded);
     ctx.routes.add(...routes, ...routes.map((route) => ({ ...route, id: `${route.id}BelowApi`, path: `/api${route.path}` })));
-    if (!isOn()) return;
-    ctx.events.on(contract.PromptsChanged, () => arms.refresh());
-    ctx.events.on(AgentChanged, ({ agentId, ownerId }) => versions.track(ctx.actors.of(ownerId), agentId));
-    ctx.timers.every('running-experiments', 30_000, () => arms.refresh());
-    arms.refresh().catch((error: unknown) => ctx.log.warn('experiments wait for the next look', { error }));
+    let live: Disposable[] = [];
+    const apply = (): void => {
+      if (!isOn()) {
+        for (const one of live) one.dispose();
+        live = [];
+        arms.close();
+      } else if (live.length === 0) {
+        live = [
+          ctx.events.on(contract.PromptsChanged, () => arms.refreshLater()),
+          ctx.events.on(AgentChanged, ({ agentId, ownerId }) => versions.track(ctx.actors.of(ownerId), agentId)),
+          ctx.timers.every('running-experiments', 30_000, () => arms.refreshLater()),
+        ];
+        void arms.refreshLater();
+      }
+    };
+    ctx.config.onChange(PromptSection, apply);
+    apply();
   },
 });

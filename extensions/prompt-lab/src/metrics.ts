@@ -21,7 +21,7 @@ const isWin = (trial: TrialRow, criteria: Criteria): boolean =>
 
 export const metricsOf = ({ variants, success_criteria: criteria }: Pick<Experiment, 'variants' | 'success_criteria'>, trials: readonly TrialRow[]): Metric[] =>
   variants.map(({ id, name }) => {
-    const own = trials.filter((trial) => trial.variant_id === id && trial.status !== 'running');
+    const own = trials.filter((trial) => trial.variant_id === id && trial.status !== 'running' && trial.status !== 'gone');
     const runs = own.length;
     const wins = own.filter((trial) => isWin(trial, criteria)).length;
     const cost = own.reduce((sum, trial) => sum + trial.cost_usd, 0);

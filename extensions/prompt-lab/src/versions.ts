@@ -1,7 +1,7 @@
 /** Versions of prompts: saved by people, and by svc when a prompt changes. */
 import { createHash } from 'node:crypto';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { Actor, Clock, Db, Events, Ids } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, type Ids, isSvcError } from '@svc/api';
 import { type ExperimentRow, PromptsChanged, type Variant, type Version, type VersionRow } from './contract.js';
 import { promptErrors } from './errors.js';
 
@@ -12,7 +12,11 @@ export interface LabDeps {
   readonly ids: Ids;
   readonly agents: AgentsService;
 }
+type Draft = Pick<VersionRow, 'system_prompt' | 'description' | 'created_by' | 'tools' | 'variables'>;
+
 const KEPT = 50;
+const MAX_RACES = 20;
+const FOUND = { description: 'Saved when the prompt changed', created_by: 'svc', tools: '[]', variables: '[]' } as const;
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -33,15 +37,18 @@ export const createVersions = ({ db, events, clock, ids, agents }: LabDeps) => {
     const running = await db.as(actor).select<ExperimentRow>({ from: 'prompt_experiments', where: { agent_id: agentId, status: ['running', 'paused'] }, limit: 1_000 });
     return new Set(running.flatMap(({ variants }) => (JSON.parse(variants) as Variant[]).map((one) => one.prompt_version_id)));
   };
-  const save = async (actor: Actor, agentId: string, draft: Pick<VersionRow, 'system_prompt' | 'description' | 'created_by' | 'tools' | 'variables'>): Promise<VersionRow> => {
+  /** Of a prompt that svc found, nothing where a version has it; the read that says so is the one that numbers it. */
+  const saveOnce = async (actor: Actor, agentId: string, draft: Draft | undefined): Promise<VersionRow | undefined> => {
     const agent = await agents.get(actor, agentId);
+    const prompt = agent.manifest.model.system_prompt;
     const [before, inUse] = await Promise.all([rowsOf(actor, agent.id), tested(actor, agent.id)]);
-    const active = hashOf(agent.manifest.model.system_prompt);
+    if (!draft && (prompt === '' || before.some((one) => one.content_hash === hashOf(prompt)))) return undefined;
+    const { system_prompt, ...rest } = draft ?? { ...FOUND, system_prompt: prompt };
     const made: VersionRow = {
-      ...{ id: ids.uuid(), owner_id: agent.ownerId, agent_id: agent.id, version: (before[0]?.version ?? 0) + 1, content_hash: hashOf(draft.system_prompt), created_at: clock.iso() },
-      ...draft,
+      ...{ id: ids.uuid(), owner_id: agent.ownerId, agent_id: agent.id, version: (before[0]?.version ?? 0) + 1, content_hash: hashOf(system_prompt), created_at: clock.iso() },
+      ...{ system_prompt, ...rest },
     };
-    const surplus = before.slice(KEPT - 1).filter((one) => one.content_hash !== active && !inUse.has(one.id));
+    const surplus = before.slice(KEPT - 1).filter((one) => one.content_hash !== hashOf(prompt) && !inUse.has(one.id));
     await db.commit([
       db.insert('prompt_versions', [made]),
       ...surplus.map(({ id }) => db.remove('prompt_versions', { id }, { expect: 'any' })),
@@ -49,9 +56,27 @@ export const createVersions = ({ db, events, clock, ids, agents }: LabDeps) => {
     ]);
     return made;
   };
+  /** Two that save at once want the same number: the later takes the next one. */
+  const save = async (actor: Actor, agentId: string, draft?: Draft): Promise<VersionRow | undefined> => {
+    for (let races = 0; ; races += 1) {
+      try {
+        return await saveOnce(actor, agentId, draft);
+      } catch (error) {
+        if (races >= MAX_RACES || !isSvcError(error) || error.code !== 'storage_conflict') throw error;
+      }
+    }
+  };
+  /** The prompt that an agent has becomes a version, unless it is one. */
+  const track = async (actor: Actor, agentId: string): Promise<void> => {
+    await save(actor, agentId);
+  };
   return {
     row,
-    save: async (actor: Actor, agentId: string, draft: Parameters<typeof save>[2]): Promise<Version> => shown(await save(actor, agentId, draft), await promptOf(actor, agentId)),
+    save: async (actor: Actor, agentId: string, draft: Draft): Promise<Version> => {
+      await track(actor, agentId);
+      const made = (await save(actor, agentId, draft)) as VersionRow; // a draft is always saved
+      return shown(made, await promptOf(actor, agentId));
+    },
     list: async (actor: Actor, agentId: string): Promise<Version[]> => {
       const prompt = await promptOf(actor, agentId);
       return (await rowsOf(actor, agentId)).map((one) => shown(one, prompt));
@@ -67,15 +92,11 @@ export const createVersions = ({ db, events, clock, ids, agents }: LabDeps) => {
     },
     activate: async (actor: Actor, id: string): Promise<Version> => {
       const found = await row(actor, id);
+      await track(actor, found.agent_id);
       await agents.edit(actor, found.agent_id, { manifest: { model: { system_prompt: found.system_prompt } } });
       return shown(found, found.system_prompt);
     },
-    /** The prompt may have changed. */
-    track: async (actor: Actor, agentId: string): Promise<void> => {
-      const [prompt, known] = [await promptOf(actor, agentId), await rowsOf(actor, agentId)];
-      if (prompt === '' || known.some((one) => one.content_hash === hashOf(prompt))) return;
-      await save(actor, agentId, { system_prompt: prompt, description: 'Saved when the prompt changed', created_by: 'svc', tools: '[]', variables: '[]' });
-    },
+    track,
   };
 };
 export type Versions = ReturnType<typeof createVersions>;
