@@ -126,14 +126,14 @@ export const PromptVersions = defineResource({
 });
 
 export const STATES = ['draft', 'running', 'paused', 'completed'] as const;
-const Criteria = Type.Object(
-  {
-    require_user_helpful: Type.Boolean({ default: false, description: 'A person rated the answer up' }),
-    require_no_tool_errors: Type.Boolean({ default: false }),
-    require_non_empty: Type.Boolean({ default: true }),
-  },
-  { additionalProperties: false, default: {}, description: 'When a run is a win' },
-);
+const criteria = {
+  require_user_helpful: Type.Boolean({ default: false, description: 'A person rated the answer up' }),
+  require_no_tool_errors: Type.Boolean({ default: false, description: 'No tool call failed' }),
+  require_non_empty: Type.Boolean({ default: true, description: 'The answer has text' }),
+};
+const Criteria = Type.Object(criteria);
+/** As a person gives them: what is left out has its default. */
+const CriteriaDraft = Type.Partial(Type.Object(criteria), { additionalProperties: false, default: {}, description: 'When a run is a win' });
 export type Criteria = Plain<typeof Criteria>;
 const arm = { name: Type.String({ minLength: 1, maxLength: 100 }), prompt_version_id: Type.String({ maxLength: 100 }) };
 const Variant = Type.Object({ id: Type.String(), ...arm, description: Type.String() });
@@ -174,7 +174,7 @@ export const PromptExperiments = defineResource({
     name: Type.String({ minLength: 1, maxLength: 200 }),
     variants: Type.Array(Type.Object({ ...arm, description: Type.Optional(Type.String({ maxLength: 1_000 })) }, { additionalProperties: false }), { minItems: 2, maxItems: 10 }),
     traffic_split: Type.Array(Type.Integer({ minimum: 0, maximum: 100 }), { minItems: 2, maxItems: 10, description: 'Percent of each variant' }),
-    success_criteria: Criteria,
+    success_criteria: CriteriaDraft,
   }),
   item: Experiment,
   operations: {

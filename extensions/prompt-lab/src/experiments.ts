@@ -8,12 +8,13 @@ import type { LabDeps, Versions } from './versions.js';
 
 const MOVES: Readonly<Record<string, readonly string[]>> = { draft: ['running'], running: ['paused', 'completed'], paused: ['running', 'completed'], completed: [] };
 const ALL = 100;
+const USUAL: Criteria = { require_user_helpful: false, require_no_tool_errors: false, require_non_empty: true };
 
 export interface ExperimentDraft {
   readonly name: string;
   readonly variants: ReadonlyArray<{ readonly name: string; readonly prompt_version_id: string; readonly description?: string }>;
   readonly traffic_split: readonly number[];
-  readonly success_criteria: Criteria;
+  readonly success_criteria: Partial<Criteria>;
 }
 
 export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, versions: Versions, trials: Trials) => {
@@ -84,7 +85,7 @@ export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, v
       const made: ExperimentRow = {
         ...{ id: ids.uuid(), owner_id: agent.ownerId, agent_id: agent.id, name: draft.name, status: 'draft', traffic_split: JSON.stringify(draft.traffic_split) },
         ...{
-          success_criteria: JSON.stringify(draft.success_criteria),
+          success_criteria: JSON.stringify({ ...USUAL, ...draft.success_criteria }),
           variants: JSON.stringify(variants),
           created_at: clock.iso(),
           running_agent: null,

@@ -136,6 +136,8 @@ describe('prompt-lab', function () {
   it('refuse what the experiment does not have, and a version that was deleted before the start', async () => {
     const ids = await two();
     const id = await compare(ids);
+    const strict = await http.expect(200, 'POST', `/agents/${agent}/prompts/experiments`, { ...draft(ids), success_criteria: { require_user_helpful: true } });
+    expect(strict.body.success_criteria).to.deep.equal({ require_user_helpful: true, require_no_tool_errors: false, require_non_empty: true });
     await http.expect(404, 'POST', `/agents/${agent}/prompts/experiments`, draft([ids[0] ?? '', NOWHERE]));
     await http.expect(200, 'DELETE', `/prompts/versions/${ids[1]}`);
     expect((await move(id, 'start')).body.code).to.equal('prompt_lab_version_gone');
