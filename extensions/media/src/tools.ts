@@ -109,7 +109,7 @@ const Path = Type.String({ minLength: 1, maxLength: 4_096, description: 'Of the 
 const Spoken = { language: Type.Optional(Type.String({ maxLength: 20 })), prompt: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words to expect' })), provider, model };
 
 const transcribing = (deps: ToolDeps): AnyTool[] => {
-  const heard = async (path: string, asked: { language?: string; prompt?: string; provider?: string; model?: string }, call: ToolCall): Promise<ToolOutput> => {
+  const transcribed = async (path: string, asked: { language?: string; prompt?: string; provider?: string; model?: string }, call: ToolCall): Promise<ToolOutput> => {
     const dir = deps.workspaces.dir(call.agentId);
     const inside = workspacePath(dir, path);
     const type = TYPES[/\.([A-Za-z0-9]+)$/.exec(inside)?.[1]?.toLowerCase() ?? ''];
@@ -127,7 +127,7 @@ const transcribing = (deps: ToolDeps): AnyTool[] => {
       ...reads,
       risk: 'read',
       needs: ({ path }) => [{ capability: 'file_system', target: path }],
-      run: ({ path, ...asked }, call) => heard(path, asked, call),
+      run: ({ path, ...asked }, call) => transcribed(path, asked, call),
     }),
     defineTool({
       name: 'media_transcribe',
@@ -143,7 +143,7 @@ const transcribing = (deps: ToolDeps): AnyTool[] => {
       run: async ({ path, out_path: out, ...asked }, call) => {
         const dir = deps.workspaces.dir(call.agentId);
         const target = workspacePath(dir, out ?? textPath(path), 'write');
-        const said = await heard(path, asked, call);
+        const said = await transcribed(path, asked, call);
         await dir.write(target, said.content, { noLinks: true });
         return { content: `Wrote ${said.content.length} characters to ${target}.` };
       },

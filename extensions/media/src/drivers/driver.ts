@@ -1,6 +1,5 @@
 /** What a driver does: one request in the form of one provider. */
 import type { SecretRef } from '@svc/api';
-import type { Wire } from './wire.js';
 
 export interface Target {
   readonly provider: string;
@@ -15,6 +14,26 @@ export interface MadeFile {
   readonly data: Uint8Array;
   /** As the provider declares it; its bytes decide. */
   readonly type: string | undefined;
+}
+
+export interface WireRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By default, `Authorization: Bearer`. */
+  readonly keyHeader?: string;
+  readonly body?: Readonly<Record<string, unknown>> | { readonly type: string; readonly bytes: Uint8Array };
+  /** Another base than the target's. */
+  readonly base?: string;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface Wire {
+  json(target: Target, request: WireRequest): Promise<Json>;
+  bytes(target: Target, request: WireRequest): Promise<MadeFile>;
+  download(target: Target, url: string): Promise<MadeFile>;
 }
 
 export interface ImageWish {

@@ -2,7 +2,7 @@
 import { mediaErrors } from '../errors.js';
 import type { MadeFile, MediaDriver, Target } from './driver.js';
 import { base64File, given, listAt, nearestSize, textAt } from './values.js';
-import type { WireRequest } from './wire.js';
+import type { WireRequest } from './driver.js';
 
 const SIZES = ['1x1', '16x9', '9x16', '4x3', '3x4'];
 

@@ -2,7 +2,8 @@
 import { mediaErrors } from '../errors.js';
 import type { MediaDriver, Target } from './driver.js';
 import { AUDIO_TYPES, base64File, given, hexFile, listAt, nearestSize, neededText, numberAt, textAt } from './values.js';
-import { type Json, plain, type Wire, type WireRequest } from './wire.js';
+import type { Json, Wire, WireRequest } from './driver.js';
+import { plain } from './wire.js';
 
 const RATE_LIMITED = 1_002;
 const UNAUTHORIZED: ReadonlySet<number> = new Set([1_004, 2_049]);

@@ -3,7 +3,7 @@ import { mediaErrors } from '../errors.js';
 import type { MadeFile, MediaDriver, Target } from './driver.js';
 import { formOf } from './form.js';
 import { AUDIO_TYPES, base64File, given, listAt, nearestSize, numberAt, textAt } from './values.js';
-import type { Json, Wire } from './wire.js';
+import type { Json, Wire } from './driver.js';
 
 const DALL_E_3 = ['1024x1024', '1792x1024', '1024x1792'];
 const GPT_IMAGE = ['1024x1024', '1536x1024', '1024x1536'];

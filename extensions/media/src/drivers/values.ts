@@ -2,7 +2,7 @@
 import { isTable } from '@svc/api';
 import { mediaErrors } from '../errors.js';
 import type { MadeFile } from './driver.js';
-import type { Json } from './wire.js';
+import type { Json } from './driver.js';
 
 export const textAt = (value: unknown, ...path: ReadonlyArray<string | number>): string | undefined => {
   const found = at(value, path);

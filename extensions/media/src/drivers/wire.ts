@@ -7,27 +7,7 @@
  */
 import { type FetchInit, type FetchResponse, isSvcError, isTable } from '@svc/api';
 import { mediaErrors } from '../errors.js';
-import type { MadeFile, Target } from './driver.js';
-
-export interface WireRequest {
-  readonly method?: 'GET' | 'POST';
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** By default, `Authorization: Bearer`. */
-  readonly keyHeader?: string;
-  readonly body?: Readonly<Record<string, unknown>> | { readonly type: string; readonly bytes: Uint8Array };
-  /** Another base than the target's. */
-  readonly base?: string;
-}
-
-export type Json = Readonly<Record<string, unknown>>;
-
-export interface Wire {
-  json(target: Target, request: WireRequest): Promise<Json>;
-  bytes(target: Target, request: WireRequest): Promise<MadeFile>;
-  download(target: Target, url: string): Promise<MadeFile>;
-}
+import type { Json, MadeFile, Target, Wire, WireRequest } from './driver.js';
 
 /** A file of a provider, or an answer with files in base64. */
 const MAX_BYTES = 100 * 1_048_576;

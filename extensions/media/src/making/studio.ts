@@ -5,7 +5,7 @@ import type { LlmService } from '@svc/ext-llm/contract';
 import { MediaSection } from '../config.js';
 import { MediaChanged } from '../contract.js';
 import type { MusicWish, Recording, Sound, SpeechFormat, Target } from '../drivers/driver.js';
-import type { Wire } from '../drivers/wire.js';
+import type { Wire } from '../drivers/driver.js';
 import { mediaErrors } from '../errors.js';
 import type { Kind } from '../offers.js';
 import { choose, type Chosen, type ChoosingDeps } from './choosing.js';
@@ -207,8 +207,8 @@ const transcribe = async (deps: StudioDeps, who: Who, request: TranscriptionRequ
     deps,
     money,
     async () => needed(chosen.driver.transcribe)(deps.wire, target, { data, type, language: request.language ?? usualLanguage, prompt: request.prompt ?? usualPrompt }),
-    async ({ text, seconds: told }) => {
-      const used = Math.min(seconds, told === undefined ? seconds : Math.ceil(told));
+    async ({ text, seconds: measured }) => {
+      const used = Math.min(seconds, measured === undefined ? seconds : Math.ceil(measured));
       const answer = { text, provider: chosen.provider, model: chosen.model, duration_ms: facts.durationMs, cost_usd: usd(money, used) };
       return { used, answer, writes: [] };
     },
