@@ -140,10 +140,7 @@ async function step(deps: InboxDeps, run: LeasedRun, row: DeliveryRow): Promise<
 }
 
 /** `channels` of the manifest; none are named: from all. */
-const takesFrom = ({ manifest: { kept } }: Agent, { name, type }: Account): boolean => {
-  const named = kept.channels;
-  return !Array.isArray(named) || named.length === 0 || named.includes(name) || named.includes(type);
-};
+const takesFrom = ({ manifest: { channels = [] } }: Agent, { name, type }: Account): boolean => channels.length === 0 || channels.includes(name) || channels.includes(type);
 
 /** Why a message gets no answer of an agent; undefined where it does. */
 const refusal = async (deps: InboxDeps, account: Account, adapter: Adapter, row: DeliveryRow, message: Facts & Pick<Incoming, 'sender'>): Promise<string | undefined> => {
