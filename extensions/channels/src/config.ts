@@ -15,15 +15,17 @@ export const ChannelsSection = defineConfig(
 const Sidecar = Type.Object(
   {
     name: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', description: 'Unique; no name of a built-in channel' }),
-    command: Type.String({ minLength: 1, maxLength: 1_000 }),
-    args: Type.Optional(Type.Array(Type.String({ maxLength: 4_000 }), { maxItems: 100 })),
-    env: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 4_000 }))),
+    command: Type.String({ minLength: 1, maxLength: 1_000, description: 'The program, without a shell' }),
+    args: Type.Optional(Type.Array(Type.String({ maxLength: 4_000 }), { maxItems: 100, description: 'Its arguments' })),
+    env: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 4_000 }), { description: 'Variables that are no secrets; they win over stored values' }),
+    ),
     channel_type: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', description: 'The platform; by default the name' })),
     agent: Type.Optional(Type.String({ maxLength: 200, description: 'Who answers, where no binding says otherwise' })),
-    restart: Type.Optional(Type.Boolean({ default: true })),
-    ready_timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 30 })),
-    dm_policy: Type.Optional(OneOf(['respond', 'allowed_only', 'ignore'])),
-    group_policy: Type.Optional(OneOf(['all', 'mention_only', 'commands_only', 'ignore'])),
+    restart: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is started again when it ends' })),
+    ready_timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 30, description: 'How long it may take to say that it is ready' })),
+    dm_policy: Type.Optional(OneOf(['respond', 'allowed_only', 'ignore'], { description: 'Who gets an answer in private chats; by default people who are allowed' })),
+    group_policy: Type.Optional(OneOf(['all', 'mention_only', 'commands_only', 'ignore'], { description: 'What is answered in groups; by default messages that mention the bot' })),
   },
   { additionalProperties: false },
 );

@@ -97,7 +97,14 @@ export const Deliveries = defineResource({
       }),
       answer: Type.Object({ deliveries: Type.Array(Delivery), total: Type.Integer() }),
     },
-    delete: { id: 'deleteChannelDelivery', summary: 'Delete an ended delivery', errors: [409], isBlind: true, audit: 'channel_delivery_deleted' },
+    delete: {
+      id: 'deleteChannelDelivery',
+      summary: 'Delete an ended delivery',
+      description: 'One that waits or is being sent is refused. What was sent stays where it arrived.',
+      errors: [409],
+      isBlind: true,
+      audit: 'channel_delivery_deleted',
+    },
   },
   verbs: { list: 'deliveries', delete: 'drop' },
   actions: {

@@ -164,6 +164,7 @@ const serve = async (serving: Serving, one: Live, adapter: Adapter): Promise<voi
       const [problem, fix] = error instanceof ChannelFault ? [error.message, error.fix] : [messageOf(error), 'Check the address, the network and the settings of the channel.'];
       deps.log.warn('A channel is not connected; svc tries again.', { channel: account.name, problem, waitMs });
       await state(account.name, { state: 'failing', problem, fix }).catch(() => undefined); // the database may be what failed
+      if (account.sidecar?.restart === false) break;
       if (error instanceof ChannelFault && error.retryAfterMs !== undefined) waitMs = Math.max(waitMs, error.retryAfterMs);
     }
     waitMs = deps.clock.now() - begun > STEADY_MS ? FIRST_WAIT_MS : waitMs;

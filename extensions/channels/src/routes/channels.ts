@@ -25,7 +25,7 @@ const COST = 10;
 const TEST_MS = 20_000;
 const MAX_MESSAGE_BYTES = 262_144;
 
-const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_-]*$', description: 'Name of the channel', examples: ['telegram'] }) });
+const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z0-9][a-z0-9_-]*$', description: 'Name of the channel', examples: ['telegram'] }) });
 const Meta = Type.Object(
   {
     id: Type.String(),
@@ -293,7 +293,7 @@ const inbound = (deps: ChannelRouteDeps): RouteDecl =>
     path: '/api/channels/{name}/webhook',
     summary: 'Send a message to an agent by a signed webhook',
     description:
-      'Needs no API key. `X-Webhook-Signature: sha256=<hex>` is the HMAC-SHA256 of the exact bytes of the body under the secret of the channel; `X-Webhook-Timestamp`, in milliseconds, may differ by five minutes. The same `metadata.message_id` is one message. The answer goes to `callback_url`.',
+      'The body is JSON: `message`, `sender_id`, and perhaps `sender_name`, `thread_id`, `is_group`, `metadata`. Needs no API key. `X-Webhook-Signature: sha256=<hex>` is the HMAC-SHA256 of the exact bytes of the body under the secret of the channel; `X-Webhook-Timestamp`, in milliseconds, may differ by five minutes. The same `metadata.message_id` is one message. The answer goes to `callback_url`.',
     auth: 'public',
     cost: COST,
     permission: 'channels.write',
@@ -304,16 +304,6 @@ const inbound = (deps: ChannelRouteDeps): RouteDecl =>
       'X-Webhook-Signature': Type.Optional(Type.String({ description: 'sha256= and 64 hexadecimal digits' })),
       'X-Webhook-Timestamp': Type.Optional(Type.String({ description: 'Milliseconds since 1970' })),
     }),
-    takes: {
-      'application/json': Type.Object({
-        sender_id: Type.Optional(Type.String()),
-        sender_name: Type.Optional(Type.String()),
-        message: Type.String(),
-        thread_id: Type.Optional(Type.String()),
-        is_group: Type.Optional(Type.Boolean()),
-        metadata: Type.Optional(Type.Object({ message_id: Type.Optional(Type.String()) })),
-      }),
-    },
     errors: [403, 409],
     responses: { 200: Type.Object({ status: OneOf(['accepted', 'duplicate', 'ignored']) }) },
     handler: async ({ params, body, headers }) => {
