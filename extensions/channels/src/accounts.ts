@@ -6,26 +6,13 @@
  * A3  Unknown and missing fields are refused by name; a stored secret counts as given.
  */
 import { type Actor, didYouMean, type ExtensionContext, type SecretRef } from '@svc/api';
+import { type Account, envSecret, type FieldValue, textField } from './account.js';
 import type { Adapter } from './adapters/adapter.js';
 import { ChannelsSection, type SidecarEntry, SidecarSetting } from './config.js';
 import { type AccountRow, ChannelChanged } from './contract.js';
 import { channelErrors } from './errors.js';
 import { type FieldSpec, fieldsOf } from './registry/fields.js';
 import { platformOf } from './registry/registry.js';
-
-export type FieldValue = string | number | boolean | readonly string[];
-
-/** A channel with its settings, without its secrets. */
-export interface Account {
-  readonly name: string;
-  /** The adapter. */
-  readonly type: string;
-  readonly ownerId: string;
-  readonly fields: Readonly<Record<string, FieldValue>>;
-  readonly isInConfig: boolean;
-  readonly startedFrom: string;
-  readonly sidecar?: SidecarEntry;
-}
 
 export interface Accounts {
   /** Configured ones. */
@@ -47,10 +34,6 @@ const MAX_SECRET = 16_000;
 /** Nobody listens there: messages come to the daemon's own port. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['listen_port', 'webhook_port']);
 const SHORT_NAMES: Readonly<Record<string, string>> = { agent_name: 'default_agent', agent: 'default_agent' };
-
-export const textField = ({ fields }: Pick<Account, 'fields'>, key: string): string => (typeof fields[key] === 'string' ? String(fields[key]) : '');
-export const numberField = ({ fields }: Pick<Account, 'fields'>, key: string, usual: number): number => (typeof fields[key] === 'number' ? Number(fields[key]) : usual);
-export const listField = ({ fields }: Pick<Account, 'fields'>, key: string): readonly string[] => (Array.isArray(fields[key]) ? fields[key].map(String) : []);
 
 export const withoutEffect = ({ fields }: Pick<Account, 'fields'>): string[] => Object.keys(fields).filter((key) => WITHOUT_EFFECT.has(key));
 
@@ -133,9 +116,6 @@ export const createAccounts = (ctx: Pick<ExtensionContext, 'db' | 'secrets' | 'c
     },
   };
 };
-
-/** Where a value of the environment of a sidecar is stored. */
-export const envSecret = (channel: string, key: string): string => `channels.${channel}.env.${key}`;
 
 const settingsOf = ({ agent, dm_policy: dm, group_policy: group }: SidecarEntry): Record<string, FieldValue> => ({
   ...(agent === undefined ? {} : { default_agent: agent }),

@@ -6,7 +6,7 @@
  */
 import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isUuid, type Plain, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import { type Account, textField } from './accounts.js';
+import { type Account, textField } from './account.js';
 import type { Incoming } from './adapters/adapter.js';
 import { type BindingRow, ChannelChanged } from './contract.js';
 import { channelErrors } from './errors.js';

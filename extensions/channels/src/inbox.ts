@@ -11,7 +11,8 @@ import { type Actors, type Clock, type Db, type Events, isSvcError, type Journal
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
-import { type Account, type Accounts, textField } from './accounts.js';
+import { type Account, textField } from './account.js';
+import type { Accounts } from './accounts.js';
 import type { Adapter, Incoming } from './adapters/adapter.js';
 import type { Bindings } from './bindings.js';
 import { ChannelChanged, ChannelMessage, type ChatRow, type DeliveryRow, type DeliveryState } from './contract.js';

@@ -8,7 +8,8 @@
  * O4  It is tried again over about an hour, and when the platform says; then it has failed, with the reason. What can never be sent fails at once.
  */
 import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type JournalStep, type LeasedRun, type Logger, type Write } from '@svc/api';
-import type { Account, Accounts } from './accounts.js';
+import type { Account } from './account.js';
+import type { Accounts } from './accounts.js';
 import { type Adapter, ChannelFault, type Connection } from './adapters/adapter.js';
 import { ChannelChanged, ChannelDelivery, type DeliveryRow, type DeliveryState, type Outgoing } from './contract.js';
 import { channelErrors } from './errors.js';

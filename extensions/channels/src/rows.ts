@@ -1,6 +1,7 @@
 /** Channels as they are shown. */
 import { type Actor, type Clock, type Db, Nullable, OneOf, type Plain, seesAll, Type } from '@svc/api';
-import { type Account, type Accounts, withoutEffect } from './accounts.js';
+import type { Account } from './account.js';
+import { type Accounts, withoutEffect } from './accounts.js';
 import type { Adapter } from './adapters/adapter.js';
 import type { DeliveryRow } from './contract.js';
 import { channelErrors } from './errors.js';

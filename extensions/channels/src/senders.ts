@@ -6,7 +6,7 @@
  * S3  A sender is nobody of svc: what they write is text from outside, and no command that changes anything.
  */
 import { type Actor, type Clock, type Db, type Events, type Ids, isUuid } from '@svc/api';
-import { type Account, listField } from './accounts.js';
+import { type Account, listField } from './account.js';
 import type { Incoming } from './adapters/adapter.js';
 import { ChannelChanged, type SenderRow } from './contract.js';
 import { channelErrors } from './errors.js';

@@ -6,7 +6,8 @@
  * C3  "Connected" means that the platform answered lately. Where it was silent for a minute, the state is `deaf`.
  */
 import type { Db, Disposable, Events, ExtensionContext, Write } from '@svc/api';
-import type { Account, Accounts } from './accounts.js';
+import type { Account } from './account.js';
+import type { Accounts } from './accounts.js';
 import { type Adapter, ChannelFault, type AdapterTools, type Connection, type Incoming } from './adapters/adapter.js';
 import type { Inbox } from './inbox.js';
 import { createLeases, type Leases } from './leases.js';

@@ -1,6 +1,7 @@
 /** What agents may do with channels: send a message. */
 import { type AnyTool, defineTool, needOf, Type } from '@svc/api';
-import type { Account, Accounts } from './accounts.js';
+import type { Account } from './account.js';
+import type { Accounts } from './accounts.js';
 import { ChannelsSend } from './contract.js';
 import { channelErrors } from './errors.js';
 import { assertConfigured, type Outbox } from './outbox.js';

@@ -208,7 +208,7 @@ describe('channels', function () {
     expect(await code(404, 'DELETE', '/api/bindings/0')).to.equal('channels_binding_not_found');
   });
 
-  it('T1 T2 T3 S1 S2 Telegram: 409 is a state, senders are allowed by code, and nothing is heard twice', async () => {
+  it('T1 T2 T3 S1 S2 Telegram: 409 is a state, senders are allowed by code, and nothing is received twice', async () => {
     telegram.fail('getUpdates', { code: 409, description: 'Conflict: terminated by other getUpdates request' });
     await configure('telegram', { token: TOKEN, fields: { api_url: telegram.url } });
     await inState('telegram', 'failing');
@@ -243,7 +243,7 @@ describe('channels', function () {
     expect(await channel('telegram')).to.deep.include({ state: 'off', has_token: false, configured: false });
   });
 
-  it('N1 N2 ntfy: what came while it was down is heard, and own messages are not answered', async () => {
+  it('N1 N2 ntfy: what came while it was down is received, and own messages are not answered', async () => {
     await configure('ntfy', { fields: { topic: 'my-topic', server_url: ntfy.url } });
     await inState('ntfy', 'connected');
     ntfy.publish('my-topic', 'ping from the app');
@@ -260,22 +260,22 @@ describe('channels', function () {
     await configure('mqtt', { fields: { broker_url: broker.url, topic_in: 'home/ask', topic_out: 'home/answer' } });
     await inState('mqtt', 'connected');
     const client: MqttClient = await mqtt.connectAsync(broker.url, { protocolVersion: 5 });
-    const heard: Array<{ topic: string; text: string; correlation: string | undefined }> = [];
-    client.on('message', (topic, payload, packet) => heard.push({ topic, text: String(payload), correlation: packet.properties?.correlationData?.toString() }));
+    const messages: Array<{ topic: string; text: string; correlation: string | undefined }> = [];
+    client.on('message', (topic, payload, packet) => messages.push({ topic, text: String(payload), correlation: packet.properties?.correlationData?.toString() }));
     await client.subscribeAsync(['home/answer', 'me/reply'], { qos: 1 });
     await client.publishAsync('home/ask', 'is it warm', { qos: 1 });
-    expect((await until(() => heard[0], 'the answer')).topic).to.equal('home/answer');
+    expect((await until(() => messages[0], 'the answer')).topic).to.equal('home/answer');
     await client.publishAsync('home/ask', JSON.stringify({ sender_id: 's1', message: 'and cold', message_id: '9' }), {
       qos: 1,
       properties: { responseTopic: 'me/reply', correlationData: Buffer.from('c1') },
     });
-    expect(await until(() => heard[1], 'the reply')).to.deep.include({ topic: 'me/reply', correlation: 'c1' });
+    expect(await until(() => messages[1], 'the reply')).to.deep.include({ topic: 'me/reply', correlation: 'c1' });
     await client.publishAsync('home/ask', JSON.stringify({ sender_id: 's1', message: 'and cold', message_id: '9' }), { qos: 1 });
     await broker.restart();
     await until(() => (client.connected ? true : undefined), 'the client is back');
     await client.publishAsync('home/ask', 'after the restart', { qos: 1 });
-    await until(() => heard[2], 'the answer after the restart');
-    expect([asked('is it warm') > 0, heard.length]).to.deep.equal([true, 3]);
+    await until(() => messages[2], 'the answer after the restart');
+    expect([asked('is it warm') > 0, messages.length]).to.deep.equal([true, 3]);
     expect((await owner.expect(200, 'POST', '/api/channels/mqtt/test')).body.status).to.equal('ok');
     await client.endAsync();
     await owner.expect(200, 'DELETE', '/api/channels/mqtt/configure');

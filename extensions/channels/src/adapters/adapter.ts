@@ -1,6 +1,6 @@
 /** What an adapter is: how one platform is listened to and written to. */
 import type { Clock, ExtensionContext, Logger, SecretRef } from '@svc/api';
-import type { Account } from '../accounts.js';
+import type { Account } from '../account.js';
 
 /** A message that came, in words that every platform has. */
 export interface Incoming {

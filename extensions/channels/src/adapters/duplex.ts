@@ -2,6 +2,12 @@
 import { Duplex } from 'node:stream';
 import type { TcpConnection } from '@svc/api';
 
+/** Called on sockets by libraries; each answers with the socket. */
+const itself = function <T>(this: T): T {
+  return this;
+};
+const SOCKET_METHODS = { setTimeout: itself, setKeepAlive: itself, setNoDelay: itself, ref: itself, unref: itself };
+
 class SocketLike extends Duplex {
   readonly #connection: TcpConnection;
   readonly #pieces: AsyncIterator<Uint8Array>;
@@ -9,6 +15,8 @@ class SocketLike extends Duplex {
   constructor(connection: TcpConnection) {
     // When the other side ends, so does this one, as a socket does.
     super({ allowHalfOpen: false });
+    // The adapter for TCP has its own limits.
+    Object.assign(this, SOCKET_METHODS);
     this.#connection = connection;
     this.#pieces = connection.readable[Symbol.asyncIterator]();
   }
@@ -32,23 +40,6 @@ class SocketLike extends Duplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#connection.close();
     done(error);
-  }
-
-  /** The adapter for TCP has its own limits. */
-  setTimeout(): this {
-    return this;
-  }
-  setKeepAlive(): this {
-    return this;
-  }
-  setNoDelay(): this {
-    return this;
-  }
-  ref(): this {
-    return this;
-  }
-  unref(): this {
-    return this;
   }
 }
 

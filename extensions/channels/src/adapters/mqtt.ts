@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { parsedUrl } from '@svc/api';
 import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
-import { type Account, numberField, textField } from '../accounts.js';
+import { type Account, numberField, textField } from '../account.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
 import { duplexOf } from './duplex.js';
 

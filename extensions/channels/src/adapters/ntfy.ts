@@ -4,7 +4,7 @@
  * N1  Our own messages come back on the topic; they bear a tag, and are not answered.
  * N2  Reading goes on behind the last message that was stored: what came while the daemon was down is fetched.
  */
-import { textField } from '../accounts.js';
+import { textField } from '../account.js';
 import { type Adapter, ChannelFault, type Connection } from './adapter.js';
 import { faultOfStatus, jsonLines, request, retryAfterMs, withoutSlash } from './http.js';
 

@@ -6,7 +6,7 @@
  * D3  A program that ends, or does not say `ready` in time, is started again by the supervisor; what it wrote on standard error last is the reason.
  */
 import type { ChildHandle } from '@svc/api';
-import { envSecret } from '../accounts.js';
+import { envSecret } from '../account.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
 import { jsonLines } from './http.js';
 

@@ -6,7 +6,7 @@
  * T3  Nothing that a bot wrote is answered, this one's own messages among them.
  */
 import { isSvcError } from '@svc/api';
-import { listField, numberField, textField } from '../accounts.js';
+import { listField, numberField, textField } from '../account.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
 import { faultOfStatus, request, withoutSlash } from './http.js';
 

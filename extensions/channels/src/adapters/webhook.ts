@@ -7,7 +7,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isSvcError, type Req } from '@svc/api';
-import { type Account, textField } from '../accounts.js';
+import { type Account, textField } from '../account.js';
 import { channelErrors } from '../errors.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
 import { faultOfStatus, retryAfterMs } from './http.js';
