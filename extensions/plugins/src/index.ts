@@ -49,12 +49,13 @@ export default defineExtension({
       changed: async (name) => void (await ctx.events.publish(contract.PluginsChanged, { name })),
     });
     ctx.routes.add(...readRoutes({ plugins }), ...writeRoutes({ plugins }));
-    // Without [context_engine] a message costs nothing here.
-    if (engine.loaded.length === 0) return;
-    ctx.hooks.tap(DoctorCheck, () => findingsOf(plugins, engine));
+    const isUsed = engine.loaded.length > 0;
+    ctx.hooks.tap(DoctorCheck, () => (isUsed ? findingsOf(plugins, engine) : []));
+    // Without [context_engine] a message costs nothing here: it is answered at once.
     ctx.hooks.tap(RunRecall, ({ actor, agent, runId, sessionId, message, peerId, budgetTokens }) =>
-      engine.ingest({ actor, agent, budgetTokens, ownerId: agent.ownerId, agentId: agent.id, runId, sessionId, message, peerId: peerId ?? null }),
+      isUsed ? engine.ingest({ actor, agent, budgetTokens, ownerId: agent.ownerId, agentId: agent.id, runId, sessionId, message, peerId: peerId ?? null }) : [],
     );
+    if (!isUsed) return;
     const sessions = ctx.services.require(Sessions);
     ctx.events.on(RunEnded, (ended) => afterTurn({ engine, sessions, actorOf: (ownerId) => ctx.actors.of(ownerId) }, ended));
     ctx.timers.after('prewarm-plugins', PREWARM_MS, async () => void (await plugins.prewarm(engine.loaded.filter((name) => name !== DIRECT))));

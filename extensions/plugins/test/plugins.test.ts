@@ -135,7 +135,10 @@ describe('plugins', function () {
       .filter((line) => line === 'sleep 987.654').length;
 
   it('the input has type, agent_id, message and peer_id, and the end of the input comes', async () => {
-    await bash('echoes', 'request=$(cat)\nprintf \'{"type":"ingest_result","memories":[{"content":"%s"}],"env":"%s %s","got":%s}\\n\' "$SVC_RUNTIME" "$SVC_MESSAGE" "${HTTP_PROXY-none}" "$request"\n');
+    await bash(
+      'echoes',
+      'request=$(cat)\nprintf \'{"type":"ingest_result","memories":[{"content":"%s"}],"env":"%s %s","got":%s}\\n\' "$SVC_RUNTIME" "$SVC_MESSAGE" "$(printenv HTTP_PROXY || echo none)" "$request"\n',
+    );
     const { output } = await test('echoes', { input: { message: 'hello there', peer_id: '4711', agent_id: 'me' } });
     expect(output.got).to.deep.equal({ type: 'ingest', agent_id: 'me', message: 'hello there', peer_id: '4711' });
     expect(output.env).to.equal('hello there none');
@@ -214,7 +217,7 @@ describe('plugins', function () {
     await test('packed');
     const { body } = await http.expect(200, 'GET', '/api/plugins/packed/export');
     expect(body.files.map(({ path }: { path: string }) => path)).to.deep.equal(['hooks/after_turn.sh', 'hooks/ingest.sh', 'plugin.toml']);
-    const answer = await fetch(`${kernel.url}/api/plugins/packed/export?format=tar`, { headers: { authorization: `Bearer ${kernel.key ?? ''}` } });
+    const answer = await fetch(`${kernel.url}/api/plugins/packed/export?format=tar`);
     expect(answer.headers.get('content-type')).to.equal('application/gzip');
     expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString('latin1'))
       .to.contain('packed/hooks/ingest.sh')
@@ -262,7 +265,7 @@ describe('plugins', function () {
       `${toml}\n[env]\nPLAIN = "yes"\nMY_TOKEN = "hidden words"\nTAKEN = "\${OPENAI_API_KEY}"\n[hooks.env_schema]\nTAKEN = "!a key"\nPLAIN = "a word"\n`,
     );
     const { body } = await http.expect(200, 'GET', '/api/plugins/vars/env');
-    expect(body.env).to.deep.equal({ PLAIN: 'yes', MY_TOKEN: '***', TAKEN: '${OPENAI_API_KEY}' });
+    expect(body.env).to.deep.equal({ PLAIN: 'yes', MY_TOKEN: '***', TAKEN: `$${'{OPENAI_API_KEY}'}` });
     expect(body.env_schema).to.deep.equal({ TAKEN: { description: 'a key', required: true, present: false }, PLAIN: { description: 'a word', required: false, present: true } });
     expect((await test('vars')).output.seen).to.equal('yes||');
   });

@@ -6,7 +6,7 @@
  * E3  `ingest` runs once for a message. What it says stands before the question as text from outside, under the name of its plugin.
  * E4  `after_turn` runs behind the answer, one call after the other for each plugin. Of a full queue the newest is dropped, with a trace.
  */
-import type { Actor, Clock, Logger, Origin } from '@svc/api';
+import { type Actor, type Clock, isSvcError, type Logger, type Origin } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import { RE2JS } from 're2js';
 import type { HookName } from '../manifest/manifest.js';
@@ -148,7 +148,11 @@ const namesIn = ({ plugin, plugin_stack: stack = [] }: ContextEngine): string[] 
 /** A message that is about to be accepted has no run yet that could be stopped: it has one soon. */
 const stopRun = async ({ stop, clock, log }: EngineDeps, actor: Actor, runId: string, why: string): Promise<void> => {
   for (let tries = 0; tries < STOP_TRIES; tries++) {
-    if ((await stop(actor, runId, why)) > 0) return;
+    const stopped = await stop(actor, runId, why).catch((error: unknown) => {
+      if (isSvcError(error) && error.status === 404) return 0;
+      throw error;
+    });
+    if (stopped > 0) return;
     await clock.sleep(STOP_WAIT_MS);
   }
   log.warn('a run could not be stopped', { run: runId, why });

@@ -1,5 +1,5 @@
 /** Plugins over HTTP: what there is, and how it fares. */
-import { bytes, Nullable, OneOf, reply, type RouteDecl, Type } from '@svc/api';
+import { bytes, Nullable, OneOf, reply, type RouteDecl, Type, Uuid } from '@svc/api';
 import { filesAsJson, tarOf } from '../export-tar.js';
 import type { TraceRow } from '../contract.js';
 import { expandedName } from '../hooks/start.js';
@@ -264,7 +264,7 @@ const env = ({ plugins }: RouteDeps): RouteDecl =>
     path: '/api/plugins/{name}/env',
     summary: 'Show the variables of a plugin',
     description:
-      'What its [env] sets; a value whose name looks like a secret is shown as `***`. `${NAME}` is taken from the environment of the daemon, if `[exec_policy] allowed_env_vars` lets it through; its value is not shown.',
+      'What its [env] sets; a value whose name looks like a secret is shown as `***`. `$` with a name in braces is taken from the environment of the daemon, if `[exec_policy] allowed_env_vars` lets it through; its value is not shown.',
     params: Params,
     errors: [404],
     responses: {
@@ -350,7 +350,7 @@ const traces = ({ plugins }: RouteDeps): RouteDecl =>
     description: 'Of your agents. The newest 2,000 are stored. Texts are cut, and what looks like a secret is left out.',
     query: Type.Object({
       plugin: Type.Optional(Type.String({ maxLength: 128, description: 'Only of this plugin' })),
-      run_id: Type.Optional(Type.String({ maxLength: 64, description: 'Only of this run' })),
+      run_id: Type.Optional(Uuid),
       failed: Type.Optional(Type.Boolean({ description: 'Only failures' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TRACES, default: 50 })),
     }),
