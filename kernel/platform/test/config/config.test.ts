@@ -27,7 +27,7 @@ const PUBLISHED = [
   ...['local_probe_interval_secs', 'workflow_stale_timeout_minutes', 'cron_session_max_tokens', 'cron_session_max_messages', 'strict_config', 'include', 'allowed_mount_roots'],
   ...['trusted_manifest_signers', 'trusted_hosts', 'default_model', 'fallback_providers', 'provider_urls', 'provider_api_keys', 'provider_regions', 'provider_proxy_urls'],
   ...['provider_request_timeout_secs', 'provider_max_retries', 'tool_timeouts', 'memory', 'proactive_memory', 'auto_dream', 'web', 'exec_policy', 'approval', 'budget', 'thinking', 'session'],
-  ...['compaction', 'queue', 'task_board', 'triggers', 'rate_limit', 'tool_invoke', 'tool_policy', 'tool_results', 'parallel_tools', 'context_engine', 'mcp_servers', 'a2a', 'users', 'bindings'],
+  ...['compaction', 'queue', 'task_board', 'triggers', 'rate_limit', 'tool_invoke', 'tool_policy', 'tool_results', 'parallel_tools', 'mcp_servers', 'a2a', 'users', 'bindings'],
   ...['sidecar_channels', 'channels', 'external_auth', 'webhook_triggers', 'network', 'pairing', 'vault', 'terminal', 'browser', 'docker', 'media', 'tts', 'canvas', 'links', 'audit'],
   ...['health_check', 'heartbeat', 'telemetry', 'prompt_intelligence', 'sanitize', 'privacy', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background', 'proxy', 'api'],
 ];
@@ -111,14 +111,14 @@ describe('config', () => {
 
   it('knows the settings of areas that are not here, and says plainly which of them nobody keeps', async () => {
     const config = await load(
-      'second_factor = "totp"\n[prompt_intelligence]\nenabled = true\n[inbox]\nenabled = true\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n',
+      'second_factor = "totp"\n[skills]\nenabled = true\n[inbox]\nenabled = true\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n',
     );
 
     const said = config.problems().map(({ severity, message }) => `${severity}: ${message}`);
 
     expect(said).to.have.members([
       'warning: config.toml:1: second_factor is NOT enforced yet: no second factor is asked for',
-      'notice: config.toml:2: [prompt_intelligence] waits for its area: nothing here reads it yet',
+      'notice: config.toml:2: [skills] waits for its area: nothing here reads it yet',
       'notice: config.toml:4: [inbox] waits for its area: nothing here reads it yet',
       'warning: config.toml:6: [budget] is NOT enforced yet: no limit of cost holds for the daemon as a whole. max_cost_per_hour_usd, _day_ and _month_ under [resources] of an agent are kept',
       'notice: config.toml:8: [session] waits for its area: nothing here reads it yet',
