@@ -158,14 +158,18 @@ describe('the openai client', () => {
       expect(raw.text.endsWith('data: [DONE]\n\n')).to.equal(true);
     });
 
-    it('with the usage beside the end; with include_usage also in a chunk of its own, without choices', async () => {
+    it('with include_usage once, in a chunk of its own without choices, and else beside the end', async () => {
       const svc = await bootWithModel({ deltas: ['a', 'b'], usage: { input: 2, output: 2 } });
       const chunks = [];
       for await (const chunk of await clientOf(svc).chat.completions.create({ ...say('go'), stream: true, stream_options: { include_usage: true } })) chunks.push(chunk);
       const usage = { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 };
-      expect(chunks.filter((chunk) => chunk.usage)).to.have.length(2);
+      expect(chunks.filter((chunk) => chunk.usage)).to.have.length(1);
       expect(chunks.at(-1)).to.deep.include({ choices: [], usage });
-      expect([chunks.at(-2)?.choices[0]?.finish_reason, chunks.at(-2)?.choices[0]?.delta, chunks.at(-2)?.usage]).to.deep.equal(['stop', {}, usage]);
+      expect([chunks.at(-2)?.choices[0]?.finish_reason, chunks.at(-2)?.choices[0]?.delta]).to.deep.equal(['stop', {}]);
+      const plain = [];
+      for await (const chunk of await clientOf(svc).chat.completions.create({ ...say('go'), stream: true })) plain.push(chunk);
+      expect(plain.filter((chunk) => chunk.usage)).to.have.length(1);
+      expect(plain.at(-1)).to.deep.include({ usage });
     });
 
     it('through its stream helper, with include_usage', async () => {

@@ -30,6 +30,7 @@ const PUBLIC = new Set([
   'GET /auth/session',
   'GET /shared/{token}',
   'POST /auth/session',
+  'POST /mcp',
   'POST /auth/logout',
 ]);
 /** Validates the key in its body, and a walk has none: auth's own claims are about it. */
@@ -64,7 +65,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages, what was shared by a link and where people log in and out are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, what was shared by a link, where people log in and out, and /mcp are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);

@@ -33,6 +33,19 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'getAgent: kept.*': 'keys of a manifest that wait for their area, as they were written',
   'listAgentTraces: traces[].input': "the arguments of a call, by the tool's own schema",
   'streamLogs: [].data.fields.*': 'what a line of the log tells beside its words, as its area named it',
+  'addMemory: memories[].metadata.*': 'what whoever added the entry stored with it',
+  'exportMemories: memories[].metadata.*': 'what whoever added the entry stored with it',
+  'getMemoryHistory: memory.metadata.*': 'what whoever added the entry stored with it',
+  'listAgentMemories: memories[].metadata.*': 'what whoever added the entry stored with it',
+  'listDuplicateMemories: groups[][].metadata.*': 'what whoever added the entry stored with it',
+  'listMemories: memories[].metadata.*': 'what whoever added the entry stored with it',
+  'listMemoriesOfUser: memories[].metadata.*': 'what whoever added the entry stored with it',
+  'searchAgentMemories: memories[].metadata.*': 'what whoever added the entry stored with it',
+  'searchMemories: memories[].metadata.*': 'what whoever added the entry stored with it',
+  'updateMemory: memory.metadata.*': 'what whoever added the entry stored with it',
+  'exportAgentMemory: kv.*': 'any JSON value that somebody stored under a key',
+  'getMemoryKey: value': 'any JSON value that somebody stored under a key',
+  'listMemoryKeys: kv_pairs[].value': 'any JSON value that somebody stored under a key',
   'getConfig: *': 'sections and keys of config.toml, by what is installed',
   'getApproval: payload': "the arguments of a call, by the tool's own schema",
   'listApprovals: approvals[].payload': "the arguments of a call, by the tool's own schema",
@@ -58,6 +71,7 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
 
 /** Parameters that look like ids of ours and are none. */
 const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
+  'listMemoriesOfUser: user_id': 'a label for a person',
   'getAuditInclusionProof: id': 'the number of an entry',
   'listAuditEntries: agent_id': 'an agent id, or `system`',
   'getModel: id': 'a name of the catalog',
@@ -69,6 +83,11 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'deleteOpenaiResponse: id': 'resp_ and the run',
   'cancelOpenaiResponse: id': 'resp_ and the run',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
+  'getMcpServer: id': 'a name, or the id of a template',
+  'getMcpTemplate: id': 'the id of a template',
+  'reconnectMcpServer: id': 'a name, or the id of a template',
+  'removeMcpServer: id': 'a name, or the id of a template',
+  'replaceMcpServer: id': 'a name, or the id of a template',
 };
 
 /** Paths that the interface has as they are; the router takes the one with more fixed words. */

@@ -11,10 +11,13 @@ const BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: zlib.constants
 /** The form that a browser asks for, by the ending of its file. */
 const FORMS = { '': async (text) => text, '.gz': (text) => promisify(zlib.gzip)(text, { level: 9 }), '.br': (text) => promisify(zlib.brotliCompress)(text, BROTLI) };
 
+/** Numbers that no browser asks for, and that hardly become smaller. */
+const IS_DATA = /\.(?:i8|f32)$/;
+
 /** Writes all forms of one file; gives their paths. */
 export const writeCompressed = (folder, name, content) =>
   Promise.all(
-    Object.entries(FORMS).map(async ([ending, form]) => {
+    Object.entries(IS_DATA.test(name) ? { '': FORMS[''] } : FORMS).map(async ([ending, form]) => {
       const file = path.posix.join(folder, `${name}${ending}`);
       mkdirSync(inRoot(folder), { recursive: true });
       writeFileSync(inRoot(file), await form(content));

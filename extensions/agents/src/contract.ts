@@ -77,6 +77,14 @@ export const AgentManifest = Type.Object({
   pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL` that the mode Stable pins, if the manifest sets it' })),
   asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: the model in the manifest. `model` is then the pinned one' })),
   mode_tools: Type.Optional(OneOf(['none', 'reads'], { description: 'Set by the mode: observe leaves an agent no tools, assist those that only read' })),
+  proactive_memory: Type.Optional(
+    Type.Object({
+      enabled: Type.Optional(Type.Boolean()),
+      auto_memorize: Type.Optional(Type.Boolean()),
+      auto_retrieve: Type.Optional(Type.Boolean()),
+      extraction_model: Type.Optional(Type.String()),
+    }),
+  ),
   kept: Type.Record(Type.String(), Type.Unknown(), { description: 'Keys without effect in this version, as they were written' }),
 });
 export type AgentManifest = Plain<typeof AgentManifest>;

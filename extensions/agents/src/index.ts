@@ -33,7 +33,7 @@ export default defineExtension({
   tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init, revision],
   commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: agentSynonyms }],
-  completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name' }],
+  completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name', key: 'id' }],
   activate(ctx) {
     const store = createStore(ctx.db);
     const cache = cacheRows<Agent | undefined>(ctx.clock);

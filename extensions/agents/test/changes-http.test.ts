@@ -169,6 +169,8 @@ describe('an agent that is changed over HTTP', () => {
     expect(await refused('PUT', `${path}/model`, { model: 'x', provider: 'opnai' }, 404, 'agents_unknown_provider')).to.contain('openai');
     await refused('PUT', `${path}/model`, {}, 400);
     await refused('PUT', `${path}/model`, { model: '' }, 400);
+    await refused('PUT', `${path}/model`, { model: ' ' }, 400);
+    await refused('PUT', `${path}/model`, { model: 'gpt-5', provider: ' ' }, 400);
     expect((await shown()).model.asked).to.deep.equal({ provider: 'default', model: 'default' });
   });
 

@@ -5,7 +5,7 @@ import type { LlmService } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
 import { lastDays, periodBegan, USAGE_PERIODS } from './periods.js';
 import { agentBudget, budgetRecord, NOTHING, tokensOf, usd } from './records.js';
-import { AgentBudget, AgentBudgetChange, AgentSpending, BudgetChange, BudgetRecord, DayUsage, ModelUsage, PeriodQuery, UsageInterval, UsageSummary, UsageTotal } from './shapes.js';
+import { AgentBudget, AgentBudgetChange, AgentSpending, BudgetChange, BudgetRecord, DayUsage, LEAST_USD, ModelUsage, PeriodQuery, UsageInterval, UsageSummary, UsageTotal } from './shapes.js';
 
 export interface BudgetDeps {
   readonly agents: Pick<AgentsService, 'find' | 'list' | 'edit'>;
@@ -174,6 +174,7 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
       },
       responses: { 200: BudgetRecord },
       handler: async ({ actor, body }) => {
+        refuseTooSmall(body);
         const { hourly_limit_usd: hourly_limit, daily_limit_usd: daily_limit, monthly_limit_usd: monthly_limit, idle_limit_usd: idle_limit, alert_threshold } = body;
         for (const [key, value] of Object.entries({ hourly_limit, daily_limit, monthly_limit, idle_limit, alert_threshold })) {
           if (value === undefined || value === null) continue;
@@ -238,6 +239,7 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
       },
       responses: { 200: AgentBudget },
       handler: async ({ actor, params: { id }, body }) => {
+        refuseTooSmall(body);
         const { daily_limit_usd: day, monthly_limit_usd: month, hourly_limit_usd: hour, max_llm_tokens_per_hour: tokens } = body;
         const resources = { max_cost_per_hour_usd: hour, max_cost_per_day_usd: day, max_cost_per_month_usd: month, max_llm_tokens_per_hour: tokens };
         const said = Object.fromEntries(Object.entries(resources).filter(([, value]) => value !== undefined && value !== null));
@@ -247,4 +249,8 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
       },
     }),
   ];
+};
+
+const refuseTooSmall = (body: Readonly<Record<string, unknown>>): void => {
+  for (const [name, value] of Object.entries(body)) if (name.endsWith('_usd') && typeof value === 'number' && value > 0 && value < LEAST_USD) throw budgetErrors.too_small(name, value);
 };

@@ -97,6 +97,9 @@ export const AgentSpending = Type.Object(
   { 'x-name': 'AgentSpending' },
 );
 
+/** Less is not counted, and would be no limit at all. */
+export const LEAST_USD = 0.000001;
+
 const Limit = (period: string) => Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1_000_000_000 }), { description: `US dollars ${period}; 0: no limit. Left out or null: unchanged` }));
 const LIMITS = { daily_limit_usd: Limit('in a day (UTC)'), monthly_limit_usd: Limit('in a month (UTC)'), hourly_limit_usd: Limit('in 60 minutes') };
 

@@ -128,7 +128,7 @@ describe('usage and budgets', function () {
 
   it('refuse limits that are none, and agents that are not there or of others', async () => {
     const id = await spawn('of alice');
-    for (const body of [{}, { daily_limit_usd: -1 }, { daily_limit_usd: '5' }, { daily_limit_usd: 1e10 }, { weekly_limit_usd: 5 }]) {
+    for (const body of [{}, { daily_limit_usd: -1 }, { daily_limit_usd: '5' }, { daily_limit_usd: 1e10 }, { daily_limit_usd: 0.0000004 }, { weekly_limit_usd: 5 }]) {
       expect((await of(owner).send('PUT', '/api/budget', body)).status, JSON.stringify(body)).to.equal(400);
       expect((await of(alice).send('PUT', `/api/budget/agents/${id}`, body)).status, JSON.stringify(body)).to.equal(400);
     }

@@ -1,5 +1,5 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { CheckpointTake, defineExtension, StoragePurge, ToolBefore } from '@svc/api';
+import { CheckpointTake, defineExtension, type DirEntry, DoctorCheck, type DoctorFinding, StoragePurge, ToolBefore } from '@svc/api';
 import { CheckpointsSection } from './config.js';
 import { CheckpointsChanged } from './contract.js';
 import * as contract from './contract.js';
@@ -36,6 +36,7 @@ export default defineExtension({
       clock: ctx.clock,
       changed: (agentId, ownerId, restored) => ctx.events.publish(CheckpointsChanged, { agentId, ownerId, restored }),
     });
+    ctx.hooks.tap(DoctorCheck, async () => brokenFinding(await ctx.files.root('checkpoints').list()));
     ctx.routes.add(...checkpointRoutes(checkpoints));
     ctx.hooks.tap(CheckpointTake, checkpoints.take);
     // An agent reads before it writes: while the model thinks about what it read, the thread of snapshots starts.
@@ -52,3 +53,17 @@ export default defineExtension({
     ctx.onDispose('operations of snapshot repositories', repositories.idle);
   },
 });
+
+/** Undo history that is gone from the lists is not gone from the disk: a person is shown where it is. */
+const brokenFinding = (entries: readonly DirEntry[]): readonly DoctorFinding[] => {
+  const broken = entries.filter(({ name }) => /\.broken(?:-\d)?$/.test(name)).map(({ name }) => `checkpoints/${name}`);
+  if (broken.length === 0) return [];
+  return [
+    {
+      check: 'CheckpointsCheck',
+      result: 'warn',
+      message: `Earlier snapshots of ${broken.length === 1 ? 'an agent' : 'agents'} could not be read and were moved aside: ${broken.slice(0, 5).join(', ')}. New snapshots are taken.`,
+      fix: 'Each is a git repository: look into it with git fsck and git log, and delete the folder when you need nothing of it.',
+    },
+  ];
+};

@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Clock, Dir, Ids, Plain, WorkerDecl, Workers } from '@svc/api';
+import { BROKEN_ENDS } from './repository/place.js';
 import { BeReady } from './workers/operations.js';
 
 const MAX_WAITING = 64;
@@ -65,7 +66,7 @@ export const createRepositories = ({ root, workers, clock, ids }: { root: Dir; w
       }),
     remove: (folder) =>
       inTurn(folder, async () => {
-        for (const name of [nameOf(folder), `${nameOf(folder)}.broken`]) await root.remove(name);
+        for (const end of ['', ...BROKEN_ENDS]) await root.remove(nameOf(folder) + end);
       }),
     idle: async () => {
       while (queues.size > 0) await Promise.all([...queues.values()].map(({ tail }) => tail));

@@ -254,6 +254,24 @@ describe('a snapshot repository', () => {
     expect(taken.moved_aside).to.equal(`${repo.gitdir}.broken`);
     expect(existsSync(join(repo.gitdir, 'HEAD')) && existsSync(join(`${repo.gitdir}.broken`, 'HEAD'))).to.equal(true);
     expect((await repo.restore(taken.commit)).unchanged).to.equal(1);
+    const again = repo.git('rev-parse', 'main^{tree}');
+    chmodSync(fileOf(again), 0o644);
+    truncateSync(fileOf(again), 3);
+    expect((await repo.take(['a.txt'])).moved_aside).to.equal(`${repo.gitdir}.broken-2`);
+    expect(existsSync(join(`${repo.gitdir}.broken`, 'HEAD'))).to.equal(true);
+  });
+
+  it('C2 leaves out names that no git reads, names them, and keeps its history readable', async () => {
+    const repo = openRepository();
+    const names = ['a\\b.txt', 'GIT~1', '.git\u200c', '.Git. '];
+    for (const name of ['kept.txt', ...names]) repo.write(name, 'one');
+    const first = await repo.take(['kept.txt', ...names]);
+    expect(first.left_out).to.deep.equal(names.map((path) => ({ path, why: 'bad_path' })));
+    repo.write('kept.txt', 'two');
+    const second = await repo.take(['kept.txt', ...names]);
+    expect([first.moved_aside, second.moved_aside]).to.deep.equal([null, null]);
+    await repo.restore(first.commit);
+    expect(readFileSync(repo.path('kept.txt'), 'utf8')).to.equal('one');
   });
 
   it('takes nothing on a full disk, keeps what it has, and goes on once there is room', async function () {

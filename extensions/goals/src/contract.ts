@@ -1,26 +1,32 @@
 /** What a goal is. */
-import { defineCollection, type Item, Nullable, OneOf, Type, Uuid } from '@svc/api';
+import { defineCollection, Field, type Item, itemOf, Nullable, OneOf, Type } from '@svc/api';
 import { goalErrors } from './errors.js';
 
 export const GOAL_STATES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 const MAX_TITLE = 256;
 const MAX_DESCRIPTION = 4_096;
 
-const Reference = (description: string) => Type.Union([Uuid, Type.Literal(''), Type.Null()], { description: `${description}; null or an empty text for none` });
+export const MAX_CHILDREN = 500;
+
+/** An empty text stands for none, too. */
+const Reference = (of: string, description: string) =>
+  Type.Union([Field.reference(of), Type.Literal(''), Type.Null()], { description: `${description}; null or an empty text for none`, 'x-kind': 'reference', 'x-of': of });
+
+const fields = Type.Object({
+  title: Type.String({ minLength: 1, maxLength: MAX_TITLE, pattern: '\\S', description: 'What you want to achieve' }),
+  description: Type.String({ maxLength: MAX_DESCRIPTION, default: '', description: 'More about it, for the agent that works on it' }),
+  status: OneOf(GOAL_STATES, { default: 'pending' }),
+  progress: Field.percent({ default: 0, description: 'Percent' }),
+  parent_id: Reference('goals', 'The goal above it'),
+  agent_id: Reference('agents', 'The agent that works on it'),
+  due_at: Nullable(Field.time(), { description: 'When it should be reached' }),
+});
 
 export const Goals = defineCollection({
   area: 'goals',
   one: 'goal',
   path: '/api/goals',
-  fields: Type.Object({
-    title: Type.String({ minLength: 1, maxLength: MAX_TITLE, pattern: '\\S', description: 'What you want to achieve' }),
-    description: Type.String({ maxLength: MAX_DESCRIPTION, default: '', description: 'More about it, for the agent that works on it' }),
-    status: OneOf(GOAL_STATES, { default: 'pending' }),
-    progress: Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'Percent' }),
-    parent_id: Reference('The goal above it'),
-    agent_id: Reference('The agent that works on it'),
-    due_at: Nullable(Type.String({ format: 'date-time' }), { description: 'When it should be reached' }),
-  }),
+  fields,
   indexes: [['parent_id'], ['agent_id']],
   list: { as: ['goals', 'items'], sort: ['created_at', 'updated_at', 'due_at', 'title', 'progress'], filters: ['status', 'agent_id', 'parent_id'], search: ['title', 'description'] },
   createdStatus: 200,
@@ -63,7 +69,17 @@ export const Goals = defineCollection({
       errors: [404],
     },
     update: { examples: { progress: { progress: 40 }, 'it is done': { status: 'completed', progress: 100 }, 'no agent works on it any more': { agent_id: null } } },
-    remove: { description: 'All goals below it are deleted with it.' },
+    delete: { description: 'All goals below it are deleted with it.' },
+  },
+  actions: {
+    children: {
+      id: 'listGoalChildren',
+      method: 'GET',
+      summary: 'List the goals directly below a goal',
+      description: `Oldest first, ${MAX_CHILDREN} at most.`,
+      answer: Type.Object({ children: Type.Array(itemOf({ fields }, 'Goal')), total: Type.Integer() }),
+      command: false,
+    },
   },
   missing: goalErrors.not_found,
 });

@@ -4,7 +4,7 @@ import { cacheRows, defineExtension, openCollection, type OpenCollection, Storag
 import { Goals } from './contract.js';
 import * as contract from './contract.js';
 import { promptOf } from './prompt.js';
-import { goalRoutes } from './routes.js';
+import { goalActions, listGoalTemplates } from './routes.js';
 import { goalRules } from './rules.js';
 import { goalUpdate } from './tool.js';
 
@@ -13,8 +13,8 @@ export default defineExtension({
   collections: [Goals],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
-    const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, goalRules({ ctx, agents, rows: () => goals }));
-    ctx.routes.add(...goals.routes, ...goalRoutes(goals));
+    const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, { ...goalRules({ ctx, agents }), actions: goalActions(() => goals) });
+    ctx.routes.add(...goals.routes, listGoalTemplates);
     ctx.tools.add(goalUpdate(goals));
     // Most agents have no goal: a message of theirs costs no read.
     const prompts = cacheRows<string>(ctx.clock);
@@ -27,15 +27,7 @@ export default defineExtension({
     );
     // A goal stays when its agent goes, and waits for another one.
     ctx.hooks.tap(StoragePurge, async ({ agentId }) => {
-      if (agentId === undefined) return;
-      const left = await ctx.db.system('an agent goes').select<{ id: string }>({ from: Goals.table.name, columns: ['id'], where: { agent_id: agentId } });
-      await ctx.db.commit([
-        ctx.db.update(
-          Goals.table.name,
-          ['id'],
-          left.map(({ id }) => ({ id, agent_id: null })),
-        ),
-      ]);
+      if (agentId !== undefined) await ctx.db.commit(await goals.detach('agent_id', agentId));
     });
   },
 });

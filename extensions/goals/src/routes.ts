@@ -1,10 +1,9 @@
 /** What goals answer beside the routes of every collection. */
-import { type OpenCollection, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
-import { Goals } from './contract.js';
+import { type ActionsOf, type CollectionRows, reply, type RouteDecl, routeGroup, Type } from '@svc/api';
+import { type Goal, Goals, MAX_CHILDREN } from './contract.js';
 import shipped from './templates.json' with { type: 'json' };
 
 const route = routeGroup({ area: 'goals' });
-const MAX_CHILDREN = 500;
 
 const Template = Type.Object(
   {
@@ -17,28 +16,19 @@ const Template = Type.Object(
   { 'x-name': 'GoalTemplate' },
 );
 
-export const goalRoutes = (goals: OpenCollection<typeof Goals.spec.fields>): RouteDecl[] => [
-  route({
-    id: 'listGoalTemplates',
-    method: 'GET',
-    path: '/api/goals/templates',
-    summary: 'List goal templates',
-    description: 'Sets of goals to begin with. Create the goals of one with `POST /api/goals`.',
-    responses: { 200: Type.Object({ templates: Type.Array(Template) }) },
-    handler: async () => reply(200, { templates: shipped.map((one) => ({ ...one, goals: one.goals.map((goal) => ({ ...goal, status: 'pending' as const })) })) }),
-  }),
-  goals.itemRoute(
-    {
-      id: 'listGoalChildren',
-      method: 'GET',
-      path: '/children',
-      summary: 'List the goals directly below a goal',
-      description: `Oldest first, ${MAX_CHILDREN} at most.`,
-      responses: { 200: Type.Object({ children: Type.Array(Goals.item), total: Type.Integer() }) },
-    },
-    async (goal, { actor }) => {
-      const { rows, total } = await goals.list(actor, { parent_id: goal.id, order: 'asc', limit: MAX_CHILDREN });
-      return reply(200, { children: rows, total });
-    },
-  ),
-];
+export const listGoalTemplates: RouteDecl = route({
+  id: 'listGoalTemplates',
+  method: 'GET',
+  path: '/api/goals/templates',
+  summary: 'List goal templates',
+  description: 'Sets of goals to begin with. Create the goals of one with `POST /api/goals`.',
+  responses: { 200: Type.Object({ templates: Type.Array(Template) }) },
+  handler: async () => reply(200, { templates: shipped.map((one) => ({ ...one, goals: one.goals.map((goal) => ({ ...goal, status: 'pending' as const })) })) }),
+});
+
+export const goalActions = (goals: () => CollectionRows<typeof Goals.spec.fields>): ActionsOf<typeof Goals.spec.actions, Goal> => ({
+  children: async ({ actor, item }) => {
+    const { rows, total } = await goals().list(actor, { parent_id: item.id, order: 'asc', limit: MAX_CHILDREN });
+    return { children: rows, total };
+  },
+});

@@ -5,7 +5,7 @@
  * G2  A goal belongs to the owner of the goal above it, and goes with that goal.
  */
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { ChangeOf, CollectionRows, CollectionRules, ExtensionContext, Write } from '@svc/api';
+import type { ChangeOf, CollectionRules, ExtensionContext, Ruled, Write } from '@svc/api';
 import { type Goal, Goals } from './contract.js';
 import { goalErrors } from './errors.js';
 
@@ -18,20 +18,18 @@ type Change = ChangeOf<Fields>;
 export interface RuleDeps {
   readonly ctx: Pick<ExtensionContext, 'db' | 'events'>;
   readonly agents: Pick<AgentsService, 'get'>;
-  /** Of the collection that these rules belong to. */
-  rows(): CollectionRows<Fields>;
 }
 
 export const goalRules = (deps: RuleDeps): CollectionRules<Fields> => ({
-  check: async (change) => {
+  check: async (change, rows) => {
     const { item } = change;
     const goal = { ...item, title: item.title.trim(), parent_id: item.parent_id || null, agent_id: item.agent_id || null };
-    const [parent] = await goalsAbove(deps, { ...change, item: goal });
+    const [parent] = await goalsAbove(rows, { ...change, item: goal });
     if (goal.agent_id !== null && goal.agent_id !== change.before?.agent_id) await deps.agents.get(change.actor, goal.agent_id);
     return change.before || !parent ? goal : { ...goal, owner_id: parent.owner_id };
   },
   // Whoever moves one of these meanwhile makes this commit fail, and it is checked again.
-  also: async (change) => (await goalsAbove(deps, change)).map((goal) => deps.rows().unchanged(goal)),
+  also: async (change, rows) => (await goalsAbove(rows, change)).map((goal) => rows.unchanged(goal)),
   alsoDeleted: async ({ item }) => {
     const below = await goalsBelow(deps, item.id);
     const parents = [item.id, ...below.map(({ id }) => id)];
@@ -43,12 +41,12 @@ export const goalRules = (deps: RuleDeps): CollectionRules<Fields> => ({
 const removed = ({ ctx }: RuleDeps, parents: readonly string[]): Write => ctx.db.remove(Goals.table.name, { parent_id: parents });
 
 /** From its parent up. Throws where there is none, where it is somebody else's, or where the goal itself is among them. */
-const goalsAbove = async ({ rows }: RuleDeps, { actor, item, before }: Change): Promise<Goal[]> => {
+const goalsAbove = async (rows: Ruled<Fields>, { actor, item, before }: Change): Promise<Goal[]> => {
   const above: Goal[] = [];
   for (let id = item.parent_id; id; id = above.at(-1)?.parent_id ?? null) {
     if (id === item.id) throw goalErrors.cycle(item.id);
     if (above.length >= MAX_DEPTH) throw goalErrors.too_deep(MAX_DEPTH);
-    const goal = await rows().find(actor, id);
+    const goal = await rows.find(actor, id);
     if (!goal) throw goalErrors.parent_not_found(id);
     if (before && goal.owner_id !== item.owner_id) throw goalErrors.parent_of_another();
     above.push(goal);

@@ -1,7 +1,7 @@
 import { createTables, type Migration } from '@svc/api';
 import { ReservationRows } from '../src/tables.js';
 
-const { up } = createTables('0002_reservations', [ReservationRows], { later: ['begun_by'] });
+const { up } = createTables('0002_reservations', [ReservationRows], { later: ['begun_by', 'root_id', 'channel', 'unit', 'quantity'] });
 
 export const reservations: Migration = {
   name: '0002_reservations',

@@ -1,8 +1,20 @@
 /** What llm declares to other areas: one gateway to every model. It owns retries, fallback, usage and cost. */
 import { Actor, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, defineEvent, defineService, method, named, streamMethod } from '@svc/api';
 
+/**
+ * What a provider wants back with an answer of its model: thoughts, signatures, sealed data. People never see it, and it is sent to that
+ * provider and model alone. The names of the members are the provider's own.
+ */
+export const ProviderState = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  message: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Of the whole answer. Stands with its first part' })),
+  call: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Of this call' })),
+});
+export type ProviderState = Plain<typeof ProviderState>;
+
 export const ContentPart = Type.Union([
-  Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  Type.Object({ type: Type.Literal('text'), text: Type.String(), state: Type.Optional(ProviderState) }),
   Type.Object({
     type: Type.Literal('image'),
     mediaType: Type.String(),
@@ -15,7 +27,8 @@ export const ContentPart = Type.Union([
     id: Type.String(),
     name: Type.String(),
     args: Type.Unknown(),
-    signature: Type.Optional(Type.String({ description: 'Data of the provider that made the call, returned to it unchanged' })),
+    signature: Type.Optional(Type.String({ description: 'Data of the provider that made the call, returned to it unchanged. Entries of today have `state`' })),
+    state: Type.Optional(ProviderState),
   }),
   Type.Object({ type: Type.Literal('tool_result'), id: Type.String(), name: Type.String(), content: Type.String(), isError: Type.Boolean() }),
 ]);
@@ -146,7 +159,17 @@ const StopReason = OneOf(['end', 'tool_calls', 'length', 'content_filter']);
 export const ModelAnswer = Type.Object({
   text: Type.String(),
   thoughts: Type.Optional(Type.String({ description: "The visible part of the model's thinking" })),
-  calls: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), args: Type.Unknown(), argsError: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) })),
+  calls: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      args: Type.Unknown(),
+      argsError: Type.Optional(Type.String()),
+      signature: Type.Optional(Type.String()),
+      state: Type.Optional(ProviderState),
+    }),
+  ),
+  state: Type.Optional(ProviderState),
   stop: StopReason,
   usage: Usage,
   provider: Type.String({ description: 'Who answered, after `default` and fallbacks were resolved' }),
@@ -156,12 +179,30 @@ export const ModelAnswer = Type.Object({
 });
 export type ModelAnswer = Plain<typeof ModelAnswer>;
 
+/** What is paid for and is not tokens. */
+export const Units = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  unit: OneOf(['image', 'second', 'character']),
+  quantity: Type.Integer({ minimum: 0, description: 'The most there will be' }),
+  priceMicros: Type.Number({ minimum: 0, description: 'Micro-dollars for one' }),
+  lastsMs: Type.Integer({ minimum: 1_000, maximum: 86_400_000, description: 'The longest that it can take. After that, what was reserved counts as used' }),
+});
+export type Units = Plain<typeof Units>;
+
 export const CallContext = Type.Object({
   actor: Actor,
   agentId: Type.String(),
   runId: Type.String(),
-  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title']),
+  purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title', 'extraction', 'media']),
   begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),
+  root: Type.Optional(
+    Type.Object(
+      { id: Type.String(), limitMicros: Type.Number({ description: '0: no limit' }) },
+      { description: 'The root of the run, where no person began it: all calls below it together stay within its limit' },
+    ),
+  ),
+  channel: Type.Optional(Type.String({ description: 'How the message came' })),
   reservation: Type.Optional(Type.String({ description: 'What `reserve` answered, whose writes are committed' })),
 });
 export type CallContext = Plain<typeof CallContext>;
@@ -178,12 +219,14 @@ export type RetryWait = Plain<typeof RetryWait>;
 
 /**
  * What a call says while it goes on: what the model was asked without, pieces of thought and of text, why it waits (what was thought until
- * then is void), that the text so far is void (`discarded`, only where the request has `mayDiscard`), and at the end the whole answer.
+ * then is void), that the text so far was thought (`wasThought`) or is void (`discarded`): both only where the request has `mayDiscard`. At the
+ * end the whole answer.
  */
 export const AnswerPiece = Type.Union([
   Type.Object({ leftOut: Type.Array(LeftOut) }),
   Type.Object({ thought: Type.String() }),
   Type.Object({ text: Type.String() }),
+  Type.Object({ wasThought: Type.Literal(true) }),
   Type.Object({ discarded: Type.Object({ why: Type.String({ description: 'The class of the failure' }), provider: Type.String() }) }),
   Type.Object({ waits: RetryWait }),
   Type.Object({ answer: ModelAnswer }),
@@ -226,7 +269,16 @@ export const DriverEvent = Type.Union([
   Type.Object({ type: Type.Literal('left_out'), leftOut: Type.Array(LeftOut) }),
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({ type: Type.Literal('thought'), text: Type.String() }),
-  Type.Object({ type: Type.Literal('call'), id: Type.String(), name: Type.String(), argsText: Type.String(), signature: Type.Optional(Type.String()) }),
+  Type.Object({ type: Type.Literal('was_thought') }, { description: 'The text so far was thought: its end was marked, and its beginning was not' }),
+  Type.Object({
+    type: Type.Literal('call'),
+    id: Type.String(),
+    name: Type.String(),
+    argsText: Type.String(),
+    signature: Type.Optional(Type.String()),
+    state: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'What the provider wants back with this call' })),
+  }),
+  Type.Object({ type: Type.Literal('state'), state: Type.Record(Type.String(), Type.Unknown(), { description: 'What the provider wants back with the answer' }) }),
   Type.Object({
     type: Type.Literal('usage'),
     inputTokens: Type.Optional(Type.Number()),
@@ -282,7 +334,7 @@ export const BudgetStanding = Type.Object({
 });
 export type BudgetStanding = Plain<typeof BudgetStanding>;
 
-export const Llm = defineService('llm', '1.4.0', {
+export const Llm = defineService('llm', '1.5.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve: method(
     [Choice],
@@ -319,6 +371,16 @@ export const Llm = defineService('llm', '1.4.0', {
    * `llm_embeddings_unsupported` where the provider makes none, `llm_embedding_model_unnamed`, and what calls throw.
    */
   embed: method([EmbedRequest, CallContext], EmbedAnswer, { what: 'asks language models with the keys of this daemon, at your cost', changes: true }),
+  /**
+   * Reserves money for what is not tokens, under the same limits as calls. Throws what `admit` throws. Settle it whatever happens: until
+   * then it counts as on its way.
+   */
+  reserveUnits: method([CallContext, Units], Type.Object({ reservation: Type.String(), ceilingMicros: Type.Number() }), {
+    what: 'spends money on images, sound and the like, within your limits',
+    changes: true,
+  }),
+  /** What was used of it, as writes for your commit: a usage row in place of the reservation. Nothing was used: 0. The second time for one reservation it answers nothing. */
+  settleUnits: method([Type.String({ description: 'The reservation' }), Type.Integer({ minimum: 0, description: 'How many were used' })], SealedWrites),
   /** An estimate of tokens. */
   count: method([Type.String()], Type.Number(), { what: 'estimates tokens' }),
   /** Micro-dollars that these agents' calls have cost since then, by agent; agents without a call are left out. */

@@ -101,6 +101,13 @@ export const quotaErrors = defineErrors('', {
     hint: 'Wait until then, lower max_tokens, or raise the limit: `svc budget limit` for an agent, `svc budget set` for all agents together.',
   },
   /** Nothing but a message of a person ends it. */
+  budget_root_exceeded: {
+    status: 429,
+    retry: false,
+    message: (limit: number, used: number, need: number) =>
+      `What no person began may spend ${usd(limit)} with all runs that it leads to, and has spent ${usd(used)}; the next call may cost ${usd(need)}.`,
+    hint: 'Raise max_cost_usd under [roots], or stop what began it.',
+  },
   budget_idle_exceeded: {
     status: 429,
     retry: false,

@@ -13,11 +13,14 @@ import { createOpenAiDriver } from './drivers/openai.js';
 import { createHealth } from './health/health.js';
 import { createKeyOrder } from './health/keys.js';
 import { createResolutionCache } from './resolution-cache.js';
+import { allOf } from './money/guards.js';
 import { createIdleGuard } from './money/idle.js';
 import { createQuota } from './money/quota.js';
 import { createLedgers } from './money/quota-ledger.js';
 import { reportOf } from './money/report.js';
 import { createReservations } from './money/reservations.js';
+import { createRootGuard } from './money/roots.js';
+import { createUnitMoney } from './money/units.js';
 import { migrations } from './migrations.js';
 import { decorateAgents, decorateModels } from './decorating.js';
 import { inMemory, type LlmDeps, servedLlm } from './service.js';
@@ -55,13 +58,27 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     const { db, clock, ids, events, actors, config } = ctx;
     const reservations = createReservations({ db, clock, self });
-    const quota = createQuota({ actors, agents, config, ledgers: createLedgers({ store, clock }), reservations, idle: createIdleGuard({ clock, db, config }), db, events, self, clock, ids });
+    const quota = createQuota({
+      actors,
+      agents,
+      config,
+      ledgers: createLedgers({ store, clock }),
+      reservations,
+      guard: allOf([createIdleGuard({ clock, db, config }), createRootGuard({ db })]),
+      db,
+      events,
+      self,
+      clock,
+      ids,
+    });
     ctx.timers.every('settle-reservations', SWEEP_MS, async () => {
       await reservations.sweep();
     });
     // What this generation used it has counted already.
     ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.listenForUsed(agentId)));
+    const spent = cacheRows<number>(ctx.clock);
     const deps: LlmDeps = {
+      units: createUnitMoney({ quota, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
       resolution,
       providers,
       drivers,
@@ -75,7 +92,7 @@ export default defineExtension({
       counters,
       health,
       keys: createKeyOrder(ctx.ids),
-      spent: cacheRows<number>(ctx.clock),
+      spent,
     };
     const known = inMemory(deps);
     ctx.services.provide(Llm, servedLlm(deps));

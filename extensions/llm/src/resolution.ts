@@ -58,7 +58,7 @@ export const resolveChoice = async (deps: ResolutionDeps, choice: Choice): Promi
     info,
     price: info && info.pricing_known !== false ? info : record.key_required ? ASSUMED_PRICE : undefined,
     contextWindow: info?.context_window ?? UNKNOWN_CONTEXT_TOKENS,
-    canThink: canThink(record.wire, info?.id ?? model),
+    canThink: canThink(record.wire, record.name, info?.id ?? model),
     why: named.why,
   };
 };

@@ -15,7 +15,8 @@ import {
   whenKnown,
 } from '@svc/api';
 import type { ProvidersService } from '@svc/ext-providers/contract';
-import { callsOf, chainError, checkParameters, type Bill, type ChainCall, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
+import { callsOf, stateOf } from './call/answer-parts.js';
+import { chainError, checkParameters, type Bill, type ChainCall, type ChainDeps, type ChainResult, runChain } from './call/chain.js';
 import type { Discarded } from './call/model-call.js';
 import { LlmSection } from './config.js';
 import type { AnswerPiece, Attempt, CallContext, EmbedAnswer, EmbedRequest, Llm, LlmService, LeftOut, ModelAnswer, ModelRequest, Parameters, RetryWait, Usage } from './contract.js';
@@ -27,6 +28,7 @@ import { llmErrors } from './errors.js';
 import { createPieces } from './call/pieces.js';
 import { ceilingInput, ceilingMicros, ceilingOfWords, estimateTokens, usageOf } from './money/pricing.js';
 import type { Hold, Quota } from './money/quota.js';
+import type { UnitMoney } from './money/units.js';
 import type { reportOf } from './money/report.js';
 import type { Need } from './money/quota-ledger.js';
 import type { Health } from './health/health.js';
@@ -43,6 +45,7 @@ export interface LlmDeps {
   drivers: Drivers;
   store: UsageStore;
   quota: Quota;
+  units: UnitMoney;
   report: ReturnType<typeof reportOf>;
   config: ConfigHandle;
   clock: Clock;
@@ -65,7 +68,7 @@ export interface CallCounters {
 /** What is in memory as a rule is answered at once, as every agent that is shown asks for it. */
 export const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
   resolve: (choice) => whenKnown(deps.resolution.resolve(choice), reported),
-  canThink: ({ provider, model }) => whenKnown(atOnce(deps.providers).get(provider), (record) => (record ? canThink(record.wire, model) : null)),
+  canThink: ({ provider, model }) => whenKnown(atOnce(deps.providers).get(provider), (record) => (record ? canThink(record.wire, record.name, model) : null)),
   spending: (actor, agentIds, since) => readOneCached(deps.spent, actor, agentIds, 0, () => deps.store.spending(actor, agentIds, since)),
 });
 
@@ -92,6 +95,8 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   complete: (request, context, options) => complete(deps, request, context, { signal: options?.signal ?? NEVER, onText: undefined, onThought: undefined }),
   stream: (request, context, options) => streamed(deps, request, context, options?.signal ?? NEVER),
   embed: (request, context, options) => embed(deps, request, context, options?.signal ?? NEVER),
+  reserveUnits: (context, units) => deps.units.reserve(context, units),
+  settleUnits: async (reservation, quantity) => deps.units.settle(reservation, quantity),
   count: async (text) => estimateTokens(text),
   spending: async (actor, agentIds, since) => inMemory(deps).spending(actor, agentIds, since),
   report: (actor, asked) => deps.report(actor, asked),
@@ -171,6 +176,7 @@ interface Listening {
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
   readonly onThought: ((text: string) => void) | undefined;
+  readonly onWasThought?: (() => void) | undefined;
   readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
   readonly onDiscarded?: ((discarded: Discarded) => void) | undefined;
@@ -217,7 +223,7 @@ const streamed = (deps: LlmDeps, request: ModelRequest, context: CallContext, si
     onThought: pieces.think,
     onLeftOut: pieces.leftOut,
     onWait: pieces.waits,
-    ...(request.mayDiscard ? { onDiscarded: pieces.discarded } : {}),
+    ...(request.mayDiscard ? { onDiscarded: pieces.discarded, onWasThought: pieces.wasThought } : {}),
   }).finally(() => signal.removeEventListener('abort', cancel));
   return pieces.taken(answer, () => left.abort());
 };
@@ -247,7 +253,8 @@ const answerOf = async (deps: LlmDeps, context: CallContext, result: ChainResult
   return {
     text: said.text,
     ...(said.thoughts === '' ? {} : { thoughts: said.thoughts }),
-    calls: callsOf(said, deps.ids),
+    calls: callsOf(said, deps.ids, resolved),
+    ...stateOf(said, resolved),
     stop: said.stop ?? 'end',
     usage: total(result.bills),
     provider: resolved.provider,

@@ -1,5 +1,5 @@
 import { type Actor, type Db, idGroups, type Scalar, type Write } from '@svc/api';
-import type { Attempt, CallContext, Usage } from './contract.js';
+import type { Attempt, CallContext, Usage, Units } from './contract.js';
 
 /** What one exchange with a model took, as it is kept. */
 export interface UsageRecord {
@@ -11,6 +11,8 @@ export interface UsageRecord {
   /** Kept where there was more than one attempt. */
   readonly attempts: readonly Attempt[];
   readonly at: string;
+  /** Of what is not tokens. */
+  readonly units?: Pick<Units, 'unit' | 'quantity'>;
 }
 
 export interface UsageStore {
@@ -141,7 +143,7 @@ const scopeSql = (scope: Scope): readonly [string, readonly Scalar[]] => (scope 
 
 const whereSql = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
 
-const rowOf = ({ id, context, provider, model, usage, attempts, at }: UsageRecord) => ({
+const rowOf = ({ id, context, provider, model, usage, attempts, at, units }: UsageRecord) => ({
   id,
   run_id: context.runId,
   agent_id: context.agentId,
@@ -156,6 +158,10 @@ const rowOf = ({ id, context, provider, model, usage, attempts, at }: UsageRecor
   attempts: attempts.length > 1 ? JSON.stringify(attempts) : null,
   at,
   begun_by: context.begunBy ?? null,
+  root_id: context.root?.id ?? null,
+  channel: context.channel ?? null,
+  unit: units?.unit ?? null,
+  quantity: units?.quantity ?? null,
 });
 
 const summed = (rows: readonly Sums[]): Usage & { requests: number } => {

@@ -2,7 +2,7 @@
 import { defineTable } from '@svc/api';
 
 /** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. Its index by time is made in 0002_reservations. */
-export const UsageRows = defineTable('usage', '1.1.0', {
+export const UsageRows = defineTable('usage', '1.2.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     run_id: { kind: 'text', notNull: true },
@@ -19,6 +19,13 @@ export const UsageRows = defineTable('usage', '1.1.0', {
     at: { kind: 'text', notNull: true },
     /** `person` or `agent`: whose message began the turn. Null for other calls, and in rows of earlier builds. */
     begun_by: { kind: 'text' },
+    /** The root of the run, where no person began it: what counts against its limit. */
+    root_id: { kind: 'text' },
+    /** How the message came that the call belongs to. */
+    channel: { kind: 'text' },
+    /** Of what is not tokens: `image`, `second` or `character`, and how many of it. */
+    unit: { kind: 'text' },
+    quantity: { kind: 'integer' },
   },
   owner: 'owner_id',
   indexes: [['run_id'], ['agent_id', 'at'], ['owner_id', 'at'], ['agent_id', 'begun_by', 'at']],
@@ -28,7 +35,7 @@ export const UsageRows = defineTable('usage', '1.1.0', {
  * A call on its way: the most that it may use. It goes with the commit that adds what it used. Every message writes and
  * deletes one, and there are as many as calls: one index, of 0004_index, finds those of an agent and of its run.
  */
-export const ReservationRows = defineTable('reservations', '1.1.0', {
+export const ReservationRows = defineTable('reservations', '1.2.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     /** The generation that makes the call. */
@@ -44,8 +51,12 @@ export const ReservationRows = defineTable('reservations', '1.1.0', {
     cost_micros: { kind: 'integer', notNull: true },
     /** No call lasts longer: what is still here was left by a process that ended. */
     until: { kind: 'text', notNull: true },
-    /** As in usage. */
+    /** As in usage, and so are the four that follow. */
     begun_by: { kind: 'text' },
+    root_id: { kind: 'text' },
+    channel: { kind: 'text' },
+    unit: { kind: 'text' },
+    quantity: { kind: 'integer' },
   },
   owner: 'owner_id',
 });

@@ -4,7 +4,8 @@ import type { ProviderRecord } from '@svc/ext-providers/contract';
 import { virtualClock } from '@svc/platform/clock/clock';
 import { seededIds } from '@svc/platform/clock/ids';
 import { expect } from 'chai';
-import { type ChainDeps, type ChainResult, callsOf, runChain } from '../src/call/chain.js';
+import { callsOf } from '../src/call/answer-parts.js';
+import { type ChainDeps, type ChainResult, runChain } from '../src/call/chain.js';
 import type { DriverEvent, DriverTarget, ModelErrorClass, ModelRequest } from '../src/contract.js';
 import type { Driver } from '../src/drivers/driver.js';
 import { llmErrors } from '../src/errors.js';
@@ -182,13 +183,13 @@ describe('the chain of one call', () => {
     const small = { context_window: 1_000, max_output_tokens: 500 } as Resolved['info']; // what is read of it
     const resolve = async (choice: Choice) => resolvedAs(choice, choice.provider === 'one' ? { info: small } : {});
     const long = { messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'x'.repeat(6_000) }] }] };
-    const alone = await play({ resolve, turns: [[STOP]], request: long });
+    const alone = await play({ resolve, turns: [[text('a'), STOP]], request: long });
     expect(errorOf(alone)).to.include({ code: 'llm_context_too_long', retry: false });
     expect(alone.targets).to.have.length(0);
     expect(alone.result.attempts[0]).to.include({ skipped: true, errorClass: 'context_too_long' });
-    expect(tried(await play({ ...two, resolve, turns: [[STOP]], request: long }))).to.deep.equal(['one/a context_too_long 0', 'two/b ok 0']);
+    expect(tried(await play({ ...two, resolve, turns: [[text('a'), STOP]], request: long }))).to.deep.equal(['one/a context_too_long 0', 'two/b ok 0']);
     // It may fit: letters are only an estimate.
-    expect((await play({ resolve, turns: [[STOP]], request: { messages: [{ role: 'user', parts: [{ type: 'text', text: 'x'.repeat(4_900) }] }] } })).result.ok).to.equal(true);
+    expect((await play({ resolve, turns: [[text('a'), STOP]], request: { messages: [{ role: 'user', parts: [{ type: 'text', text: 'x'.repeat(4_900) }] }] } })).result.ok).to.equal(true);
   });
 
   it('L5 begins no wait that would last longer than the turn, and no further model after it', async () => {
@@ -258,7 +259,7 @@ describe('the chain of one call', () => {
   });
 
   it('ends when it is cancelled: before, after the last event, and in a wait', async () => {
-    const before = await play({ ...two, turns: [[STOP]], signal: AbortSignal.abort() });
+    const before = await play({ ...two, turns: [[text('a'), STOP]], signal: AbortSignal.abort() });
     expect([errorOf(before).code, before.targets.length]).to.deep.equal(['llm_cancelled', 0]);
     const after = new AbortController();
     const late = await play({ ...two, turns: [[STOP, () => after.abort()]], signal: after.signal });
@@ -274,15 +275,15 @@ describe('the chain of one call', () => {
   });
 
   it('calls a model by its name on the wire, where its provider is, with its key and its deadlines', async () => {
-    const plain = await play({ turns: [[STOP]] });
+    const plain = await play({ turns: [[text('a'), STOP]] });
     expect(plain.targets).to.deep.equal([{ provider: 'one', model: 'a-wire', baseUrl: 'https://one', secret: { secret: 'provider.one' }, timeoutMs: 5_000, idleTimeoutMs: 4_000, cachesPrompt: true }]);
-    const own = await play({ turns: [[STOP]], request: { provider: 'keyless', timeoutMs: 70 } });
+    const own = await play({ turns: [[text('a'), STOP]], request: { provider: 'keyless', timeoutMs: 70 } });
     expect(own.targets).to.deep.equal([{ provider: 'keyless', model: 'a-wire', baseUrl: 'https://keyless', timeoutMs: 70, idleTimeoutMs: 4_000, cachesPrompt: true }]);
   });
 
   it('asks each model for what it can give', async () => {
     const resolve = async (choice: Choice) => resolvedAs(choice, choice.provider === 'two' ? { canThink: true } : {});
-    const { asked } = await play({ ...two, resolve, turns: [[failed('bad_request')], [STOP]], request: { maxTokens: 600, thinking: { budgetTokens: 2_000 } } });
+    const { asked } = await play({ ...two, resolve, turns: [[failed('bad_request')], [text('a'), STOP]], request: { maxTokens: 600, thinking: { budgetTokens: 2_000 } } });
     expect(asked.map(({ maxTokens, thinking }) => [maxTokens, thinking?.budgetTokens])).to.deep.equal([
       [600, undefined],
       [2_600, 2_000],
@@ -298,15 +299,15 @@ describe('the chain of one call', () => {
     ];
     for (const [refusal, errorClass] of refusals) {
       const resolve = (choice: Choice) => (choice.provider === 'one' ? Promise.reject(refusal) : Promise.resolve(resolvedAs(choice)));
-      const outcome = await play({ ...two, resolve, turns: [[STOP]] });
+      const outcome = await play({ ...two, resolve, turns: [[text('a'), STOP]] });
       expect(tried(outcome), refusal.code).to.deep.equal([`one/a ${errorClass} 0`, 'two/b ok 0']);
       expect(outcome.refused, 'the key was not asked for').to.deep.equal([]);
       expect(outcome.result.attempts[0], refusal.code).to.include({ latencyMs: 0, message: refusal.message });
-      const alone = errorOf(await play({ resolve, turns: [[STOP]] }));
+      const alone = errorOf(await play({ resolve, turns: [[text('a'), STOP]] }));
       expect(alone).to.include({ code: refusal.code, status: refusal.status });
       expect(alone.details).to.have.property('attempts').with.length(1);
     }
-    const broken = await play({ resolve: () => Promise.reject(new TypeError('a bug')), turns: [[STOP]] }).catch((error: unknown) => error);
+    const broken = await play({ resolve: () => Promise.reject(new TypeError('a bug')), turns: [[text('a'), STOP]] }).catch((error: unknown) => error);
     expect(broken).to.be.instanceOf(TypeError);
   });
 
@@ -348,10 +349,10 @@ describe('the chain of one call', () => {
 
 describe('the calls of an answer', () => {
   const call = (fields: object) =>
-    callsOf(
-      { text: '', thoughts: '', thoughtChars: 0, calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', leftOut: [], inputTokens: 0, outputTokens: 0 },
-      seededIds('calls'),
-    )[0];
+    callsOf({ text: '', thoughts: '', thoughtChars: 0, calls: [{ id: 'c', name: 'look', argsText: '{}', ...fields }], stop: 'end', leftOut: [], inputTokens: 0, outputTokens: 0 }, seededIds('calls'), {
+      provider: 'openai',
+      model: 'm',
+    })[0];
 
   it('have their arguments as values, and none as an empty object', () => {
     expect(call({ argsText: '{"n":[1]}' })).to.deep.equal({ id: 'c', name: 'look', args: { n: [1] } });

@@ -24,7 +24,10 @@ import { createOpenAiDriver } from '../src/drivers/openai.js';
 import { createHealth, type Health } from '../src/health/health.js';
 import { createKeyOrder } from '../src/health/keys.js';
 import { createResolutionCache } from '../src/resolution-cache.js';
+import { allOf } from '../src/money/guards.js';
 import { createIdleGuard } from '../src/money/idle.js';
+import { createRootGuard } from '../src/money/roots.js';
+import { createUnitMoney } from '../src/money/units.js';
 import { createQuota } from '../src/money/quota.js';
 import { createLedgers } from '../src/money/quota-ledger.js';
 import { reportOf } from '../src/money/report.js';
@@ -143,26 +146,29 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const services = { optional: ({ name }: { readonly name: string }) => ({ value: options.foreign?.[name.replace('model-driver:', '')] as never, onChange: () => ({ dispose: () => undefined }) }) }; // only drivers are asked for
   const drivers = createDrivers({ openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() }, services);
   const health = createHealth({ clock, ids });
+  const quota = createQuota({
+    actors: createAreaActors('llm'),
+    agents: playedAgents(options.limits ?? {}),
+    config,
+    ledgers: createLedgers({ store, clock }),
+    reservations,
+    guard: allOf([createIdleGuard({ clock, db, config }), createRootGuard({ db })]),
+    db,
+    events,
+    self,
+    clock,
+    ids,
+  });
+  const spent = cacheRows<number>(clock);
   const llm = createLlmService({
-    quota: createQuota({
-      actors: createAreaActors('llm'),
-      agents: playedAgents(options.limits ?? {}),
-      config,
-      ledgers: createLedgers({ store, clock }),
-      reservations,
-      idle: createIdleGuard({ clock, db, config }),
-      db,
-      events,
-      self,
-      clock,
-      ids,
-    }),
+    quota,
+    units: createUnitMoney({ quota, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
     providers,
     drivers,
     report: reportOf(db),
     store,
-    spent: cacheRows(clock),
+    spent,
     config,
     clock,
     ids,

@@ -55,8 +55,8 @@ describe('thinking before an answer', () => {
       ['openai', 'foo1'],
       ['builtin', 'gpt-5'],
     ];
-    expect(thinks.filter(([wire, model]) => !canThink(wire, model))).to.deep.equal([]);
-    expect(not.filter(([wire, model]) => canThink(wire, model))).to.deep.equal([]);
+    expect(thinks.filter(([wire, model]) => !canThink(wire, wire, model))).to.deep.equal([]);
+    expect(not.filter(([wire, model]) => canThink(wire, wire, model))).to.deep.equal([]);
   });
 
   const room = (maxTokens: number, budgetTokens: number | undefined, model: { canThink?: boolean; maxOutputTokens?: number } = {}) => {

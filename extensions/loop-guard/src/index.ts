@@ -1,11 +1,12 @@
-import { type SecurityLook, SecurityReport, ToolAfter, ToolBefore, type ToolOutput, type ToolRequest, type Verdict, defineExtension, securityProbe } from '@svc/api';
-import { BLOCK_AT, BREAK_AT_BLOCKED, checkRepetition, WARN_AT } from './repetition.js';
+import { type SecurityLook, SecurityReport, ToolAfter, ToolBefore, ToolMissed, type ToolOutput, type ToolRequest, type Verdict, defineExtension, securityProbe } from '@svc/api';
+import { BLOCK_AT, BREAK_AT_BLOCKED, checkRepetition, type CountedCall, WARN_AT } from './repetition.js';
 
 const STAGE = -50;
 
 export default defineExtension({
   activate(ctx) {
     ctx.hooks.tap(ToolBefore, validate, { stage: STAGE });
+    ctx.hooks.tap(ToolMissed, countMissed);
     ctx.hooks.tap(ToolAfter, warn);
     ctx.hooks.tap(SecurityReport, securityProbe('loop_guard', lookAtGuard));
   },
@@ -15,14 +16,31 @@ export default defineExtension({
 interface Call {
   readonly tool: Pick<ToolRequest['tool'], 'name'>;
   readonly digest: string;
-  readonly earlier: ReadonlyArray<{ readonly digest: string }>;
+  readonly earlier: readonly CountedCall[];
 }
+
+/** A call that reaches no tool: the model reads why, and from the third on that it repeats itself. */
+const countMissed = ({ name, digest, reason, earlier }: { readonly name: string; readonly digest: string; readonly reason: string; readonly earlier: readonly CountedCall[] }): Verdict | undefined => {
+  const repetition = checkRepetition(digest, earlier, true);
+  switch (repetition.verdict) {
+    case 'break':
+      return { deny: breakText(repetition.blocked), code: 'loop_guard_break' };
+    case 'block':
+      return { deny: `Blocked: this is the ${ordinal(repetition.identical)} call in this run that reaches no tool. ${reason} Use a listed tool, or answer without one.`, code: 'loop_guard_blocked' };
+    case 'warn':
+      return { deny: `${reason}\n\n[loop guard] ${repetition.identical} calls such as this one (${name.slice(0, 100)}) reached no tool. Change the approach.` };
+    default:
+      return undefined;
+  }
+};
+
+const breakText = (blocked: number): string => `The run ends here: ${blocked} of its tool calls were blocked because they repeated earlier ones.`;
 
 const validate = ({ tool, digest, earlier }: Call): Verdict | undefined => {
   const repetition = checkRepetition(digest, earlier);
   switch (repetition.verdict) {
     case 'break':
-      return { deny: `The run ends here: ${repetition.blocked} of its tool calls were blocked because they repeated earlier ones.`, code: 'loop_guard_break' };
+      return { deny: breakText(repetition.blocked), code: 'loop_guard_break' };
     case 'block':
       return {
         deny: `Blocked: this is the ${ordinal(repetition.identical)} time that ${tool.name} was called with exactly these arguments. Another call gives the same result. Use the earlier result, try other arguments or another tool, or explain what blocks you.`,

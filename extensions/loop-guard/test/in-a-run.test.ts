@@ -84,6 +84,35 @@ describe('the loop guard in a run', () => {
     expect(looks).to.equal(5);
   });
 
+  for (const [what, callOf] of [
+    ['names that no tool has, each another', (n: number) => ({ name: `no_such_tool_${n}`, args: { n } })],
+    ['one name that no tool has', () => ({ name: 'functions.look', args: { at: 'here' } })],
+    ['arguments that no call can have, each another', (n: number) => ({ name: 'look', args: { at: n } })],
+    ['names and arguments that are wrong by turns', (n: number) => (n % 2 === 0 ? { name: 'look', args: { where: n } } : { name: `Look${n}`, args: {} })],
+  ] as const) {
+    it(`warns at 3, blocks at 5 and ends the run at 30 blocked calls: ${what}`, async () => {
+      const { answered } = await boot();
+      (await model.asked()).answer({ toolCalls: Array.from({ length: 5 }, (_, n) => callOf(n)) });
+      const asked = await model.asked();
+      expect(outcomes(asked)).to.deep.equal(['run', 'run', 'warned', 'warned', 'blocked']);
+      asked.answer({ toolCalls: Array.from({ length: 28 }, (_, n) => callOf(n + 5)) });
+      (await model.asked()).answer({ toolCalls: [callOf(40)] });
+      expect(await answered).to.equal(undefined);
+      expect([looks, model.inFlight()]).to.deep.equal([0, 0]);
+    });
+  }
+
+  it('begins the streak anew after a call that reached its tool', async () => {
+    const { answered } = await boot();
+    const missing = [0, 1].map((n) => ({ name: `no_such_tool_${n}`, args: {} }));
+    const more = [2, 3].map((n) => ({ name: `no_such_tool_${n}`, args: {} }));
+    (await model.asked()).answer({ toolCalls: [...missing, { name: 'look', args: { at: 'here' } }, ...more] });
+    const last = await model.asked();
+    last.answer({ text: 'I stop' });
+    await answered;
+    expect(outcomes(last)).to.deep.equal(['run', 'run', 'run', 'run', 'run']);
+  });
+
   it('says the how-manieth call it was, in words that people use', async () => {
     const { answered } = await boot();
     (await model.asked()).answer({ toolCalls: Array.from({ length: 24 }, () => ({ name: 'look', args: { at: 'here' } })) });

@@ -1,10 +1,10 @@
 import { Agents } from '@svc/ext-agents/contract';
 import { defineExtension } from '@svc/api';
 import { noticeTables } from '../migrations/0001_init.js';
-import { commands, commandWords } from './commands.js';
 import { NoticesSection } from './config.js';
 import * as contract from './contract.js';
 import { createNotices } from './notices.js';
+import { NoticeList } from './resource.js';
 import { noticeRoutes } from './routes.js';
 import { notifyOwner } from './tool.js';
 
@@ -15,8 +15,8 @@ export default defineExtension({
   tables: [contract.NoticeRows],
   migrations: [noticeTables],
   config: [NoticesSection],
-  commands,
-  commandWords,
+  resources: [NoticeList],
+  commandWords: [{ word: 'notices', summary: 'what your agents told you: list, read, delete', usage: 'notices list|read|delete', order: 38 }],
   activate(ctx) {
     const notices = createNotices({ db: ctx.db, events: ctx.events, clock: ctx.clock, settings: () => ctx.config.get(NoticesSection) });
     ctx.timers.every('prune-notices', PRUNE_MS, () => notices.prune());

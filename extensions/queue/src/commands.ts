@@ -10,20 +10,6 @@ const number = (field: string, title: string) => ({ field, title, format: 'numbe
 
 export const commands: readonly CommandDecl[] = [
   {
-    command: 'tasks list',
-    summary: 'list tasks, newest first',
-    operation: 'listTasks',
-    output: {
-      kind: 'table',
-      rows: 'tasks',
-      empty: 'There are no tasks.',
-      columns: [{ field: 'id' }, { field: 'status' }, { field: 'agent_name', title: 'AGENT' }, { field: 'created_at', title: 'CREATED', format: 'ago' }, { field: 'title', shrinks: true }],
-    },
-  },
-  { command: 'tasks count', summary: 'count tasks by state', operation: 'getTaskCounts', output: { kind: 'record' } },
-  { command: 'tasks cancel', summary: 'cancel a pending or active task', operation: 'cancelTask', args: ['id'], output: { kind: 'line', text: 'Cancelled {id}.' } },
-  { command: 'tasks retry', summary: 'run an ended task again', operation: 'retryTask', args: ['id'], output: { kind: 'line', text: 'Retried as task {task_id}.' } },
-  {
     command: 'queue status',
     summary: 'show active and queued runs by lane',
     operation: 'getQueueStatus',

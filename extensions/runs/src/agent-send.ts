@@ -44,6 +44,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         key: `call:${call.runId}:${call.callId}`,
         depth: call.depth + 1,
         parentRunId: call.runId,
+        cause: { kind: 'agent', id: call.agentId },
         origin: { labels: ['UntrustedAgent'], source: 'another agent', sessionId: call.sessionId },
       });
       const frame = await answerTo(deps, call, submitted, other.name).catch(async (error: unknown) => {

@@ -17,9 +17,13 @@ import { type Beside, inputOf, type RunInput } from './run-input.js';
 const NOT_KEPT = 'The answer to an incognito message is sent once and not stored.';
 const ASIDE = /^\/btw\s+/;
 
+/** Whether a person wrote it: other text is no command, however it begins. */
+export const isTyped = ({ door, cause }: Pick<RunDraft, 'door' | 'cause'>): boolean =>
+  door !== 'agent' && (cause === undefined ? door !== 'internal' : cause.kind === 'message' || cause.kind === 'channel');
+
 /** `/btw what time is it?` is the question beside the conversation, on every channel. */
 export function withoutAsidePrefix(draft: RunDraft): RunDraft {
-  if (draft.history) return draft;
+  if (draft.history || !isTyped(draft)) return draft;
   const first = draft.parts.findIndex((part) => part.type === 'text');
   const part = draft.parts[first];
   if (part?.type !== 'text' || !ASIDE.test(part.text)) return draft;
@@ -64,8 +68,10 @@ export const withoutMessage = ({ parts: _parts, history: _history, ...input }: R
   input.beside?.kind === 'incognito' || input.beside?.kind === 'stateless' ? { input } : {};
 
 /** What a run begins with: its message, after those that a stateless request brought. */
-export const openingOf = ({ parts, history = [], origin }: RunInput, runId: string): EntryDraft[] =>
-  parts ? [...history.flatMap((message) => earlierOf(message, runId)), ...(parts.length === 0 ? [] : [{ kind: 'user' as const, runId, parts, ...(origin ? { origin } : {}) }])] : [];
+export const openingOf = ({ parts, history = [], origin, via }: RunInput, runId: string): EntryDraft[] =>
+  parts
+    ? [...history.flatMap((message) => earlierOf(message, runId)), ...(parts.length === 0 ? [] : [{ kind: 'user' as const, runId, parts, ...(origin ? { origin } : {}), ...(via ? { via } : {}) }])]
+    : [];
 
 const earlierOf = ({ role, parts, calls = [], results = [], origin }: NonNullable<RunDraft['history']>[number], runId: string): EntryDraft[] => [
   ...results.map(({ callId, tool, content }) => resultEntry(runId, callId, tool, content)),

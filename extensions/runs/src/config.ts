@@ -74,3 +74,20 @@ const ThinkingConfig = Type.Object(
 export type ThinkingConfig = Plain<typeof ThinkingConfig>;
 
 export const ThinkingSection = defineConfig('thinking', ThinkingConfig);
+
+const RootsConfig = Type.Object(
+  {
+    max_runs: Type.Integer({ minimum: 0, maximum: 100_000, default: 100, description: 'Maximum number of runs that one run may lead to, whatever began it; more are refused. 0 means no limit' }),
+    max_hours: Type.Number({
+      minimum: 0,
+      maximum: 8_760,
+      default: 24,
+      description: 'How long what a job, trigger, webhook or the like began may last, with all runs that it leads to. 0 means no limit',
+    }),
+    max_cost_usd: Type.Number({ minimum: 0, maximum: 1_000_000, default: 5, description: 'What a job, trigger, webhook or the like may spend, with all runs that it leads to. 0 means no limit' }),
+  },
+  { additionalProperties: false, default: {} },
+);
+export type RootsConfig = Plain<typeof RootsConfig>;
+
+export const RootsSection = defineConfig('roots', RootsConfig);

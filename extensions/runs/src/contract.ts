@@ -9,6 +9,7 @@ import {
   Origin,
   type Plain,
   type Service,
+  RUN_CAUSES,
   Type,
   defineAsk,
   defineEvent,
@@ -22,25 +23,21 @@ import {
 } from '@svc/api';
 import { Agent } from '@svc/ext-agents/contract';
 import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
-import { Part } from '@svc/ext-sessions/contract';
+import { Part, Via } from '@svc/ext-sessions/contract';
 import { ClientAnswer, ClientCall, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 import { Attachment } from './uploads.js';
 
+export { Via } from '@svc/ext-sessions/contract';
 export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
-export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli']);
+export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli', 'internal'], { description: '`internal`: an area of the daemon sent it' });
 export type Channel = Plain<typeof Channel>;
 
-/** The way a message came, where a channel says more than its name. */
-export const Via = Type.Object({
-  channel: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_-]*$', description: 'Any name: telegram, webhook, a2a …' }),
-  account: Type.Optional(Type.String({ maxLength: 200, description: 'Which of several accounts of the channel' })),
-  chat: Type.Optional(Type.String({ maxLength: 200, description: 'The conversation there' })),
-  sender: Type.Optional(Type.String({ maxLength: 200, description: 'Who wrote it there' })),
-});
-export type Via = Plain<typeof Via>;
+/** Why there is a run. */
+export const Cause = Type.Object({ kind: OneOf(RUN_CAUSES), id: Type.Optional(Type.String({ maxLength: 200, description: 'Of the agent, the job, the webhook …' })) });
+export type Cause = Plain<typeof Cause>;
 
 export const RunDraft = Type.Object({
   agentId: Type.String(),
@@ -74,7 +71,13 @@ export const RunDraft = Type.Object({
   thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. By default, as set for the session or in the manifest' })),
   showThinking: Type.Optional(Type.Boolean({ description: "Whether to show and store the model's reasoning. The default is the manifest's setting, which is true by default" })),
   depth: Type.Optional(Type.Integer({ description: 'Number of agents above this run' })),
-  parentRunId: Type.Optional(Type.String()),
+  parentRunId: Type.Optional(Type.String({ description: 'The run that began it, of any kind of work. Its limits and its stop hold for this one, too' })),
+  cause: Type.Optional(Cause),
+  isPatient: Type.Optional(
+    Type.Boolean({
+      description: 'Nobody waits for it: where the daemon or the queue has no room it waits, instead of being refused. By default true for what a job, trigger, webhook, workflow, task or goal began',
+    }),
+  ),
   /** Who wrote the message, if it was not the sender. */
   origin: Type.Optional(Origin),
 });
@@ -204,7 +207,9 @@ export const Task = Type.Object({
   ...RunInfo.properties,
   ownerId: Type.String(),
   words: Type.String({ description: 'How the message begins; empty if it is not stored' }),
-  channel: Channel,
+  channel: Type.String({ description: 'As `via` names it, else how the request came' }),
+  via: Nullable(Via),
+  cause: Cause,
   startedAt: Nullable(Type.String(), { description: 'When its first step began' }),
   endedAt: Nullable(Type.String()),
   waitsFor: Nullable(Type.String(), { description: 'What a waiting run waits for' }),
@@ -266,10 +271,22 @@ export const Runs = defineService('runs', '1.4.0', {
     changes: true,
   }),
   /** Cancels what runs, waits or is queued; by any channel. Answers how many. */
-  stop: method([Actor, Type.Object({ runId: Type.Optional(Type.String()), agentId: Type.Optional(Type.String()) }), Type.String({ description: 'Why' })], Type.Integer(), {
-    what: 'stops what your agents do',
-    changes: true,
-  }),
+  stop: method(
+    [
+      Actor,
+      Type.Object({
+        runId: Type.Optional(Type.String()),
+        agentId: Type.Optional(Type.String()),
+        rootId: Type.Optional(Type.String({ description: 'All that this run led to, and itself: it may be work of another kind' })),
+      }),
+      Type.String({ description: 'Why' }),
+    ],
+    Type.Integer(),
+    {
+      what: 'stops what your agents do',
+      changes: true,
+    },
+  ),
 });
 export type RunsService = Service<typeof Runs>;
 
@@ -277,11 +294,11 @@ export type RunsService = Service<typeof Runs>;
 export const AgentRun = defineWork('agent', '1.0.0', { input: Type.Unknown(), result: RunResult });
 
 /** Asked before anything is queued: a slash command answers here. */
-export const MessageIntercept = defineAsk('message.intercept', '1.0.0', {
+export const MessageIntercept = defineAsk('message.intercept', '1.1.0', {
   policy: 'closed',
   budgetMs: 10_000,
   remote: true,
-  subject: Type.Object({ actor: Actor, agent: Agent, sessionId: Type.String(), text: Type.String(), door: Channel }),
+  subject: Type.Object({ actor: Actor, agent: Agent, sessionId: Type.String(), text: Type.String(), door: Channel, via: Type.Optional(Via) }),
   answer: CommandAnswer,
 });
 export const RunStart = defineVeto('run.start', '1.0.0', { policy: 'closed', budgetMs: 2_000, remote: true, subject: Type.Object({ actor: Actor, agent: Agent, draft: RunDraft }) });
@@ -321,16 +338,29 @@ export const Recalled = Type.Object({
 });
 export type Recalled = Plain<typeof Recalled>;
 /** What is known about a question, asked once for each message. It is stored before the question and stays there: later questions find it in the conversation. */
-export const RunRecall = defineGather('run.recall', '1.0.0', {
+export const RunRecall = defineGather('run.recall', '1.1.0', {
   policy: 'open',
   budgetMs: 10_000,
   remote: true,
   subject: Type.Object({
     ...Asked,
+    origin: Type.Optional(Origin),
     kind: OneOf(['normal', 'side_question', 'incognito', 'stateless'], { description: 'Of a side question, an incognito message and a stateless request nothing is stored once the run ends' }),
     budgetTokens: Type.Integer({ description: 'For all answers together, the best first: what does not fit is left out. A token is counted as 4 characters' }),
   }),
   answer: Type.Array(Recalled),
+});
+
+/**
+ * A run was stopped, and whoever drives work of another kind that it led to stops that: with `isRoot` all whose root it is, else what it
+ * began itself. Answers how much that was.
+ */
+export const RunHalt = defineGather('run.halt', '1.0.0', {
+  policy: 'open',
+  budgetMs: 10_000,
+  remote: true,
+  subject: Type.Object({ actor: Actor, runId: Type.String(), isRoot: Type.Boolean(), why: Type.String() }),
+  answer: Type.Integer(),
 });
 
 const RunFact = { runId: Type.String(), agentId: Type.String(), sessionId: Type.String({ description: 'The conversation it belongs to' }), ownerId: Type.String() };

@@ -91,6 +91,18 @@ export const runErrors = defineErrors('run', {
   },
   superseded: { status: 409, retry: false, message: () => 'A new message replaced a queued run.' },
   too_deep: { status: 400, retry: false, message: (depth: number) => `Agents may call each other ${depth} deep at most.` },
+  root_full: {
+    status: 429,
+    retry: false,
+    message: (limit: number) => `What began this has led to ${limit} runs, which is the limit.`,
+    hint: 'Stop what began it if it goes round in circles, or raise max_runs under [roots].',
+  },
+  root_too_long: {
+    status: 409,
+    retry: false,
+    message: (hours: number) => `What began this has lasted more than ${hours} h, which is the limit.`,
+    hint: 'Stop what began it, or raise max_hours under [roots].',
+  },
   circular_wait: {
     status: 409,
     retry: false,

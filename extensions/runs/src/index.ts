@@ -1,4 +1,4 @@
-import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunPrompt, RunRecall, RunStart, Runs, Uploads } from './contract.js';
+import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunHalt, RunPrompt, RunRecall, RunStart, Runs, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
@@ -10,7 +10,7 @@ import { agentSendTool } from './agent-send.js';
 import { createCheckCircuit } from './loop/check-circuit.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
-import { QueueSection, RunsSection, ThinkingSection } from './config.js';
+import { QueueSection, RootsSection, RunsSection, ThinkingSection } from './config.js';
 import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
@@ -46,7 +46,7 @@ export default defineExtension({
   contract,
   tables: [RatingRows],
   migrations: [ratingTables],
-  config: [RunsSection, ThinkingSection, QueueSection, LanguageSetting],
+  config: [RunsSection, ThinkingSection, QueueSection, RootsSection, LanguageSetting],
   commandWords: [
     {
       word: 'chat',
@@ -93,6 +93,8 @@ export default defineExtension({
       llm,
       tools,
       uploads,
+      halt: ctx.hooks.define(RunHalt),
+      roots: () => ctx.config.get(RootsSection),
       endSurvivors: (key) => ctx.endSurvivors(key),
       clientToolsSecs: () => config().client_tools_timeout_secs,
       get maxIterations() {

@@ -12,6 +12,8 @@ export interface RunInput {
   readonly sessionId: string;
   readonly door: Channel;
   readonly via?: Via;
+  /** When its root began, where no person began that. */
+  readonly rootSince?: string;
   readonly depth: number;
   /** Set where the run ends when nobody watches it (unwatched.ts). */
   readonly unwatched?: 'cancel';
@@ -120,6 +122,8 @@ export interface ToolIntent {
   readonly denied?: string;
   /** Why it was refused, as the validator calls it. */
   readonly code?: string;
+  /** It reached no tool. */
+  readonly missed?: boolean;
   readonly warning?: string;
 }
 

@@ -6,7 +6,21 @@
  * R5  Stop reaches whatever runs, waits or is queued, whichever channel it came through.
  */
 import { createHash } from 'node:crypto';
-import type { Actors, Actor, Clock, DurableWorker, Events, HookHandle, Ids, Journal, JournalRun, Logger, OptionalHandle, Streams } from '@svc/api';
+import {
+  type Actors,
+  type Actor,
+  type Clock,
+  type DurableWorker,
+  type Events,
+  type HookHandle,
+  type Ids,
+  isThenable,
+  type Journal,
+  type JournalRun,
+  type Logger,
+  type OptionalHandle,
+  type Streams,
+} from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LeftOut, LlmService } from '@svc/ext-llm/contract';
 import type { ToolsService } from '@svc/ext-tools/contract';
@@ -16,7 +30,7 @@ import { openCallsOf } from './client-tools/client-wait.js';
 import { isClientTool } from './client-tools/offering.js';
 import { resultEntry } from './client-tools/result-entry.js';
 import { attachedParts, bringPictures } from './attachments.js';
-import { besideOf, besideWords, factOf, conversationOf, withoutAsidePrefix } from './beside.js';
+import { besideOf, besideWords, factOf, conversationOf, isTyped, withoutAsidePrefix } from './beside.js';
 import {
   type ClientTools,
   type CommandAnswer,
@@ -25,6 +39,7 @@ import {
   RunEnded,
   type RunDraft,
   RunFrames,
+  type RunHalt,
   type RunResult,
   type RunStart,
   RunStarted,
@@ -36,10 +51,11 @@ import type { FirstSteps } from './loop/first-step.js';
 import { isOver, sayEnd, sayEndOf, toRunError } from './loop/endings.js';
 import { withModelOf } from './loop/progress.js';
 import { runErrors } from './errors.js';
-import type { QueueConfig, RunsConfig } from './config.js';
+import type { QueueConfig, RootsConfig, RunsConfig } from './config.js';
 import { type Beside, COMMAND_KIND, RUN_KIND, type RunInput, inputOf } from './run-input.js';
 import type { Repeats } from './loop/repeats.js';
-import { ACTIVE, eachRun, stopOne } from './stopping.js';
+import { ACTIVE, eachRun, stopOne, stopRoot } from './stopping.js';
+import { belowItsRoot, type Draft } from './roots.js';
 import { openWithin } from './tasks/queue-limits.js';
 import { draftAgain, messageOf } from './tasks/retry.js';
 import { countTasks, getTask, isTask, listTasks, queueStanding, toInfo } from './tasks/tasks.js';
@@ -64,8 +80,10 @@ export interface RunsDeps {
   readonly startHook: HookHandle<typeof RunStart>;
   readonly watch: WatchKeeper;
   readonly repeats: Repeats;
+  readonly halt: HookHandle<typeof RunHalt>;
   config(): RunsConfig;
   limits(): QueueConfig;
+  roots(): RootsConfig;
 }
 
 const MAX_MESSAGE_CHARS = 100_000;
@@ -100,17 +118,18 @@ function refuseTooMany(deps: RunsDeps): void {
 const admit = (deps: RunsDeps, { id, manifest }: Agent): ReturnType<LlmService['admit']> => deps.llm.admit(id, [manifest.model, ...manifest.fallback_models]);
 
 async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Submitted> {
-  const draft = withoutAsidePrefix(asked);
+  const placed = belowItsRoot(deps, withoutAsidePrefix(asked));
+  const draft = isThenable(placed) ? await placed : placed;
   checkDraft(deps, draft);
   const found = await agentFor(deps, actor, draft.agentId);
   const sessionId = draft.sessionId ?? found.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   // A stateless request is words for the model alone: no command of a conversation.
-  if (text.startsWith('/') && !draft.history && !deps.intercept.isEmpty()) {
-    const answer = await deps.intercept.call({ actor, agent: found, sessionId, text, door: draft.door });
+  if (text.startsWith('/') && !draft.history && isTyped(draft) && !deps.intercept.isEmpty()) {
+    const answer = await deps.intercept.call({ actor, agent: found, sessionId, text, door: draft.door, ...(draft.via === undefined ? {} : { via: draft.via }) });
     if (answer) return answerCommand(deps, actor, found, sessionId, draft, answer);
   }
-  refuseTooMany(deps);
+  if (!draft.isPatient) refuseTooMany(deps);
   const agent = draft.sessionId === undefined ? found : withModelOf(found, await deps.sessions.named(actor, found, draft.sessionId));
   // A message that was sent before is answered from its row, whatever the agent may still use.
   if (draft.key === undefined && !draft.isResend) await admit(deps, agent);
@@ -164,8 +183,8 @@ async function retry(deps: RunsDeps, actor: Actor, runId: string): Promise<{ run
 }
 
 interface Accepting {
+  readonly draft: Draft;
   readonly sessionId: string;
-  readonly draft: RunDraft;
   readonly parts: readonly Part[];
   readonly retryOf?: string;
 }
@@ -179,6 +198,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
     ...(beside ? { beside } : {}),
     door: draft.door,
     ...(draft.via === undefined ? {} : { via: draft.via }),
+    ...(draft.rootSince === undefined ? {} : { rootSince: draft.rootSince }),
     depth: draft.depth ?? 0,
     // Nobody watches a retry from its start.
     ...(retryOf === undefined && unwatchedPolicy(draft.door, agent.manifest.autonomous, deps.config()) === 'cancel' ? { unwatched: 'cancel' } : {}),
@@ -205,7 +225,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
   const id = deps.ids.uuid();
   const opened = await openWithin(
     deps.journal,
-    deps.limits(),
+    { queue: draft.isPatient ? {} : deps.limits(), maxRuns: deps.roots().max_runs },
     {
       id,
       kind: RUN_KIND,
@@ -217,6 +237,8 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
       ...(draft.key === undefined ? {} : { key: draft.key }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
+      ...(draft.cause === undefined || draft.cause.kind === 'message' ? {} : { cause: draft.cause }),
+      ...(draft.isPatient && !deps.worker.hasRoom() ? { isQueued: true } : {}),
     },
     [deps.events.event(RunStarted, { runId: id, agentId: agent.id, sessionId, ownerId: agent.ownerId })],
     beside && beside.kind !== 'stateless' ? undefined : (run) => deps.firstSteps.find(run, agent),
@@ -325,7 +347,8 @@ async function answerCommand(deps: RunsDeps, actor: Actor, agent: Agent, session
   return { runId: topic, topic, sessionId: result.session_id, replayed: false, position: 0, onDisconnect: 'finish' };
 }
 
-async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string }, why: string): Promise<number> {
+async function stop(deps: RunsDeps, actor: Actor, target: { runId?: string; agentId?: string; rootId?: string }, why: string): Promise<number> {
+  if (target.rootId !== undefined) return stopRoot(deps, actor, target.rootId, runErrors.stopped().with({ cause: why }));
   const runs = target.runId === undefined ? eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, ...aboutAgent(target.agentId) }) : [await visible(deps, actor, target.runId)];
   let stopped = 0;
   for await (const run of runs) stopped += await stopOne(deps, actor, run, runErrors.stopped().with({ cause: why }));

@@ -1,6 +1,6 @@
 /** Ending runs from outside: by a person, by a purge, or because nobody watches. */
-import { RunEnded } from './contract.js';
-import type { Actors, Actor, Events, Journal, JournalRun, RunFilter, Streams, SvcError } from '@svc/api';
+import { RunEnded, type RunHalt } from './contract.js';
+import type { Actors, Actor, Events, HookHandle, Journal, JournalRun, Logger, RunFilter, Streams, SvcError } from '@svc/api';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { ToolsService } from '@svc/ext-tools/contract';
 import { factOf, leftovers } from './beside.js';
@@ -16,24 +16,46 @@ export interface StopDeps {
   readonly sessions: Pick<SessionsService, 'discard'>;
   readonly tools: Pick<ToolsService, 'forget'>;
   readonly actors: Actors;
+  readonly halt: HookHandle<typeof RunHalt>;
+  readonly log: Logger;
 }
 
 export const ACTIVE = ['queued', 'running', 'waiting'] as const;
 const PAGE_RUNS = 500;
 
-/** Also the runs that it began. Resolves with how many ended. */
+/**
+ * Also the runs that it began, of a root all that it led to, and what of it other areas drive. Resolves with how many ended.
+ */
 export async function stopOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<number> {
+  const isRoot = run.rootId === run.id;
   // Those that hear of it from the run itself may be over when they are looked for again; others begin in this moment.
-  const children = new Map<string, JournalRun>();
+  const below = new Map<string, JournalRun>();
   const look = async (): Promise<void> => {
-    for await (const child of eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, parentId: run.id })) children.set(child.id, child);
+    for await (const one of eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, ...(isRoot ? { rootId: run.id } : { parentId: run.id }) })) if (one.id !== run.id) below.set(one.id, one);
   };
   await look();
   let stopped = (await endOne(deps, actor, run, error)) ? 1 : 0;
+  stopped += await haltOthers(deps, actor, run.id, isRoot, error);
   await look();
-  for (const child of children.values()) stopped += await stopOne(deps, actor, child, error);
+  for (const one of below.values()) stopped += isRoot ? ((await endOne(deps, actor, one, error)) ? 1 : 0) : await stopOne(deps, actor, one, error);
   return stopped;
 }
+
+/** All that work of another kind led to. */
+export async function stopRoot(deps: StopDeps, actor: Actor, rootId: string, error: SvcError): Promise<number> {
+  const own = await deps.journal.get(actor, rootId);
+  if (own) return stopOne(deps, actor, own, error);
+  let stopped = await haltOthers(deps, actor, rootId, true, error);
+  for await (const one of eachRun(deps.journal, { actor, kind: RUN_KIND, status: ACTIVE, rootId })) stopped += (await endOne(deps, actor, one, error)) ? 1 : 0;
+  return stopped;
+}
+
+const haltOthers = async ({ halt, log }: StopDeps, actor: Actor, runId: string, isRoot: boolean, error: SvcError): Promise<number> => {
+  if (halt.isEmpty()) return 0;
+  const answers = await halt.call({ actor, runId, isRoot, why: error.message });
+  for (const { owner, error: failure } of answers) if (failure !== undefined) log.error('what a stopped run led to could not be stopped', { run: runId, extension: owner, error: failure });
+  return answers.reduce((sum, { value = 0 }) => sum + value, 0);
+};
 
 /** Whoever holds it is told, or its row ends it where nobody does. It may be claimed or fall asleep in between: both are asked until one has. */
 async function endOne(deps: StopDeps, actor: Actor, run: JournalRun, error: SvcError): Promise<boolean> {

@@ -176,6 +176,7 @@ export const StartWorkflow = defineAsk('schedule.workflow', '1.0.0', {
     input: Type.String(),
     key: Type.Optional(Type.String({ description: 'The same key is the same run. Without a key it only checks that the workflow exists' })),
     jobId: Type.String(),
+    parentRunId: Type.Optional(Type.String({ description: 'The fire' })),
   }),
   answer: WorkflowStanding,
 });

@@ -183,6 +183,7 @@ const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: st
       key: kind === 'manual' ? `manual:${row.id}` : `${job.id}:${due}`,
       lane: job.overlap === 'queue' ? `cron:${job.id}` : `cron-fire:${row.id}`,
       ...(job.agent_id === null ? {} : { subject: job.agent_id }),
+      cause: kind === 'manual' ? { kind: 'message' } : { kind: 'cron', id: job.id },
       input: { fireId: row.id, jobId: job.id },
     },
     [...also, deps.db.insert('fires', [row]), deps.events.event(CronFired, fact), told(deps, job)],
@@ -228,7 +229,7 @@ async function step(deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow): Pr
   const actor = deps.actors.of(job.owner_id);
   const agent = await deps.agents.get(actor, job.agent_id ?? '');
   if (fire.run_id === null && agent.state === 'Suspended') return settle(deps, run, job, fire, { status: 'skipped', output: '', reason: `${agent.name} is suspended` });
-  const runId = fire.run_id ?? (await ask(deps, job, fire, agent, action.message));
+  const runId = fire.run_id ?? (await ask(deps, run, job, fire, agent, action.message));
   const info = await deps.runs.get(actor, runId);
   const ending = endingOf(info);
   if (ending) return settle(deps, run, job, fire, ending);
@@ -248,10 +249,18 @@ const rest = async (deps: FireDeps, run: LeasedRun, runId: string, limit = CHECK
   if (endingOf(await deps.runs.get(owner, runId))) await deps.journal.wake(owner, wakeKey(runId), {});
 };
 
-const ask = async (deps: FireDeps, job: Job, fire: FireRow, agent: Agent, message: string): Promise<string> => {
+const ask = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, agent: Agent, message: string): Promise<string> => {
   const actor = deps.actors.of(job.owner_id);
   const sessionId = await deps.conversations.of(actor, job, agent, fire.id);
-  const { runId } = await deps.runs.submit(actor, { agentId: agent.id, sessionId, parts: [{ type: 'text', text: message }], door: 'agent', key: `cron:${fire.id}` });
+  const { runId } = await deps.runs.submit(actor, {
+    agentId: agent.id,
+    sessionId,
+    parts: [{ type: 'text', text: message }],
+    door: 'internal',
+    key: `cron:${fire.id}`,
+    parentRunId: run.id,
+    cause: { kind: 'cron', id: job.id },
+  });
   await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: runId, session_id: sessionId }])]);
   return runId;
 };
@@ -264,13 +273,13 @@ const endingOf = ({ status, result, error }: RunInfo): Ending | undefined => {
 
 const followWorkflow = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, action: { readonly workflow_id: string; readonly input?: string }): Promise<void> => {
   const actor = deps.actors.of(job.owner_id);
-  const standing = await deps.workflows.call({ actor, workflow: action.workflow_id, input: action.input ?? '', key: fire.id, jobId: job.id });
+  const standing = await deps.workflows.call({ actor, workflow: action.workflow_id, input: action.input ?? '', key: fire.id, jobId: job.id, parentRunId: run.id });
   if (!standing) throw deps.workflows.isEmpty() ? scheduleErrors.no_workflows() : scheduleErrors.workflow_not_found(action.workflow_id);
   if (standing.runId !== null && fire.run_id !== standing.runId) await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: standing.runId }])]);
   if (standing.status === 'done') return settle(deps, run, job, fire, { status: 'ok', output: standing.output, reason: null });
   if (standing.status === 'failed' || standing.status === 'cancelled')
     return settle(deps, run, job, fire, { status: 'error', output: standing.output, reason: standing.error ?? `the workflow was ${standing.status}` });
-  const wait = { reason: 'workflow', wakeKey: wakeKey(standing.runId ?? fire.id), until: new Date(deps.clock.now() + CHECK_MS / 12).toISOString() };
+  const wait = { reason: 'workflow', wakeKey: wakeKey(standing.runId ?? fire.id), until: new Date(deps.clock.now() + CHECK_MS / 60).toISOString() };
   return deps.journal.wait(run, wait);
 };
 

@@ -1,6 +1,6 @@
 /** What sessions declares to other areas: the append-only log of what was said, and its projection for a model. */
 import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFile, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
-import { ModelMessage } from '@svc/ext-llm/contract';
+import { ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 
 export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
 
@@ -24,6 +24,15 @@ export const textOfParts = (parts: readonly Part[] = []): string => parts.flatMa
 /** What the model call took that an entry began with. */
 const Used = Type.Object({ inputTokens: Type.Number(), outputTokens: Type.Number(), costMicros: Type.Number() });
 
+/** The way a message came, where a channel says more than its name. */
+export const Via = Type.Object({
+  channel: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_-]*$', description: 'Any name: telegram, webhook, a2a …' }),
+  account: Type.Optional(Type.String({ maxLength: 200, description: 'Which of several accounts of the channel' })),
+  chat: Type.Optional(Type.String({ maxLength: 200, description: 'The conversation there' })),
+  sender: Type.Optional(Type.String({ maxLength: 200, description: 'Who wrote it there' })),
+});
+export type Via = Plain<typeof Via>;
+
 export const EntryDraft = Type.Object({
   kind: EntryKind,
   runId: Nullable(Type.String()),
@@ -31,14 +40,16 @@ export const EntryDraft = Type.Object({
   callId: Type.Optional(Type.String({ description: 'tool_call and tool_result, as the six that follow' })),
   tool: Type.Optional(Type.String()),
   args: Type.Optional(Type.Unknown()),
-  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it' })),
+  signature: Type.Optional(Type.String({ description: 'tool_call: data that the provider needs back with it. Entries of today have `state`' })),
   content: Type.Optional(Type.String()),
   isError: Type.Optional(Type.Boolean()),
   status: Type.Optional(Type.String()),
   origin: Type.Optional(Origin),
+  via: Type.Optional(Via),
   files: Type.Optional(Type.Array(ToolFile, { description: 'tool_result: uploads beside the text' })),
   thoughts: Type.Optional(Type.String({ description: "The first entry of a model's answer: its thinking. Shown to people, never sent to a model" })),
   coversThrough: Type.Optional(Type.Integer({ description: 'summary: the last entry it covers' })),
+  state: Type.Optional(ProviderState),
   used: Type.Optional(Used),
   recalled: Type.Optional(Type.Object({ id: Type.String(), by: Type.String({ description: 'The extension that remembers' }) }, { description: 'recall: what its text is known by' })),
 });
@@ -120,7 +131,7 @@ export const Titling = defineWork('title', '1.0.0', { input: Type.Object({ agent
 /** One turn of the cleaning up that [session] asks for. */
 export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
-export const Sessions = defineService('sessions', '1.2.0', {
+export const Sessions = defineService('sessions', '1.3.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
   counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
   total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),
@@ -145,6 +156,8 @@ export const Sessions = defineService('sessions', '1.2.0', {
   setThinking: method([Actor, SessionRef, Nullable(Type.Boolean())], SealedWrites),
   /** Writes that set or forget what `SessionRef.model` says. */
   setModel: method([Actor, SessionRef, Nullable(Type.Object({ provider: Type.String(), model: Type.String() }))], SealedWrites),
+  /** Empties texts that an extension recalled into a session, by the ids it knows them by: what it forgets is not to be found there. Answers how many. */
+  eraseRecalled: method([Actor, Id, Type.Object({ by: Type.String(), ids: Type.Array(Type.String()) })], Type.Integer()),
   /** Writes that take a session away with all its entries. */
   discard: method([Actor, Id], SealedWrites),
   /** Summarises all but the newest messages now, and waits for it. Throws `compaction_failed`, `compaction_busy`. */

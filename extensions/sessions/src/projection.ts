@@ -9,7 +9,7 @@
  * S8  A log that grows is projected by what was added: an entry touches the newest message, or the one that holds the results of its call.
  *     A message that was handed out never changes; what changes it puts another in its place.
  */
-import type { ContentPart, ModelMessage } from '@svc/ext-llm/contract';
+import type { ContentPart, ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 import type { Entry, Part } from './contract.js';
 
 const LOST_RESULT = 'The result of this call was lost: the run was interrupted before it was recorded.';
@@ -54,6 +54,7 @@ export const createProjection = (): GrowingProjection => {
 export const countTokens = (message: ModelMessage): number => {
   let tokens = 4;
   for (const part of message.parts) {
+    if ('state' in part && part.state) tokens += Math.ceil(JSON.stringify(part.state).length / CHARS_PER_TOKEN);
     if (part.type === 'text') tokens += Math.ceil(part.text.length / CHARS_PER_TOKEN);
     else if (part.type === 'image') tokens += IMAGE_TOKENS;
     else if (part.type === 'tool_call') tokens += Math.ceil((part.name.length + JSON.stringify(part.args ?? {}).length) / CHARS_PER_TOKEN);
@@ -105,7 +106,7 @@ class Draft {
       return;
     }
     this.#round = undefined;
-    if (entry.kind === 'user' || entry.kind === 'assistant') this.#push(entry.kind, toContent(entry.parts));
+    if (entry.kind === 'user' || entry.kind === 'assistant') this.#push(entry.kind, withState(toContent(entry.parts), entry.state));
     else if (entry.kind === 'recall') this.#push('user', [{ type: 'text', text: recallText(entry) }]);
     else if (entry.kind === 'summary') this.#push('user', [{ type: 'text', text: `Summary of the conversation so far:\n${entry.content ?? ''}` }]);
     else if (entry.kind === 'tool_result') this.#result(entry);
@@ -147,7 +148,7 @@ class Draft {
     const id = call.callId ?? '';
     // Providers refuse a conversation in which a call stands twice.
     if (this.#answeredIn.has(id)) return;
-    const asked: ContentPart = { type: 'tool_call', id, name: call.tool ?? '', args: call.args ?? {}, ...(call.signature === undefined ? {} : { signature: call.signature }) };
+    const asked: ContentPart = { type: 'tool_call', id, name: call.tool ?? '', args: call.args ?? {}, ...(call.signature === undefined ? {} : { signature: call.signature }), ...stateOf(call.state) };
     if (this.#round === undefined) {
       this.#push('assistant', [asked]);
       this.#push('user', this.#firstResult(call, id));
@@ -216,6 +217,14 @@ const isPictureOf = (part: ContentPart, id: string): boolean => part.type === 'i
 const isOfCall = (part: ContentPart): boolean => part.type === 'tool_result' || (part.type === 'image' && part.ofCall !== undefined);
 
 const toContent = (parts: readonly Part[] | undefined): ContentPart[] => (parts ?? []).filter((part) => part.type !== 'text' || part.text !== '').map(contentOf);
+
+const stateOf = (state: ProviderState | undefined): { state?: ProviderState } => (state === undefined ? {} : { state });
+
+/** It stands with the first text of the answer. */
+const withState = (parts: ContentPart[], state: ProviderState | undefined): ContentPart[] => {
+  const first = parts.findIndex((part) => part.type === 'text');
+  return state === undefined ? parts : parts.map((part, index) => (index === first && part.type === 'text' ? { ...part, state } : part));
+};
 
 const contentOf = ({ file, ...part }: Part): ContentPart => (file && part.type === 'image' ? { ...part, upload: file.id } : part);
 

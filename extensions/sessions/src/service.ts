@@ -68,6 +68,12 @@ export const createSessionsService = (deps: SessionsDeps): ConversationService &
       logs.touched(own(actor, ref).id);
       return [deps.store.setModel(ref.id, model)];
     },
+    eraseRecalled: async (actor, sessionId, { by, ids }) => {
+      await find(deps, actor, sessionId);
+      const erased = await deps.store.eraseRecalled(sessionId, by, new Set(ids));
+      logs.forget(sessionId);
+      return erased;
+    },
     discard: async (actor, sessionId) => {
       if (!seesAll(actor)) await find(deps, actor, sessionId);
       logs.forget(sessionId);

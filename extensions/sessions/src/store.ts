@@ -39,6 +39,7 @@ export interface SessionStore {
   /** Names a session and the versions of its conversation that have no title yet. */
   setTitle(sessionId: string, title: string): Write;
   titleOf(sessionId: string): Promise<string | null>;
+  eraseRecalled(sessionId: string, by: string, ids: ReadonlySet<string>): Promise<number>;
   discard(sessionId: string): Write[];
 }
 
@@ -52,6 +53,8 @@ interface RawEntry {
 
 /** Why entries are read with no actor. */
 const ENTRIES = 'entries of a session that was looked up for its actor';
+/** In place of what was recalled and is forgotten. */
+const ERASED = '[erased]';
 const ENTRY_COLUMNS = ['seq', 'kind', 'run_id', 'body', 'at'];
 
 export const createSessionStore = (db: Db): SessionStore => {
@@ -131,6 +134,16 @@ export const createSessionStore = (db: Db): SessionStore => {
       db.sql(`UPDATE ${sessions} SET title = ? WHERE title IS NULL AND (id = ? OR conversation_id = (SELECT s.conversation_id FROM ${sessions} s WHERE s.id = ?))`, [title, sessionId, sessionId]),
     titleOf: async (sessionId) =>
       (await db.system('the title of a session that was looked up for its actor').first<{ title: string | null }>({ from: 'sessions', columns: ['title'], where: { id: sessionId } }))?.title ?? null,
+    eraseRecalled: async (sessionId, by, ids) => {
+      const rows = await db.system(ENTRIES).select<{ seq: number; body: string }>({ from: 'entries', columns: ['seq', 'body'], where: { session_id: sessionId, kind: 'recall' } });
+      const erased = rows.flatMap(({ seq, body }) => {
+        const draft = JSON.parse(body) as Partial<EntryDraft>;
+        if (draft.recalled?.by !== by || !ids.has(draft.recalled.id)) return [];
+        return [{ session_id: sessionId, seq, body: JSON.stringify({ ...draft, content: ERASED }) }];
+      });
+      if (erased.length > 0) await db.commit([db.update('entries', ['session_id', 'seq'], erased)]);
+      return erased.length;
+    },
     discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
   };
 };

@@ -129,7 +129,7 @@ describe('a session that is shortened', () => {
 
   for (const [what, answer, why] of [
     ['refuses', { status: 400, message: 'not today' }, 'not today'],
-    ['says nothing', { text: '  ' }, 'returned no text'],
+    ['says nothing', { text: '  ' }, 'answered with nothing'],
   ] as const)
     it(`stays as it was, and somebody is told why, when the model ${what}; it may be asked again`, async () => {
       let refuses = true;

@@ -1,6 +1,8 @@
 /** What taint stores: which files of an agent hold text from outside. What is in a conversation is in its log. */
 import { defineTable, type RowOf } from '@svc/api';
 
+export { type Detected, detect } from './policy/detectors.js';
+
 const text = { kind: 'text', notNull: true } as const;
 
 /**
@@ -14,3 +16,6 @@ export const FileRows = defineTable('files', '1.0.0', {
   agent: 'agent_id',
 });
 export type FileRow = RowOf<typeof FileRows>;
+
+/** The names of rules of injected orders that a text breaks; none for nearly all texts. */
+export { scanText as suspicionsOf } from './injection/scan.js';

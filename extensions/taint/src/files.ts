@@ -3,7 +3,8 @@
  *
  * W1  A file that a tool wrote has the labels of what was written: of addresses from outside in it, and of lines from outside.
  * W2  A command that may have fetched something, or read a labelled file, may have written any file: all that changed while it ran have its labels.
- * W3  A folder that is read has the labels of all of its files.
+ * W3  A word of a command that only the shell can resolve (`p*.txt`, `$F`, `{a,b}`) means all labelled files.
+ * W4  A folder that is read has the labels of all of its files.
  */
 import { posix } from 'node:path';
 import type { Db, Dir, TaintLabel } from '@svc/api';
@@ -60,7 +61,8 @@ export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabel
       const rows = await rowsOf(agentId);
       if (rows.length === 0) return undefined;
       for (const path of words.slice(0, MAX_WORDS)) {
-        const source = isPlainPath(path) ? await labelsOf(rows, agentId, path) : undefined;
+        // What the shell makes of a pattern or a variable is not known here: it may be any of them.
+        const source = isUnresolved(path) ? union(rows.filter(isLabelled)) : isPlainPath(path) ? await labelsOf(rows, agentId, path) : undefined;
         if (source) return { path, source };
       }
       return undefined;
@@ -103,6 +105,9 @@ export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabel
 
 /** One name for one file: as tools take it, from the workspace or with the whole path. */
 const plainPath = (workspace: string, path: string): string => posix.normalize(path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path).replace(/\/$/, '');
+
+/** A word that the shell replaces: by names that fit, by a variable, by several words. */
+const isUnresolved = (word: string): boolean => /[*?$`{~]|\[.+\]/.test(word);
 
 /** A path that leads out of the workspace names none of its files. */
 const isPlainPath = (word: string): boolean => word !== '' && word !== '.' && word.length <= 1_000 && !/^[-/~]|\.\.|[:*?$\0]/.test(word);

@@ -64,6 +64,15 @@ describe('what a result brings with it', () => {
   const command = (line: string) => [{ name: 'shell_exec', risk: 'exec' }, [{ capability: 'shell', target: line }]] as const;
   const file = (path: string) => [{ name: 'file_read' }, [{ capability: 'file_system', target: path }]] as const;
 
+  it('W3 a command whose words only the shell can resolve may read any file with text from outside', async () => {
+    const { files, originOf } = world();
+    changedAt['page.txt'] = at(nowMs);
+    await files.wrote({ agentId: 'a', ownerId: 'o', path: 'page.txt' }, { labels: ['ExternalNetwork'], name: 'web_fetch (evil.example)' });
+    for (const line of ['cp p*.txt other.md', 'cp pag?.txt other.md', 'cat $F', 'cp {page,x}.txt b', 'cat p[a]ge.txt'])
+      expect((await originOf(...command(line)))?.labels, line).to.deep.equal(['ExternalNetwork']);
+    expect(await originOf(...command('cat other.txt'))).to.equal(undefined);
+  });
+
   it('A1 of location_get is from outside, whoever the operator asks', async () => {
     const tool = locationTool({ fetch: async () => Promise.reject(new Error('not asked')), url: () => 'https://where.example/json' });
     expect(await world().originOf(declared(tool), needsOf(tool, {}))).to.deep.equal({ labels: ['ExternalNetwork'], source: 'location_get (where.example)' });

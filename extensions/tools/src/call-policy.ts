@@ -1,5 +1,5 @@
 /** Validating a call before anything runs (T1). */
-import { type AnyTool, type HookHandle, type Logger, type Schemas, SvcError, type ToolBefore, type ToolRequest, type Verdict, isSvcError, nearest, needsOf } from '@svc/api';
+import { type AnyTool, type HookHandle, type Logger, type Schemas, SvcError, type ToolBefore, type ToolMissed, type ToolRequest, type Verdict, isSvcError, nearest, needsOf } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import type { CallRequest, CallDecision } from './contract.js';
@@ -12,6 +12,7 @@ export interface CallPolicyDeps {
   readonly agents: AgentsService;
   readonly schemas: Pick<Schemas, 'check'>;
   readonly before: HookHandle<typeof ToolBefore>;
+  readonly missed: HookHandle<typeof ToolMissed>;
   readonly log: Logger;
 }
 
@@ -21,17 +22,25 @@ type Basis = Pick<CallDecision, 'digest' | 'replay' | 'parallel'>;
 export const decideCall = async (deps: CallPolicyDeps, request: CallRequest, agent: Agent | undefined): Promise<CallDecision> => {
   const tool = deps.registry.find(request.name);
   const basis: Basis = { digest: callDigest(request.name, request.args), replay: tool?.replay ?? 'never', parallel: tool?.parallel ?? false };
-  if (!tool) return denied(basis, toolErrors.unknown(request.name, await similarNames(deps.registry, request.name)));
+  if (!tool) return missed(deps, request, basis, toolErrors.unknown(request.name, await similarNames(deps.registry, request.name)));
   const lack = deps.registry.unavailable(request.name);
-  if (lack !== undefined) return denied(basis, toolErrors.unavailable(request.name, lack));
+  if (lack !== undefined) return missed(deps, request, basis, toolErrors.unavailable(request.name, lack));
   const problem = offerProblem(tool, agent);
-  if (problem) return denied(basis, problem);
+  if (problem) return missed(deps, request, basis, problem);
   const checked = await checkedArguments(deps, tool, request);
-  if ('problem' in checked) return denied(basis, checked.problem);
+  if ('problem' in checked) return missed(deps, request, basis, checked.problem);
   if (deps.before.isEmpty()) return decisionOf(basis, undefined);
   // Validated is what would run: a default may decide what a call reaches.
   const asked = requestOrFault(deps, tool, { ...request, args: checked.args }, basis.digest);
   return asked instanceof SvcError ? denied(basis, asked) : decisionOf(basis, await deps.before.call(asked));
+};
+
+/** Refused in any case; who counts calls sees it, and may have the last word. */
+const missed = async (deps: CallPolicyDeps, { name, earlier }: CallRequest, basis: Basis, error: SvcError): Promise<CallDecision> => {
+  const refusal = { ...denied(basis, error), missed: true };
+  if (deps.missed.isEmpty()) return refusal;
+  const verdict = await deps.missed.call({ name, digest: basis.digest, reason: textOf(error), earlier });
+  return verdict && 'deny' in verdict ? { ...refusal, reason: verdict.deny, ...(verdict.code === undefined ? {} : { code: verdict.code }) } : refusal;
 };
 
 /** What a tool cannot say that a call needs, nobody can validate: the call is refused. */

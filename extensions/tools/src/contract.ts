@@ -47,7 +47,7 @@ export const CallRequest = Type.Object({
   args: Type.Unknown(),
   argsError: Type.Optional(Type.String()),
   call: CallFacts,
-  earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() })),
+  earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String(), missed: Type.Optional(Type.Boolean()) })),
   isProvisional: Type.Optional(Type.Boolean({ description: 'As in the subject of tool.before' })),
 });
 export type CallRequest = Plain<typeof CallRequest>;
@@ -59,6 +59,7 @@ export const CallDecision = Type.Object({
   parallel: Type.Boolean(),
   reason: Type.Optional(Type.String({ description: 'deny: the text for the model' })),
   code: Type.Optional(Type.String()),
+  missed: Type.Optional(Type.Boolean({ description: 'deny: the call reaches no tool' })),
   missing: Type.Optional(Type.Array(Need, { description: 'deny: what a person can grant, as in `[capabilities]`' })),
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });
@@ -67,7 +68,7 @@ export type CallDecision = Plain<typeof CallDecision>;
 export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin), files: Type.Optional(Type.Array(ToolFile)) });
 export type ToolResult = Plain<typeof ToolResult>;
 
-export const Tools = defineService('tools', '1.3.0', {
+export const Tools = defineService('tools', '1.4.0', {
   all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Those an agent with this manifest may call. */
   list: method([Actor, Type.String({ description: 'Agent id' }), AgentManifest], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
@@ -77,6 +78,10 @@ export const Tools = defineService('tools', '1.3.0', {
   preview: method([CallRequest], ToolPreview),
   /** Runs a validated call until it ends or is cancelled; never throws for what the tool did wrong. */
   execute: method([CallRequest], ToolResult),
+  /** A call without a model, by the rules of `[tool_invoke]`, or of `allow` in its place. Entered in the audit log. Throws for what is refused. */
+  invoke: method([Actor, Type.Object({ name: Type.String(), args: Type.Unknown(), allow: Type.Optional(Type.Array(Type.String(), { description: 'Patterns of tools' })) })], ToolResult),
+  /** Which tools may be called so; none while it is off. */
+  invokable: method([Actor], Type.Object({ allowlist: Type.Array(Type.String()) })),
   /** Writes that delete what is stored of results of a session's calls: they join the commit that discards the session. */
   forget: method([Actor, Type.String({ description: 'Session id' })], SealedWrites),
 });

@@ -32,6 +32,8 @@ export interface DirectCall {
   readonly agentId: string | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** In place of `[tool_invoke]`: patterns of another setting. */
+  readonly allow?: readonly string[] | undefined;
 }
 
 /** Of whoever may grant everything; the validates leave what the caller's role may. */
@@ -47,8 +49,8 @@ const EVERYTHING: Capabilities = {
   max_llm_tokens_per_hour: null,
 };
 
-export const callDirectly = async (deps: DirectDeps, { actor, name, args, agentId, signal, log }: DirectCall): Promise<ToolResult> => {
-  const { enabled, allowlist } = deps.settings();
+export const callDirectly = async (deps: DirectDeps, { actor, name, args, agentId, signal, log, allow }: DirectCall): Promise<ToolResult> => {
+  const { enabled, allowlist } = allow ? { enabled: true, allowlist: allow } : deps.settings();
   if (!enabled) throw toolErrors.invoke_disabled();
   if (!matchesAny(allowlist, name)) throw toolErrors.invoke_not_allowed(name);
   if (!deps.registry.find(name)) throw toolErrors.unknown(name, await similarNames(deps.registry, name));

@@ -1,7 +1,7 @@
 import { Tools } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
-import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
+import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolMissed, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
 import { consentOf } from './builtin/command-start.js';
 import { artifactTables } from '../migrations/0002_artifacts.js';
 import { processTables } from '../migrations/0001_processes.js';
@@ -16,7 +16,8 @@ import { lazyTools } from './lazy/lazy-tools.js';
 import { ProcessRows } from './processes/process-rows.js';
 import { PROCESS_COMPANIONS, processTools } from './processes/process-tools.js';
 import { agentToolRoutes } from './routes/agent-tool-routes.js';
-import { toolRoutes } from './routes/tool-routes.js';
+import { type ToolRouteDeps, toolRoutes } from './routes/tool-routes.js';
+import { callDirectly } from './direct-call.js';
 import { LazyToolsAbove, ToolInvokeSection, ToolResultsSection, ToolTimeoutSecs, ToolTimeouts } from './settings/config.js';
 import { LocationUrl, SearchCacheMinutes, SearchTimeoutSecs, WEB_SETTINGS } from './settings/web-config.js';
 import { chooseSearch } from './web-search/search-choice.js';
@@ -53,6 +54,7 @@ export default defineExtension({
       registry,
       agents,
       before: ctx.hooks.use(ToolBefore),
+      missed: ctx.hooks.use(ToolMissed),
       grants: ctx.hooks.use(ToolGrants),
       start: ctx.hooks.use(ToolStart),
       after: ctx.hooks.use(ToolAfter),
@@ -66,19 +68,21 @@ export default defineExtension({
       log: ctx.log,
     };
     const tools = createToolsService(deps);
-    ctx.services.provide(Tools, tools);
-    ctx.routes.add(
-      ...toolRoutes({
-        registry,
-        actors: ctx.actors,
-        agents,
-        tools: createDirectTools(deps),
-        ids: ctx.ids,
-        settings: () => ctx.config.get(ToolInvokeSection),
-        note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])),
-      }),
-      ...agentToolRoutes({ agents, registry }),
-    );
+    const direct: ToolRouteDeps = {
+      registry,
+      actors: ctx.actors,
+      agents,
+      tools: createDirectTools(deps),
+      ids: ctx.ids,
+      settings: () => ctx.config.get(ToolInvokeSection),
+      note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])),
+    };
+    ctx.services.provide(Tools, {
+      ...tools,
+      invoke: (actor, { name, args, allow }, options) => callDirectly(direct, { actor, name, args, agentId: undefined, signal: options?.signal ?? new AbortController().signal, log: ctx.log, allow }),
+      invokable: async () => ({ allowlist: direct.settings().enabled ? [...direct.settings().allowlist] : [] }),
+    });
+    ctx.routes.add(...toolRoutes(direct), ...agentToolRoutes({ agents, registry }));
     const search = webSearchTool({
       choice,
       fetch: (url, init) => ctx.fetch(url, init),

@@ -26,10 +26,13 @@ export type ToolsDeps = CallPolicyDeps &
     readonly lazyAbove: () => number;
   };
 
+/** Without the calls of people, which direct-call.ts makes of these. */
+export type CoreTools = Omit<ToolsService, 'invoke' | 'invokable'>;
+
 const NEVER = new AbortController().signal;
 
 /** Keeps nothing that counts: safe to create twice, as a reload does. */
-export const createToolsService = (deps: ToolsDeps): ToolsService => {
+export const createToolsService = (deps: ToolsDeps): CoreTools => {
   const lists: Lists = new WeakMap();
   return {
     all: async () => (await deps.registry.all()).map(deps.registry.info).sort(byName),
@@ -51,7 +54,7 @@ export const createToolsService = (deps: ToolsDeps): ToolsService => {
 };
 
 /** For the area itself: the call of a person without an agent, with what their role may grant. */
-export const createDirectTools = (deps: ToolsDeps): ToolsService => {
+export const createDirectTools = (deps: ToolsDeps): CoreTools => {
   const service = createToolsService(deps);
   return {
     ...service,

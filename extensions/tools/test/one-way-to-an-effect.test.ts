@@ -191,6 +191,7 @@ describe('the one way to an effect', () => {
       agents: { get: agents ?? (async () => ({ manifest })) } as unknown as AgentsService,
       schemas: createValueChecks(),
       before: { isEmpty: () => true, call: async () => undefined },
+      missed: { isEmpty: () => true, call: async () => undefined },
       checkpoint: { isEmpty: () => true, call: async () => undefined },
       workspaces: createWorkspaces(openDir('/nowhere')),
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },

@@ -67,6 +67,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     // The one method of agents that tools calls.
     agents: { get: async () => ({ id: AGENT, manifest: manifest() }) } as unknown as AgentsService,
     before: { isEmpty: () => !taps.before, call: async (request) => taps.before?.(request) },
+    missed: { isEmpty: () => true, call: async () => undefined },
     grants: { isEmpty: () => !taps.grants, call: async (capabilities) => taps.grants?.(capabilities) ?? capabilities },
     checkpoint: { isEmpty: () => !taps.checkpoint, call: async (taking) => taps.checkpoint?.(taking) },
     workspaces: createWorkspaces(openDir('/nowhere')),

@@ -6,6 +6,7 @@
  * S3  Panels of the daemon's own areas run here. Those of third parties run in a frame (framed.tsx).
  */
 import type { CollectionView } from '@svc/api/collection-view';
+import type { CollectionSlots } from '@svc/kit/collection';
 import { address, batch, caller, daemon, loadStyle, type OutputOf, type PanelDefinition, signal, setOffered } from '@svc/kit';
 
 export type Panel = OutputOf<'listPanels'>['panels'][number];
@@ -95,19 +96,24 @@ export const loadFirstPanel = (): void => {
 };
 
 const moduleOf = async (panel: Source): Promise<PanelDefinition> => {
-  const href = hrefOf(panel, panel.script ?? '');
-  const style = panel.style === undefined ? undefined : loadStyle(hrefOf(panel, panel.style));
-  const script: Promise<{ panel?: PanelDefinition }> = import(href);
-  const [{ panel: definition }] = await Promise.all([script, style]);
+  const { href, panel: definition } = await codeOf(panel);
   if (!definition) throw new Error(`${href} exports no panel.`);
   return definition;
 };
 
-/** A collection has no code of its own: the shared part draws it. */
-const collectionOf = async (view: NonNullable<Panel['view']>): Promise<PanelDefinition> => {
-  const { panelOf } = await import('@svc/kit/collection');
+const codeOf = async (panel: Source): Promise<{ href: string; panel?: PanelDefinition; slots?: CollectionSlots }> => {
+  const href = hrefOf(panel, panel.script ?? '');
+  const style = panel.style === undefined ? undefined : loadStyle(hrefOf(panel, panel.style));
+  const script: Promise<{ panel?: PanelDefinition; slots?: CollectionSlots }> = import(href);
+  const [code] = await Promise.all([script, style]);
+  return { href, ...code };
+};
+
+/** A collection needs no code of its own: the shared part draws it, with what a panel's file draws by hand. */
+const collectionOf = async (panel: Source): Promise<PanelDefinition> => {
+  const [{ panelOf }, code] = await Promise.all([import('@svc/kit/collection'), panel.script === undefined ? undefined : codeOf(panel)]);
   // The daemon made it of a declaration.
-  return panelOf(view as unknown as CollectionView);
+  return panelOf(panel.view as unknown as CollectionView, code?.slots);
 };
 
 /** The code of a panel; asked for again after a failure. */
@@ -115,7 +121,7 @@ export const loadPanel = (panel: Source): Promise<PanelDefinition> => {
   const key = keyOf(panel);
   const known = loaded.get(key);
   if (known) return known;
-  const coming = (panel.view === undefined ? moduleOf(panel) : collectionOf(panel.view)).then((definition) => {
+  const coming = (panel.view === undefined ? moduleOf(panel) : collectionOf(panel)).then((definition) => {
     definitions.set(key, definition);
     return definition;
   });

@@ -142,6 +142,10 @@ export interface Dir {
 /** Static files built with an extension, read-only. */
 export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
 
+/** Shared folders. What people put into `inbox` is taken from there; the others hold what an area installed. */
+export const FILE_ROOTS = ['workspaces', 'uploads', 'templates', 'checkpoints', 'skills', 'hands', 'plugins', 'registry', 'inbox', 'mcp'] as const;
+export type FileRoot = (typeof FILE_ROOTS)[number];
+
 export interface Files {
   /** What the build put there: `assets` of package.json. Empty where it names none. */
   readonly assets: Assets;
@@ -150,7 +154,7 @@ export interface Files {
   /** This extension's own cache, may vanish. */
   readonly cache: Dir;
   /** A shared root by name, with the grant `files:<name>`. */
-  root(name: 'workspaces' | 'uploads' | 'templates' | 'checkpoints'): Dir;
+  root(name: FileRoot): Dir;
 }
 
 /** Which addresses are reached beside public ones: those that an operator configured. */
@@ -183,7 +187,7 @@ export interface Secrets {
 export interface HmacOptions {
   readonly algorithm: 'sha1' | 'sha256';
   /** How the secret was written when it was stored. */
-  readonly key: 'utf8' | 'hex';
+  readonly key: 'utf8' | 'hex' | 'base64';
 }
 
 /** Ed25519 (RFC 8032): 64 bytes, and the raw 32 bytes of the public key that verifies them. */

@@ -54,17 +54,17 @@ const readNext = (reading: Reading): string | undefined => {
   if (char === "'") return readSingle(reading);
   if (char === '"') return readDouble(reading);
   if (char === '\\') return readEscape(reading);
-  const problem = outsideQuotes(char, reading.word);
+  const problem = outsideQuotes(char, reading.word, reading.text[reading.at - 1]);
   if (problem === undefined) add(reading, char);
   return problem;
 };
 
-const outsideQuotes = (char: string, word: string | undefined): string | undefined => {
+const outsideQuotes = (char: string, word: string | undefined, before: string | undefined): string | undefined => {
   if (OPERATORS.includes(char)) return `it holds ${nameOf(char)} outside quotes, but no shell interprets it`;
   if (WILDCARDS.includes(char)) return `it holds the wildcard ${char} outside quotes, but nothing expands it: name the files, or put it into single quotes to pass it to the program`;
   if (char === '{' || char === '}') return `it holds ${char} outside quotes: put it into single quotes`;
   if (char === '#' && word === undefined) return 'it contains a comment: put # into quotes';
-  if (char === '~' && (word === undefined || word.endsWith('=') || word.endsWith(':'))) return 'it contains a ~ that nothing expands: write the full path';
+  if (char === '~' && (word === undefined || before === '=' || before === ':')) return 'it contains a ~ that nothing expands: write the full path';
   return undefined;
 };
 

@@ -66,15 +66,19 @@ export { pageOf, PageQuery } from './http/pages.js';
 export { sendFile, fileRev, servedErrors } from './http/http-file.js';
 export { sendAsset } from './http/http-asset.js';
 
-// Collections and lists: people's rows, with their routes, commands and panel from one declaration.
-export { defineCollection, type Collection } from './collection/collection.js';
-export { openCollection, type OpenCollection } from './collection/collection-routes.js';
-export type { CollectionSpec } from './collection/spec.js';
-export type { Item, Draft, Change } from './collection/fields.js';
-export type { CollectionRows, CollectionRules, ChangeOf, Beside } from './collection/open-collection.js';
-export { defineList, type ListDecl, type ListSpec, type ListQuery, type Found } from './collection/list.js';
-export { readList, type ListSource } from './collection/read-list.js';
-export type { CollectionView } from './declare/collection-view.js';
+// Resources: what is listed, changed and acted on, with routes, commands and a page from one declaration. A collection is one with a table.
+export { defineCollection, type Collection } from './resource/collection.js';
+export { defineResource, type AnyResource, type Resource } from './resource/resource.js';
+export { openCollection, openResource, type OpenCollection, type OpenResource } from './resource/open-resource.js';
+export type { AnyResourceSpec, CollectionSpec, OperationSpec, ResourceSpec, UnderSpec, WhenGone } from './resource/spec.js';
+export type { ActionSpec, ActionSpecs } from './resource/actions.js';
+export type { ActionCall, ActionsOf, Call, DraftOf, ItemOf, SourceOf } from './resource/calls.js';
+export { Field, FIELD_KINDS, Optionally, type DurationUnit, type FieldKind } from './resource/kinds.js';
+export { itemOf, type Item, type Draft, type Change } from './resource/fields.js';
+export type { CollectionRows, CollectionRules, ChangeOf, Beside, Ruled } from './resource/open-collection.js';
+export { defineList, type ListDecl, type ListSpec, type ListQuery, type Found } from './resource/list.js';
+export { readList, type ListSource } from './resource/read-list.js';
+export type { ActionButton, CollectionView, ViewColumn, ViewWords } from './declare/collection-view.js';
 export { ownedRows, type OwnedRows, type OwnedRowsSpec } from './http/owned-rows.js';
 
 // Tables: migrations, reads and writes.
@@ -156,6 +160,7 @@ export {
   ToolStart,
   ToolGrants,
   ToolBefore,
+  ToolMissed,
   ToolAfter,
   ToolRequest,
   CheckpointTake,
@@ -179,7 +184,25 @@ export {
 export { securityProbe, SecurityFinding, type SecurityLook, SecurityState } from './security.js';
 
 // Durable work: runs and steps that continue after a restart.
-export type { Journal, JournalRun, JournalStep, LeasedRun, DurableWorker, RunStatus, RunFilter, RunError, RunSubject, StepSpec, StepOutcome, FirstStep, Advance, Replay } from './journal.js';
+export type {
+  Journal,
+  JournalRun,
+  JournalStep,
+  LeasedRun,
+  DurableWorker,
+  RunStatus,
+  RunFilter,
+  RunError,
+  RunSubject,
+  StepSpec,
+  StepOutcome,
+  FirstStep,
+  Advance,
+  Replay,
+  RunCause,
+  RunRoot,
+} from './journal.js';
+export { RUN_CAUSES } from './journal.js';
 
 // Time: the intervals of charts.
 export { timelineOf, intervalSql, startOf, TimelinePeriod, type Timeline, type TimelineInterval } from './timeline.js';
@@ -254,6 +277,7 @@ export type {
   ExecOptions,
   ExecResult,
   Files,
+  FileRoot,
   Dir,
   DirEntry,
   Assets,
@@ -262,6 +286,7 @@ export type {
   HmacOptions,
   Workers,
 } from './adapters.js';
+export { FILE_ROOTS } from './adapters.js';
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
 export type { SecretRef } from './adapters/secret-ref.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';

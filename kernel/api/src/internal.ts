@@ -22,7 +22,7 @@ export { type AnyMethodDecl, isOptional } from './declare/service.js';
 export type { HookKind, HookPolicy } from './declare/hook.js';
 export type { AnswerCode, StreamCode } from './declare/frames.js';
 export { kernelHooks } from './kernel-hooks.js';
-export { collectionErrors } from './collection/errors.js';
+export { collectionErrors } from './resource/errors.js';
 export { AT_ONCE } from './at-once.js';
 
 // What the kernel hands out, in its parts.

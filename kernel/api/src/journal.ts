@@ -28,6 +28,23 @@ export interface RunError {
   readonly hint?: string;
 }
 
+export const RUN_CAUSES = ['message', 'agent', 'cron', 'schedule', 'trigger', 'webhook', 'workflow', 'task', 'goal', 'channel', 'mcp', 'a2a', 'peer'] as const;
+
+/** Why there is a run: a message of a person, another agent, a job … */
+export interface RunCause {
+  readonly kind: (typeof RUN_CAUSES)[number];
+  /** Of the agent, the job, the webhook … */
+  readonly id?: string;
+}
+
+export interface RunRoot {
+  readonly id: string;
+  readonly kind: string;
+  readonly cause: RunCause | null;
+  readonly status: RunStatus;
+  readonly createdAt: string;
+}
+
 /** Whose data a run or a stored answer holds, beside its owner's: a purge of either removes it. */
 export interface RunSubject {
   /** What it is about, as its worker names it (an agent's id): `list` finds runs by it. */
@@ -48,9 +65,17 @@ export interface OpenRun extends RunSubject {
   fingerprint?: string;
   /** One running or waiting run per lane. */
   lane?: string;
+  /** The run that began it, of any kind. Its root is that of its parent. */
   parentId?: string;
-  /** How many runs may be queued when this one must be: of its kind and subject, and of its kind. Beyond, `open` throws `journal_queue_full`. */
-  room?: { subject?: number; kind?: number };
+  /** Left out for a message of a person. */
+  cause?: RunCause;
+  /** True: it is queued, also where it could begin at once: whoever accepts it has no room to drive it. */
+  isQueued?: boolean;
+  /**
+   * How many runs may be queued when this one must be: of its kind and subject, and of its kind; and how many its root may have begun
+   * before, of all kinds, whether they have ended or not. Beyond, `open` throws `journal_queue_full`.
+   */
+  room?: { subject?: number; kind?: number; root?: number };
   input: unknown;
 }
 
@@ -62,6 +87,10 @@ export interface JournalRun {
   readonly fingerprint: string | null;
   readonly lane: string | null;
   readonly parentId: string | null;
+  /** The run at the beginning of all that led to this one: itself where no other run began it. */
+  readonly rootId: string;
+  /** null for a message of a person. */
+  readonly cause: RunCause | null;
   readonly subject: string | null;
   readonly status: RunStatus;
   readonly input: unknown;
@@ -153,6 +182,8 @@ export interface RunFilter {
   lane?: string;
   subject?: string;
   parentId?: string;
+  /** The root and all that it led to. */
+  rootId?: string;
   /** True: runs that no other run began; false: the others. */
   isTopLevel?: boolean;
   status?: readonly RunStatus[];
@@ -249,6 +280,8 @@ export interface Journal {
   onReady(kind: string, fn: () => void): Disposable;
   get(actor: Actor, runId: string): Promise<JournalRun | undefined>;
   byKey(actor: Actor, kind: string, key: string): Promise<JournalRun | undefined>;
+  /** What is at the beginning of all that led to a run, whatever the kinds of both; undefined where either is gone. */
+  root(runId: string): Promise<RunRoot | undefined>;
   steps(actor: Actor, runId: string): Promise<JournalStep[]>;
   /** The same of several runs, by run; of a run without steps, nothing. */
   stepsOf(actor: Actor, runIds: readonly string[]): Promise<ReadonlyMap<string, readonly JournalStep[]>>;

@@ -47,6 +47,8 @@ export const SocketUpgrade = defineVeto('socket.upgrade', V, {
   }),
 });
 
+const EarlierCall = Type.Object({ digest: Type.String(), status: Type.String(), missed: Type.Optional(Type.Boolean({ description: 'True where it reached no tool' })) });
+
 /** A tool call that waits for decision. */
 export const ToolRequest = Type.Object({
   tool: ToolFacts,
@@ -54,7 +56,7 @@ export const ToolRequest = Type.Object({
   needs: Type.Array(Need, { description: 'The capabilities that this call needs' }),
   call: CallFacts,
   digest: Type.String({ description: "Hex SHA-256 of the tool's name and the canonical JSON of its arguments" }),
-  earlier: Type.Array(Type.Object({ digest: Type.String(), status: Type.String() }), { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
+  earlier: Type.Array(EarlierCall, { description: 'Earlier calls of this run, oldest first: what loop guards count' }),
   isProvisional: Type.Optional(
     Type.Boolean({
       description: 'True while the call is not stored yet: after a crash now, the model answers anew. Store nothing about it: a call that is to be suspended is decided again once it is stored',
@@ -74,6 +76,13 @@ export const ToolList = definePipe('tool.list', V, {
 /** What a call may use while it runs: a tap takes away what the owner's role may not grant. */
 export const ToolGrants = definePipe('tool.grants', V, { policy: 'closed', budgetMs: 500, callable: true, value: Capabilities, context: Type.Object({ ownerId: Type.String() }) });
 export const ToolBefore = defineVeto('tool.before', V, { policy: 'closed', budgetMs: 2_000, remote: true, callable: true, subject: ToolRequest });
+/** A call that reaches no tool: there is none of its name, or its arguments cannot be used. It is refused whatever a tap says, with the reason of the tap where one has one. */
+export const ToolMissed = defineVeto('tool.missed', V, {
+  policy: 'closed',
+  budgetMs: 2_000,
+  callable: true,
+  subject: Type.Object({ name: Type.String(), digest: Type.String(), reason: Type.String(), earlier: Type.Array(EarlierCall) }),
+});
 /** The last moment before the effect, for what was decided on may have changed meanwhile. A `suspend` is a refusal here: nothing waits any more. */
 export const ToolStart = defineVeto('tool.start', V, { policy: 'closed', budgetMs: 2_000, callable: true, subject: ToolRequest });
 export const ToolAfter = definePipe('tool.after', V, { policy: 'closed', budgetMs: 500, remote: true, callable: true, value: ToolOutput, context: ToolRequest });
@@ -172,6 +181,7 @@ export const kernelHooks = [
   ToolList,
   ToolGrants,
   ToolBefore,
+  ToolMissed,
   ToolStart,
   ToolAfter,
   CheckpointTake,

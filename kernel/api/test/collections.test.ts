@@ -1,6 +1,6 @@
 /** A collection over HTTP, on both databases: what one declaration gives. */
 import { createHash } from 'node:crypto';
-import { defineCollection, defineErrors, defineExtension, type ExtensionContext, type Item, Nullable, OneOf, openCollection, reply, Type } from '@svc/api';
+import { defineCollection, defineErrors, defineExtension, type ExtensionContext, type Item, itemOf, Nullable, OneOf, openCollection, type OpenCollection, Type } from '@svc/api';
 import { collectionErrors } from '@svc/api/internal';
 import { bootTestKernel, describeOnEngines, fixtureExtension, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
@@ -10,20 +10,23 @@ const errors = defineErrors('books', {
   too_long: { status: 400, retry: false, message: () => 'The book has too many pages.' },
 });
 
+const fields = Type.Object({
+  title: Type.String({ minLength: 1, maxLength: 100 }),
+  shelf: OneOf(['read', 'wanted'], { default: 'wanted' }),
+  pages: Type.Integer({ minimum: 0, default: 0 }),
+  lent: Type.Boolean({ default: false }),
+  price: Nullable(Type.Number()),
+  tags: Type.Array(Type.String(), { default: [] }),
+});
+
 const Books = defineCollection({
   area: 'books',
   one: 'book',
   path: '/api/books',
-  fields: Type.Object({
-    title: Type.String({ minLength: 1, maxLength: 100 }),
-    shelf: OneOf(['read', 'wanted'], { default: 'wanted' }),
-    pages: Type.Integer({ minimum: 0, default: 0 }),
-    lent: Type.Boolean({ default: false }),
-    price: Nullable(Type.Number()),
-    tags: Type.Array(Type.String(), { default: [] }),
-  }),
+  fields,
   unique: [['title']],
   list: { filters: ['shelf', 'lent'], search: ['title', 'shelf'], sort: ['created_at', 'title', 'pages'] },
+  actions: { lend: { summary: 'Lend a book', answer: itemOf({ fields }, 'Book') } },
   missing: errors.not_found,
 });
 type Book = Item<(typeof Books)['spec']['fields']>;
@@ -31,16 +34,14 @@ type Book = Item<(typeof Books)['spec']['fields']>;
 const LONGEST = 9_000;
 
 const activate = (ctx: ExtensionContext): void => {
-  const books = openCollection(ctx, Books, {
+  const books: OpenCollection<typeof fields> = openCollection(ctx, Books, {
     check: ({ item }) => {
       if (item.pages > LONGEST) throw errors.too_long();
       return { ...item, title: item.title.trim() };
     },
+    actions: { lend: ({ actor, item }): Promise<Book> => books.update(actor, item.id, { lent: true }) },
   });
-  const lend = books.itemRoute({ id: 'lendBook', method: 'POST', path: '/lend', summary: 'Lend a book', responses: { 200: Books.item } }, async (registry, { actor }) =>
-    reply(200, await books.update(actor, registry.id, { lent: true })),
-  );
-  ctx.routes.add(...books.routes, lend);
+  ctx.routes.add(...books.routes);
 };
 
 const KEYS = { owner: 'books-root-key', alice: 'books-alice-key', bob: 'books-bob-key', eve: 'books-eve-key' };
@@ -262,7 +263,7 @@ describe('the declaration of a collection', () => {
   });
 
   it('gives the commands and names of its words', () => {
-    const things = declared(Type.Object({ name: Type.String() }), { one: 'odd thing', operations: { remove: false, update: { id: 'fixOddThing' } } });
+    const things = declared(Type.Object({ name: Type.String() }), { one: 'odd thing', operations: { delete: false, update: { id: 'fixOddThing' } } });
     expect(things.commands.map(({ command, operation }) => [command, operation])).to.deep.equal([
       ['things list', 'listOddThings'],
       ['things get', 'getOddThing'],

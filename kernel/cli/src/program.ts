@@ -82,12 +82,22 @@ const run = async (
   if (entry !== undefined) (await entry.load()).define(program, action, async () => wholeProgram((await all()).entries));
   else addOverview(program, argv, entries);
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync([...listed(program, argv)], { from: 'user' });
     return exit;
   } catch (error) {
     if (error instanceof CommanderError) return ended(program, argv, error, async () => (await all()).synonyms);
     throw error;
   }
+};
+
+/** `svc tasks` and `svc tasks --status failed` list: a group alone, with a list that needs no argument. */
+const listed = (program: Command, argv: readonly string[]): readonly string[] => {
+  const word = commandName(argv);
+  const at = word === undefined ? -1 : argv.indexOf(word);
+  const next = argv[at + 1];
+  if (at < 0 || (next !== undefined && !next.startsWith('-')) || argv.some((one) => one === '--help' || one === '-h')) return argv;
+  const list = program.commands.find((one) => one.name() === word)?.commands.find((one) => one.name() === 'list');
+  return list === undefined || list.registeredArguments.some(({ required }) => required) ? argv : [...argv.slice(0, at + 1), 'list', ...argv.slice(at + 1)];
 };
 
 const createProgram = (): Command =>

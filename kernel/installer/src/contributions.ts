@@ -22,7 +22,7 @@ import { type AnyMethodDecl, type Contributions, type Declared, isCapability, fa
 import { checkCapabilities } from './declared-capabilities.js';
 import { checkTables } from './declared-tables.js';
 import { isCliWord } from './commands/cli-words.js';
-import { faultsOfCompletions } from './commands/completions.js';
+import { completionsOf, faultsOfCompletions } from './commands/completions.js';
 import { faultsOfCommands, wordsOf } from './commands/declared-commands.js';
 import { type Seen, recordingContext } from './recording-context.js';
 
@@ -106,9 +106,16 @@ export const namesOf = (all: AllContributions): Contributions => ({
   capabilities: all.declares.flatMap((one) => (isCapability(one) ? [one] : [])),
   services: servicesOf(all.declares),
   ...(all.collections?.length ? { collections: all.collections } : {}),
+  ...referencesIn(all),
   live: Object.fromEntries(all.declares.flatMap((one) => (isLive(one) ? [[one.name, one.live]] : []))),
   ...(all.commands?.length || all.commandWords?.length ? { commandWords: wordsOf(all) } : {}),
 });
+
+/** Where fields that refer to something find what there is. */
+const referencesIn = (all: AllContributions): Pick<Contributions, 'references'> => {
+  const found = completionsOf(all).flatMap(({ name, path, rows, key, value }) => (key === undefined ? [] : [[name, { path, key, value, ...(rows === undefined ? {} : { rows }) }] as const]));
+  return found.length === 0 ? {} : { references: Object.fromEntries(found) };
+};
 
 const isLive = (one: Json): one is Json & Required<Pick<EventDecl, 'name' | 'live'>> => one.declares === 'event' && typeof one.live === 'object' && one.live !== null;
 

@@ -65,5 +65,8 @@ export function bodyClaims(id: string, misused: () => Promise<World>): void {
   });
 }
 
+/** Of names that end like an id and are none. */
+const LABELS: ReadonlySet<string> = new Set(['user_id']);
+
 const pathOf = (decl: Pick<RouteDecl, 'path'>, world: World): string =>
-  decl.path.replaceAll(/\{\*?([^}]+)\}/g, (_whole, name: string) => (name === 'session_id' ? world.sessionId : /(^|_)id$/.test(name) ? world.agentId : 'nothing-of-that-name'));
+  decl.path.replaceAll(/\{\*?([^}]+)\}/g, (_whole, name: string) => (name === 'session_id' ? world.sessionId : /(^|_)id$/.test(name) && !LABELS.has(name) ? world.agentId : 'nothing-of-that-name'));

@@ -232,7 +232,17 @@ export const TOP_KEYS: Table = {
   auto_dream_enabled: waits('memory'),
   auto_dream_min_hours: waits('memory'),
   auto_dream_min_sessions: waits('memory'),
-  proactive_memory: waits('memory'),
+  proactive_memory: acts(
+    Type.Object(
+      {
+        enabled: Type.Optional(Type.Boolean({ description: 'false: nothing is remembered of its conversations, and nothing recalled into them' })),
+        auto_memorize: Type.Optional(Type.Boolean({ description: 'false: nothing is remembered of its conversations' })),
+        auto_retrieve: Type.Optional(Type.Boolean({ description: 'false: nothing is recalled into them' })),
+        extraction_model: Type.Optional(text(256, { description: 'PROVIDER/MODEL that takes facts from its conversations, instead of rules' })),
+      },
+      { additionalProperties: false, description: 'What the agent remembers of conversations by itself. It switches off what [proactive_memory] in config.toml switches on, and nothing on' },
+    ),
+  ),
   workspaces: waits('folders shared among agents'),
   rl_export: waits('exports for training'),
 };

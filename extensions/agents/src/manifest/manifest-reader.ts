@@ -99,6 +99,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),
     ...(typeof raw.pinned_model === 'string' && raw.pinned_model !== '' ? { pinned_model: raw.pinned_model } : {}),
     autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
+    ...(raw.proactive_memory === undefined ? {} : { proactive_memory: raw.proactive_memory as NonNullable<AgentManifest['proactive_memory']> }),
     kept: keptOf(raw),
   };
 };

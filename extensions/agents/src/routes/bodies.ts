@@ -29,8 +29,8 @@ export const SOME_CHANGE = { minProperties: 1, dependentSchemas: BESIDE_REVISION
 export const SOME_CHANGE_OR_TEXT = { minProperties: 1, dependentSchemas: { ...BESIDE_REVISION, manifest_toml: { propertyNames: { enum: ['manifest_toml', 'revision'] } } } };
 
 export const ManifestText = Type.String({ description: 'The text of an agent.toml, at most 1 MiB' });
-export const ModelText = Type.String({ minLength: 1, maxLength: 256, description: 'A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default`' });
-export const ProviderText = Type.String({ minLength: 1, maxLength: 256, description: "The model's provider; by default, the one in the catalog" });
+export const ModelText = Type.String({ minLength: 1, pattern: '\\S', maxLength: 256, description: 'A model id or alias of the catalog, `PROVIDER/MODEL`, `PROVIDER:MODEL`, or `default`' });
+export const ProviderText = Type.String({ minLength: 1, pattern: '\\S', maxLength: 256, description: "The model's provider; by default, the one in the catalog" });
 export const Revision = Type.Integer({ minimum: 0, description: 'The revision this change is based on. Refused with 409 if the agent has changed since' });
 export const Warnings = Type.Array(Type.String(), { description: 'Manifest keys without effect here, and grants that allow more than they seem to' });
 

@@ -5,6 +5,7 @@ import { basename, dirname, join, parse } from 'node:path';
 import type { Plain } from '@svc/api';
 import { compact } from '../repository/compaction.js';
 import { compare, list } from '../repository/history.js';
+import { BROKEN_ENDS } from '../repository/place.js';
 import { restore } from '../repository/restore.js';
 import { follow, take } from '../repository/snapshot.js';
 import { errnoOf } from '../repository/working-folder.js';
@@ -62,9 +63,15 @@ const placeOf = (folder: string): string | Failed => {
 /** What the file system refuses has a code in capitals; anything else says that the repository's own content is wrong. */
 const isDamage = (error: unknown): boolean => error instanceof Error && !/^E[A-Z0-9]+$/.test(errnoOf(error) ?? '');
 
-/** History that can't be read is moved aside, not deleted: `git fsck` may still help. One such copy is kept. */
+/** Where it goes; copies of earlier times stay. Beyond the limit the newest of them gives way: the oldest hold the most history. */
+const asideOf = (gitdir: string): string => {
+  const paths = BROKEN_ENDS.map((end) => gitdir + end);
+  return paths.find((path) => !existsSync(path)) ?? paths.at(-1) ?? gitdir;
+};
+
+/** History that can't be read is moved aside, not deleted: `git fsck` may still help. */
 const takeAnew = async (input: Extract<OperationInput, { op: 'take' }>): Promise<object> => {
-  const aside = `${input.gitdir}.broken`;
+  const aside = asideOf(input.gitdir);
   if (!existsSync(input.gitdir)) throw new Error('a new snapshot repository could not be started');
   rmSync(aside, { recursive: true, force: true });
   renameSync(input.gitdir, aside);

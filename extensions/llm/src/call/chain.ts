@@ -8,9 +8,9 @@
  * L6  A request that is longer than the window of its model is not sent: the next model is asked, or the caller is told.
  * L5  All of it ends within the time of a turn: waits that would last longer are not begun.
  */
-import { type AtOnce, type Ids, isSvcError, type SvcError } from '@svc/api';
+import { type AtOnce, isSvcError, type SvcError } from '@svc/api';
 import type { LlmConfig } from '../config.js';
-import type { Attempt, LeftOut, ModelAnswer, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
+import type { Attempt, LeftOut, ModelErrorClass, ModelRequest, Parameters, RetryWait, Usage } from '../contract.js';
 import { llmErrors } from '../errors.js';
 import { estimateInput } from '../money/pricing.js';
 import { type CallDeps, callModel, type Discarded, failedAttempt } from './model-call.js';
@@ -18,7 +18,8 @@ import { ModelFailure } from './model-failure.js';
 import { heldBy } from './parameters.js';
 import type { Said } from './said.js';
 import type { Choice, Resolved } from '../resolution.js';
-import { withRoom } from './thinking.js';
+import { withOwnState } from './own-state.js';
+import { unthought, withRoom } from './thinking.js';
 
 const MAX_MODELS = 10;
 
@@ -38,6 +39,7 @@ export interface ChainCall {
   readonly signal: AbortSignal;
   readonly onText: ((text: string) => void) | undefined;
   readonly onThought: ((text: string) => void) | undefined;
+  readonly onWasThought?: (() => void) | undefined;
   readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
   readonly onWait?: ((wait: RetryWait) => void) | undefined;
   readonly onDiscarded?: ((discarded: Discarded) => void) | undefined;
@@ -93,7 +95,8 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
       bills.push(bill);
       await call.onBilled?.(bill, attempts);
     };
-    const result = await callModel(deps, { ...call, resolved, request, leftOut, hasNextModel, endsAt, attempts, onBilled });
+    const unasked = [...leftOut, ...unthought(call.request, request, resolved.canThink)];
+    const result = await callModel(deps, { ...call, resolved, request, leftOut: unasked, hasNextModel, endsAt, attempts, onBilled });
     const unsettled = result.billed.filter((usage) => !settled.includes(usage)).map(billOf);
     bills.push(...unsettled);
     if (result.ok) {
@@ -141,8 +144,8 @@ export const checkParameters = ({ record, provider, model }: Resolved, asked: Pa
 };
 
 /** A model is never asked for more than it can give: some refuse the whole request for that. */
-const fitted = ({ parameters: _asked, ...request }: ModelRequest, { info, canThink }: Resolved, parameters: Parameters | undefined): ModelRequest =>
-  withRoom({ ...request, ...(parameters ? { parameters } : {}) }, { canThink, maxOutputTokens: info?.max_output_tokens });
+const fitted = ({ parameters: _asked, ...request }: ModelRequest, { info, canThink, provider, model }: Resolved, parameters: Parameters | undefined): ModelRequest =>
+  withRoom({ ...request, messages: withOwnState(request.messages, { provider, model }), ...(parameters ? { parameters } : {}) }, { canThink, maxOutputTokens: info?.max_output_tokens });
 
 /** Of the estimate: texts have more or fewer letters to a token, and what may yet fit is asked. */
 const WINDOW_MARGIN = 1.25;
@@ -189,18 +192,3 @@ const one = ({ choice: { provider, model }, failure, refused }: Failed): SvcErro
   if (refused) return refused;
   return failure.parameter === undefined ? FACTORY[failure.errorClass](provider, model, failure.message) : llmErrors.parameter_unsupported(failure.parameter, provider, model, failure.message);
 };
-
-/** The parsed arguments of each tool call; what is not JSON is said, not guessed. */
-export const callsOf = (said: Said, ids: Ids): ModelAnswer['calls'] =>
-  said.calls.map(({ id: given, name, argsText, signature }) => {
-    // Small servers leave the id out; results are paired by it, so it gets one.
-    const id = given === '' ? `call_${ids.hex(10)}` : given;
-    const head = { id, name, ...(signature === undefined ? {} : { signature }) };
-    if (argsText.trim() === '') return { ...head, args: {} };
-    try {
-      const args: unknown = JSON.parse(argsText);
-      return { ...head, args };
-    } catch {
-      return { ...head, args: null, argsError: `The arguments of ${name} are not JSON: ${argsText.slice(0, 200)}` };
-    }
-  });

@@ -69,7 +69,7 @@ export const callModel = async (deps: CallDeps, call: ModelCall): Promise<CallRe
     const said = nothingSaid(call.leftOut);
     const failure = await attempt(deps, call, said, key);
     const latencyMs = Math.round(deps.clock.mono() - startedAt);
-    const usage = usageSoFar(call, said, failure === undefined);
+    const usage = usageSoFar(call, said, failure === undefined || failure.isOfAnswer);
     if (usage) billed.push(usage);
     deps.keys.used(place.provider, place.key);
     if (!failure) {
@@ -148,6 +148,12 @@ export const failedAttempt = (choice: { provider: string; model: string }, failu
   waitedMs,
 });
 
+/** An answer with nothing in it is none. One that was filtered, or cut at its limit, says so by its reason. */
+const nothingIn = ({ text, calls, stop, thoughtChars }: Said): ModelFailure | undefined => {
+  if (calls.length > 0 || text.trim() !== '' || stop === 'content_filter' || stop === 'length') return undefined;
+  return new ModelFailure('server', thoughtChars > 0 ? 'the model thought, and then answered with nothing' : 'the model answered with nothing', { httpStatus: 200, isOfAnswer: true });
+};
+
 /** Runs the driver once, filling `said`. Gives what went wrong. */
 const attempt = async (deps: CallDeps, call: ModelCall, said: Said, key: NamedKey): Promise<ModelFailure | undefined> => {
   const { resolved, request, config, signal, endsAt } = call;
@@ -169,6 +175,8 @@ const attempt = async (deps: CallDeps, call: ModelCall, said: Said, key: NamedKe
     return transportFailure(error, signal);
   }
   if (said.stop === undefined) return new ModelFailure('half_stream', 'the stream ended in the middle of the answer');
+  const empty = nothingIn(said);
+  if (empty && !signal.aborted) return empty;
   // A cancel between the last event and here still is a cancel: the run it belongs to has ended.
   return signal.aborted ? new ModelFailure('cancelled', 'the call was cancelled') : undefined;
 };

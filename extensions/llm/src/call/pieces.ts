@@ -9,6 +9,8 @@ export interface Pieces {
   waits(wait: RetryWait): void;
   /** All that was put so far is void. */
   discarded(discarded: Discarded): void;
+  /** The text so far was thought. */
+  wasThought(): void;
   /** Before the text. */
   leftOut(parameters: readonly LeftOut[]): void;
   /** The text, then what `answer` comes to. `left` is called when the loop ends before that. */
@@ -27,6 +29,7 @@ export const createPieces = (): Pieces => {
   let unasked: readonly LeftOut[] = [];
   let isTaken = false;
   let voided: Discarded | undefined;
+  let isThought = false;
   let isAnswered = false;
   let isOver = false;
   let wake: ((piece: Piece | Promise<Piece>) => void) | undefined;
@@ -48,6 +51,10 @@ export const createPieces = (): Pieces => {
   const takeDiscarded = (discarded: Discarded): Piece => {
     voided = undefined;
     return { done: false, value: { discarded } };
+  };
+  const takeWasThought = (): Piece => {
+    isThought = false;
+    return { done: false, value: { wasThought: true } };
   };
   const takeLeftOut = (): Piece => {
     const leftOut = unasked;
@@ -86,6 +93,14 @@ export const createPieces = (): Pieces => {
       if (wake) give(() => takeDiscarded(discarded));
       else voided = discarded;
     },
+    wasThought: () => {
+      thought += waiting;
+      waiting = '';
+      if (!isTaken) return;
+      isTaken = false;
+      if (wake) give(takeWasThought);
+      else isThought = true;
+    },
     leftOut: (parameters) => {
       unasked = parameters;
       give(takeLeftOut);
@@ -100,6 +115,7 @@ export const createPieces = (): Pieces => {
         [Symbol.asyncIterator]: () => pieces,
         next: () => {
           if (voided) return Promise.resolve(takeDiscarded(voided));
+          if (isThought) return Promise.resolve(takeWasThought());
           if (unasked.length > 0) return Promise.resolve(takeLeftOut());
           if (thought !== '') return Promise.resolve(takeThought());
           if (waiting !== '') return Promise.resolve(takeText());

@@ -1,6 +1,6 @@
 /** What a model says in one attempt, and what that is billed as. */
 import type { DriverEvent, LeftOut, ModelAnswer, ModelRequest, Usage } from '../contract.js';
-import { tokensIn } from '../drivers/token-count.js';
+import { higher } from '../drivers/token-count.js';
 import { type CachedTokens, estimateInput, estimateTokens, tokensOfChars, usageOf } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
 import { ModelFailure } from './model-failure.js';
@@ -15,7 +15,9 @@ export interface Said {
   thoughts: string;
   /** Letters of all that it thought, kept or not. */
   thoughtChars: number;
-  readonly calls: Array<{ id: string; name: string; argsText: string; signature?: string }>;
+  readonly calls: Array<{ id: string; name: string; argsText: string; signature?: string; state?: Readonly<Record<string, unknown>> }>;
+  /** What the provider wants back with the answer. */
+  state?: Readonly<Record<string, unknown>>;
   stop: ModelAnswer['stop'] | undefined;
   /** What it was asked without, until that was told. */
   leftOut: readonly LeftOut[];
@@ -30,6 +32,8 @@ export interface Listener {
   /** Receives each piece of text as it comes; undefined when nobody listens. */
   readonly onText: ((text: string) => void) | undefined;
   readonly onThought: ((text: string) => void) | undefined;
+  /** Told that the text so far was thought. */
+  readonly onWasThought?: (() => void) | undefined;
   /** Receives what the model is asked without, before the first thing that it says. */
   readonly onLeftOut?: ((parameters: readonly LeftOut[]) => void) | undefined;
   /** What the wire cannot hold of the caller's parameters: the request goes without. */
@@ -38,7 +42,7 @@ export interface Listener {
 
 export const nothingSaid = (leftOut: readonly LeftOut[]): Said => ({ text: '', thoughts: '', thoughtChars: 0, calls: [], stop: undefined, leftOut, inputTokens: undefined, outputTokens: undefined });
 
-export const take = (said: Said, event: DriverEvent, { onText, onThought, onLeftOut, leftOut }: Listener): void => {
+export const take = (said: Said, event: DriverEvent, { onText, onThought, onWasThought, onLeftOut, leftOut }: Listener): void => {
   if (event.type !== 'left_out' && said.leftOut.length > 0) {
     onLeftOut?.(said.leftOut);
     said.leftOut = [];
@@ -56,14 +60,28 @@ export const take = (said: Said, event: DriverEvent, { onText, onThought, onLeft
       takeThought(said, event.text, onThought);
       return;
     case 'call':
-      said.calls.push({ id: event.id, name: event.name, argsText: event.argsText, ...(event.signature === undefined ? {} : { signature: event.signature }) });
+      said.calls.push({
+        id: event.id,
+        name: event.name,
+        argsText: event.argsText,
+        ...(event.signature === undefined ? {} : { signature: event.signature }),
+        ...(event.state === undefined ? {} : { state: event.state }),
+      });
+      return;
+    case 'was_thought':
+      takeThought(said, said.text, undefined);
+      said.text = '';
+      onWasThought?.();
+      return;
+    case 'state':
+      said.state = event.state;
       return;
     case 'usage':
-      // A driver of another extension may pass on anything.
-      said.inputTokens = tokensIn(event.inputTokens) ?? said.inputTokens;
-      said.outputTokens = tokensIn(event.outputTokens) ?? said.outputTokens;
-      said.cacheReadTokens = tokensIn(event.cacheReadTokens) ?? said.cacheReadTokens;
-      said.cacheWriteTokens = tokensIn(event.cacheWriteTokens) ?? said.cacheWriteTokens;
+      // A driver of another extension may pass on anything. A later count that is lower, or none, takes nothing back.
+      said.inputTokens = higher(said.inputTokens, event.inputTokens);
+      said.outputTokens = higher(said.outputTokens, event.outputTokens);
+      said.cacheReadTokens = higher(said.cacheReadTokens, event.cacheReadTokens);
+      said.cacheWriteTokens = higher(said.cacheWriteTokens, event.cacheWriteTokens);
       return;
     case 'stop':
       said.stop = event.reason;

@@ -1,23 +1,31 @@
 /** Thinking before the answer: which models can be told to, and how much of the answer's room it takes. */
-import type { ModelRequest } from '../contract.js';
+import type { LeftOut, ModelRequest } from '../contract.js';
+import { chatForm } from './thinking-forms.js';
 
 /** Claude since 3.7. Older ones refuse the parameter. */
 const OLD_CLAUDE = /claude-(?:instant|[12](?:\D|$)|3-(?:opus|sonnet|haiku|5))/i;
-/** Models that take `reasoning_effort`; others refuse it. */
-const REASONS = /(?:^|\/)(?:o[134](?:-|$)|gpt-5|gpt-oss)/i;
 const MIN_THINKING_TOKENS = 1_024;
 const MIN_ANSWER_TOKENS = 512;
 
 /** Gemini since 2.5, but for its models of images and speech. */
 const THINKING_GEMINI = /gemini-(?:2\.5|[3-9]|\d\d)(?!.*(?:image|tts|audio))/i;
 
-const THINKS: Readonly<Record<string, (model: string) => boolean>> = {
-  anthropic: (model) => /claude/i.test(model) && !OLD_CLAUDE.test(model),
-  openai: (model) => REASONS.test(model),
+/** Others that speak Anthropic's protocol, and take its word for thinking. */
+const THINKING_OTHERS = /kimi|glm-(?:4\.[5-9]|[5-9])|minimax-m|deepseek|seed|mimo|qwen-?3|ark-code/i;
+
+const THINKS: Readonly<Record<string, (model: string, provider: string) => boolean>> = {
+  anthropic: (model) => (/claude/i.test(model) ? !OLD_CLAUDE.test(model) : THINKING_OTHERS.test(model)),
+  openai: (model, provider) => chatForm(provider, model) !== undefined,
   gemini: (model) => THINKING_GEMINI.test(model),
 };
 
-export const canThink = (wire: string, model: string): boolean => THINKS[wire]?.(model) ?? false;
+export const canThink = (wire: string, provider: string, model: string): boolean => THINKS[wire]?.(model, provider) ?? false;
+
+/** Said of a model that is asked to answer without the thinking that it was to do. */
+export const unthought = (asked: Pick<ModelRequest, 'thinking'>, sent: Pick<ModelRequest, 'thinking'>, isAble: boolean): readonly LeftOut[] => {
+  if (!asked.thinking || sent.thinking) return [];
+  return [{ parameter: 'thinking', why: isAble ? 'its answer may not be long enough to think before it' : 'svc knows no way to tell the model to think' }];
+};
 
 /**
  * `maxTokens` is what an answer and the thoughts before it may have together, within what the model can give;

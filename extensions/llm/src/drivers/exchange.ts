@@ -1,18 +1,14 @@
 /** One HTTP exchange with a model provider: JSON out, server-sent events in. Everything that fails becomes a ModelFailure. */
-import { type ExtensionContext, type FetchResponse, isSvcError, isTable } from '@svc/api';
-import { createParser } from 'eventsource-parser';
+import { type ExtensionContext, type FetchResponse, isSvcError } from '@svc/api';
 import { type DriverFailure, type DriverTarget, ModelErrorClass } from '../contract.js';
 import type { Codes } from '../call/classification.js';
 import { failureOfAnswer, ModelFailure } from '../call/model-failure.js';
 import { withoutSecrets } from '../call/secret-words.js';
-import { createLineEnds } from './line-ends.js';
+import { objectIn } from './body/json-values.js';
+import { type OnEvent, readEvents } from './body/read-events.js';
+import { refusalText } from './body/refusal-text.js';
+import { createUnpacker } from './body/unpacker.js';
 
-/** One event of a model is a few hundred bytes; a line that never ends is not a stream. */
-const MAX_EVENT_CHARS = 4_000_000;
-/** Some 200,000 tokens, each an event of its own. Without it a stream of thoughts or of comments may go on for as long as its deadline. */
-const MAX_STREAM_BYTES = 64 * 1_048_576;
-const MAX_TAIL_BYTES = 65_536;
-const MAX_REFUSAL_BYTES = 65_536;
 /** A batch of vectors takes a few megabytes. */
 const MAX_JSON_BYTES = 16 * 1_048_576;
 
@@ -30,10 +26,9 @@ export interface Outgoing {
   readonly body: string;
   /** Codes of errors in this protocol. */
   readonly codes: Codes;
+  /** The status that stands for a code, where an error comes in a stream. */
+  readonly statuses?: Readonly<Record<string, number>>;
 }
-
-/** Told the data of each event as it comes; true when it was the protocol's last one. What it throws ends the exchange. */
-export type OnEvent = (data: string) => boolean;
 
 /**
  * Sends, and hands on the events of the answer as they come. Resolves when the body ends or its last event was seen.
@@ -41,14 +36,9 @@ export type OnEvent = (data: string) => boolean;
  */
 export const exchange = async (deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal, onEvent: OnEvent): Promise<void> => {
   const response = await send(deps, target, outgoing, signal);
-  if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now(), outgoing.codes);
-  const type = response.headers['content-type'] ?? '';
-  if (type.includes('html') || type.includes('xml')) {
-    response.cancel();
-    throw new ModelFailure('garbage', `the answer is ${type.split(';')[0]}, not a stream of events`, { httpStatus: 200 });
-  }
+  await refuseFailure(deps, response, outgoing, signal);
   try {
-    await events(response, onEvent);
+    await readEvents(response, outgoing, onEvent);
   } catch (error) {
     throw transportFailure(error, signal);
   }
@@ -57,19 +47,32 @@ export const exchange = async (deps: ExchangeDeps, target: DriverTarget, outgoin
 /** Sends, and gives the answer as an object. Throws ModelFailure for anything else. */
 export const exchangeJson = async (deps: ExchangeDeps, target: DriverTarget, outgoing: Outgoing, signal: AbortSignal): Promise<Record<string, unknown>> => {
   const response = await send(deps, target, outgoing, signal);
-  if (response.status !== 200) throw failureOfAnswer(response.status, response.headers, await bodyText(response, signal), deps.now(), outgoing.codes);
+  await refuseFailure(deps, response, outgoing, signal);
   const pieces: Uint8Array[] = [];
   let bytes = 0;
+  const unpacker = createUnpacker(response.headers['content-encoding'], (piece) => {
+    bytes += piece.byteLength;
+    if (bytes > MAX_JSON_BYTES) throw new ModelFailure('garbage', 'the answer is larger than 16 MB', { httpStatus: 200 });
+    pieces.push(piece);
+  });
   try {
-    await response.each((piece) => {
-      bytes += piece.byteLength;
-      if (bytes > MAX_JSON_BYTES) throw new ModelFailure('garbage', 'the answer is larger than 16 MB', { httpStatus: 200 });
-      pieces.push(piece);
-    });
+    await unpacker.all(response);
   } catch (error) {
     throw transportFailure(error, signal);
   }
   return objectIn(Buffer.concat(pieces).toString('utf8'), 'the answer');
+};
+
+const refuseFailure = async (deps: ExchangeDeps, response: FetchResponse, { codes }: Outgoing, signal: AbortSignal): Promise<void> => {
+  const { status, headers } = response;
+  if (status >= 200 && status < 300) return;
+  let text: string;
+  try {
+    text = await refusalText(response, signal);
+  } catch (error) {
+    throw transportFailure(error, signal);
+  }
+  throw failureOfAnswer(status, headers, text, deps.now(), codes);
 };
 
 const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, body, keyHeader, keyPrefix }: Outgoing, signal: AbortSignal) => {
@@ -87,69 +90,6 @@ const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, bo
   } catch (error) {
     throw transportFailure(error, signal);
   }
-};
-
-const events = (response: FetchResponse, onEvent: OnEvent): Promise<void> =>
-  new Promise((resolve, reject) => {
-    // One decoder for the whole body: a letter may be cut in two by a packet.
-    const decoder = new TextDecoder();
-    const lineEnds = createLineEnds();
-    let isComplete = false;
-    let isLineWhole = false;
-    let bytes = 0;
-    let tailBytes = 0;
-    const parser = createParser({
-      maxBufferSize: MAX_EVENT_CHARS,
-      onEvent: ({ data }) => {
-        if (!isComplete) isComplete = onEvent(data);
-      },
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') throw new ModelFailure('garbage', 'an event is larger than 4 MB', { httpStatus: 200 });
-      },
-    });
-    const take = (piece: Uint8Array): void => {
-      if (isComplete) {
-        skipTail(piece);
-        return;
-      }
-      bytes += piece.byteLength;
-      if (bytes > MAX_STREAM_BYTES) throw new ModelFailure('garbage', 'the answer is longer than 64 MB', { httpStatus: 200 });
-      const text = lineEnds(decoder.decode(piece, { stream: true }));
-      if (text !== '') isLineWhole = text.endsWith('\n');
-      parser.feed(text);
-      if (isComplete) resolve();
-    };
-    /**
-     * What follows the last event, usually the end of the body alone, is read so that the connection serves the next call.
-     * Nobody waits for it: a server that keeps the body open is ended by the exchange's own deadlines.
-     */
-    const skipTail = (piece: Uint8Array): void => {
-      tailBytes += piece.byteLength;
-      if (tailBytes > MAX_TAIL_BYTES) throw new RangeError('the body goes on after its last event');
-    };
-    const end = (): void => {
-      // Some servers leave out the blank line after their last event. A line that does not end was cut off and is none.
-      if (isLineWhole && !isComplete) parser.feed('\n');
-      resolve();
-    };
-    response.each(take).then(end).catch(reject);
-  });
-
-/** The beginning of what came with a refusal: its size is the server's choice. */
-const bodyText = async (response: FetchResponse, signal: AbortSignal): Promise<string> => {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const piece of response.body) {
-      pieces.push(piece);
-      bytes += piece.byteLength;
-      if (bytes > MAX_REFUSAL_BYTES) break;
-    }
-  } catch (error) {
-    // The status alone still tells most of it; only a cancel is more important.
-    if (signal.aborted) throw transportFailure(error, signal);
-  }
-  return Buffer.concat(pieces).toString('utf8', 0, MAX_REFUSAL_BYTES);
 };
 
 /** Sockets, names, deadlines: what never became an answer. */
@@ -183,18 +123,4 @@ const described = (error: unknown): { code: string; text: string } => {
     if (at.name === 'TimeoutError') return { code: 'timeout', text };
   }
   return { code: '', text };
-};
-
-/** The JSON of one event, as an object; each driver checks the members it uses. */
-export const eventJson = (data: string): Record<string, unknown> => objectIn(data, 'an event of the stream');
-
-const objectIn = (text: string, what: string): Record<string, unknown> => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new ModelFailure('garbage', `${what} is not JSON`, { httpStatus: 200, cause: error });
-  }
-  if (!isTable(value)) throw new ModelFailure('garbage', `${what} is not an object`, { httpStatus: 200 });
-  return value;
 };

@@ -1,122 +1,146 @@
 /**
- * The chat-completions protocol (https://platform.openai.com/docs/api-reference/chat), streamed.
+ * The chat-completions protocol (https://platform.openai.com/docs/api-reference/chat), streamed or whole.
  * Spoken by OpenAI and by everything that calls itself compatible with it.
  *
- * O1  An answer is whole when a `finish_reason` came. One without is half a stream, also where `[DONE]` follows: relays add that to what broke off.
- * O2  Usage may come in a last event, in the finishing event, or never.
- * O3  Tool calls come in pieces by index; a piece may carry the id, the name, arguments, or several of them.
- * O4  Thoughts come apart from the text (`reasoning_content`, or `reasoning`), or within it between <think> and </think>, before all that is said.
+ * O1  An answer is whole when a `finish_reason` came, or when it came as one object. A stream without one is half a stream, also where `[DONE]` follows: relays add that to what broke off.
+ * O2  Usage may come in any event, in several places, or never (chat/usage.ts).
+ * O3  Tool calls come in pieces, whole, as the older `function_call`, or as text (chat/call-pieces.ts, chat/text-calls.ts).
+ * O4  Thoughts come apart from the text, as parts of the content, or within it between tags, before all that is said (thought-tags.ts).
+ * O5  What the provider wants back is put together from the same pieces (chat/state.ts).
+ * O6  A reason that means failure is a failure (chat/finish.ts), and so is an error in place of an answer (chat/errors-in-answer.ts).
  */
-import type { DriverTarget, ModelAnswer, ModelRequest } from '../contract.js';
+import { isTable } from '@svc/api';
+import type { DriverTarget, ModelRequest } from '../contract.js';
 import type { Driver, Emit } from './driver.js';
 import { failureInStream, ModelFailure } from '../call/model-failure.js';
 import { type Adaptation, createAdaptations } from './adaptation.js';
+import { eventJson } from './body/json-values.js';
+import { type CallReader, createCallReader, toolName } from './chat/call-pieces.js';
+import { errorIn } from './chat/errors-in-answer.js';
+import { stopReason } from './chat/finish.js';
+import { contentIn, type Table, thoughtIn } from './chat/parts.js';
+import { initialAdaptation } from './chat/quirks.js';
+import { mergedList, type State, takeState } from './chat/state.js';
+import { createTextCallReader, type TextCallReader } from './chat/text-calls.js';
+import { createUsageReader, type UsageReader } from './chat/usage.js';
 import { openaiEmbed } from './embedding/openai-embed.js';
-import { eventJson, exchange, type ExchangeDeps } from './exchange.js';
+import { exchange, type ExchangeDeps } from './exchange.js';
 import { openaiBody } from './openai-body.js';
 import { OPENAI_CODES, OPENAI_STATUSES } from './openai-codes.js';
-import { createTagReader } from './thought-tags.js';
-import { tokensIn, usageEvent } from './token-count.js';
-
-const MAX_CALLS = 128;
-
-/** Models of OpenAI's own that refuse `max_tokens`; others are learned from their 400. */
-const REASONING_MODEL = /^(o\d|gpt-5|gpt-6)/;
-/** Of these, the ones that refuse any temperature but 1 from the first day. */
-const ONE_TEMPERATURE = /^(o\d|gpt-5(?!\.\d)|gpt-6)(?!.*-chat)/;
-
-interface Piece {
-  readonly index?: number;
-  readonly id?: string;
-  readonly function?: { readonly name?: string; readonly arguments?: string };
-}
-interface WireChunk {
-  readonly choices?: ReadonlyArray<{
-    readonly delta?: { readonly content?: string | null; readonly reasoning_content?: string | null; readonly reasoning?: unknown; readonly tool_calls?: readonly Piece[] | null } | null;
-    readonly finish_reason?: string | null;
-  }>;
-  readonly usage?: {
-    readonly prompt_tokens?: unknown;
-    readonly completion_tokens?: unknown;
-    readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
-    /** DeepSeek's name for the same. */
-    readonly prompt_cache_hit_tokens?: unknown;
-  } | null;
-  readonly error?: unknown;
-}
-interface CallParts {
-  id: string;
-  name: string;
-  args: string;
-}
+import { createTagReader, type TagReader } from './thought-tags.js';
 
 export const createOpenAiDriver = (deps: ExchangeDeps): Driver => {
-  const adaptations = createAdaptations(({ provider, model }) =>
-    provider === 'openai' && REASONING_MODEL.test(model)
-      ? { completionTokens: true, ...(ONE_TEMPERATURE.test(model) ? { onlyTemperature: 1 } : {}) }
-      : provider === 'mistral'
-        ? { shortIds: true }
-        : {},
-  );
+  const adaptations = createAdaptations(initialAdaptation);
   return {
-    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted, said) => ask(deps, target, fitted, adaptation, signal, said)),
     leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => openaiEmbed(deps, target, batch, signal),
   };
 };
 
+interface Reading {
+  readonly calls: CallReader;
+  readonly textCalls: TextCallReader;
+  readonly tagged: TagReader;
+  readonly usage: UsageReader;
+  readonly state: State;
+  readonly emit: Emit;
+  reason: string | undefined;
+  native: string | undefined;
+  hasSaid: boolean;
+  /** Thoughts that stood within the text. */
+  inline: string;
+}
+
+const createReading = (request: ModelRequest, adaptation: Adaptation, emit: Emit): Reading => {
+  const tools = new Set(adaptation.noTools ? [] : request.tools.map(({ name }) => name));
+  const textCalls = createTextCallReader(tools, (text) => {
+    if (text.trim() !== '') reading.hasSaid = true;
+    emit({ type: 'text', text });
+  });
+  const tagged = createTagReader((event) => {
+    if (event.type === 'text') return textCalls.take(event.text);
+    if (event.type === 'thought') reading.inline += event.text;
+    if (event.type === 'was_thought') textCalls.end(false);
+    emit(event);
+  });
+  const reading: Reading = { calls: createCallReader(tools), textCalls, tagged, usage: createUsageReader(), state: {}, emit, reason: undefined, native: undefined, hasSaid: false, inline: '' };
+  return reading;
+};
+
 const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, emit: Emit): Promise<void> => {
-  const calls = new Map<number, CallParts>();
-  const tagged = createTagReader(emit);
-  let reason: string | undefined;
+  const reading = createReading(request, adaptation, emit);
   const outgoing = {
     url: `${target.baseUrl}/chat/completions`,
     headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
     keyHeader: 'authorization',
     keyPrefix: 'Bearer ',
     codes: OPENAI_CODES,
+    statuses: OPENAI_STATUSES,
     body: openaiBody(target, request, adaptation),
   };
   await exchange(deps, target, outgoing, signal, (data) => {
     if (data === '[DONE]') return true;
-    const chunk: WireChunk = eventJson(data);
-    if (chunk.error !== undefined && chunk.error !== null) throw failureInStream(chunk.error, OPENAI_CODES, OPENAI_STATUSES);
-    const choice = chunk.choices?.[0];
-    const thought = choice?.delta?.reasoning_content ?? choice?.delta?.reasoning;
-    if (typeof thought === 'string' && thought !== '') emit({ type: 'thought', text: thought });
-    const content = choice?.delta?.content;
-    if (typeof content === 'string' && content !== '') tagged.take(content);
-    for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece);
-    if (choice?.finish_reason) reason = choice.finish_reason;
-    if (chunk.usage) {
-      const { prompt_tokens, completion_tokens, prompt_tokens_details: details, prompt_cache_hit_tokens: hits } = chunk.usage;
-      emit(usageEvent(tokensIn(prompt_tokens), tokensIn(completion_tokens), { read: details?.cached_tokens ?? hits }));
-    }
+    takeChunk(reading, eventJson(data));
     return false;
   });
+  finish(reading, target, new Set(request.tools.map(({ name }) => name)));
+};
+
+const takeChunk = (reading: Reading, chunk: Table): void => {
+  const error = errorIn(chunk);
+  if (error !== undefined) throw failureInStream(error, OPENAI_CODES, OPENAI_STATUSES);
+  const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
+  if (isTable(choice)) takeChoice(reading, choice);
+  const usage = reading.usage.take(chunk);
+  if (usage) reading.emit(usage);
+};
+
+const takeChoice = (reading: Reading, choice: Table): void => {
+  if (isTable(choice.delta)) takeDelta(reading, choice.delta);
+  // Some servers repeat the whole message beside or behind the pieces.
+  else if (isTable(choice.message) && !hasBegun(reading)) {
+    takeDelta(reading, choice.message);
+    reading.reason ??= 'stop';
+  } else if (typeof choice.text === 'string') reading.tagged.take(choice.text);
+  if (typeof choice.native_finish_reason === 'string') reading.native = choice.native_finish_reason;
+  if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') reading.reason = choice.finish_reason;
+};
+
+const hasBegun = ({ hasSaid, calls, state, inline }: Reading): boolean => hasSaid || inline !== '' || calls.calls.length > 0 || Object.keys(state).length > 0;
+
+const takeDelta = (reading: Reading, delta: Table): void => {
+  const { emit, state, calls, tagged } = reading;
+  takeState(state, delta);
+  const content = contentIn(delta.content);
+  if (content.thinkingParts.length > 0) state.content = mergedList(Array.isArray(state.content) ? state.content : [], content.thinkingParts);
+  const isThought = isThoughtOfGoogle(delta);
+  const thought = thoughtIn(delta) || content.thought || (isThought ? content.text.replaceAll(/<\/?thought>/g, '') : '');
+  if (thought !== '') emit({ type: 'thought', text: thought });
+  if (content.text !== '' && !isThought) tagged.take(content.text);
+  if (typeof delta.refusal === 'string' && delta.refusal !== '') tagged.take(delta.refusal);
+  if (Array.isArray(delta.tool_calls)) calls.take(delta.tool_calls);
+  if (isTable(delta.function_call)) calls.take([{ function: delta.function_call }]);
+};
+
+/** Gemini marks the summary of its thoughts, which otherwise looks like an answer. */
+const isThoughtOfGoogle = ({ extra_content: extra }: Table): boolean => isTable(extra) && isTable(extra.google) && extra.google.thought === true;
+
+/** Its thoughts stay in the text of its history, or it forgets what it was about. */
+const KEEPS_TAGS = /minimax/i;
+
+const finish = (reading: Reading, target: DriverTarget, tools: ReadonlySet<string>): void => {
+  const { calls, tagged, textCalls, emit, state, reason, native, inline } = reading;
   tagged.end();
+  const own = calls.calls.filter(({ name, args, id }) => name !== '' || args !== '' || /^functions\./.test(id));
+  const asText = textCalls.end(own.length === 0);
   if (reason === undefined) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
-  for (const { id, name, args } of calls.values()) emit({ type: 'call', id, name, argsText: args });
-  emit({ type: 'stop', reason: stopReason(reason, calls.size) });
+  const stop = stopReason({ reason, native, calls: own.length + asText.length, hasSaid: reading.hasSaid });
+  for (const call of own) emit({ type: 'call', id: call.id, name: toolName(call, tools), argsText: call.args, ...(isEmpty(call.state) ? {} : { state: call.state }) });
+  for (const { name, args } of asText) emit({ type: 'call', id: '', name, argsText: args });
+  if (inline !== '' && KEEPS_TAGS.test(target.model)) state.content_prefix = `<think>${inline}</think>\n\n`;
+  if (!isEmpty(state)) emit({ type: 'state', state });
+  emit({ type: 'stop', reason: stop });
 };
 
-/** O3. Servers that leave the index out send whole calls, one after the other. */
-const addPiece = (calls: Map<number, CallParts>, piece: Piece): void => {
-  const index = piece.index ?? (piece.id === undefined ? Math.max(calls.size - 1, 0) : calls.size);
-  let call = calls.get(index);
-  if (!call) {
-    if (calls.size >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
-    call = { id: '', name: '', args: '' };
-    calls.set(index, call);
-  }
-  if (piece.id) call.id = piece.id;
-  if (piece.function?.name) call.name += piece.function.name === call.name ? '' : piece.function.name;
-  if (piece.function?.arguments) call.args += piece.function.arguments;
-};
-
-/** Providers that call tools and say `stop` mean the calls. */
-const stopReason = (reason: string | undefined, calls: number): ModelAnswer['stop'] => {
-  if (reason === 'length') return 'length';
-  if (reason === 'content_filter') return 'content_filter';
-  return calls > 0 ? 'tool_calls' : 'end';
-};
+const isEmpty = (state: State): boolean => Object.keys(state).length === 0;

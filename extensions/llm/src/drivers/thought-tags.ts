@@ -3,6 +3,8 @@
  *
  * T1  Only what stands before all else is thought: an answer may speak of the tag.
  * T2  What is held back while it may become a tag is a few letters, and is said when the text ends.
+ * T3  Where the template of the model writes the first tag itself, only the last one comes: it closes what was never opened.
+ *     Then all before it was thought.
  */
 import type { Emit } from './driver.js';
 
@@ -12,33 +14,53 @@ export interface TagReader {
   end(): void;
 }
 
-const OPEN = '<think>';
-const CLOSE = '</think>';
+const TAGS: ReadonlyArray<readonly [open: string, close: string]> = [
+  ['<think>', '</think>'],
+  ['<thought>', '</thought>'],
+  ['<seed:think>', '</seed:think>'],
+  ['<mm:think>', '</mm:think>'],
+  ['[THINK]', '[/THINK]'],
+  ['◁think▷', '◁/think▷'],
+];
+/** Templates that open the thought themselves are of these. */
+const LONE = ['</think>', '◁/think▷', '[/THINK]', '</seed:think>'] as const;
+/** A thought that was never opened is not looked for behind more text than that. */
+const MAX_LONE_CHARS = 400_000;
 
 export const createTagReader = (emit: Emit): TagReader => {
   let state: 'before' | 'thinking' | 'between' | 'answering' = 'before';
   let held = '';
+  let close = '';
+  let said = 0;
+  let mayBeLone = true;
+  let isInCode = false;
+  let lastLine = '';
   const say = (type: 'text' | 'thought', text: string): void => {
-    if (text !== '') emit({ type, text });
+    if (text === '') return;
+    if (type === 'text') said += text.length;
+    emit({ type, text });
   };
   const before = (): void => {
     const text = held.trimStart();
-    if (text.startsWith(OPEN)) {
+    const tag = TAGS.find(([open]) => text.startsWith(open));
+    if (tag) {
       state = 'thinking';
-      held = text.slice(OPEN.length);
+      close = tag[1];
+      mayBeLone = false;
+      held = text.slice(tag[0].length);
       thinking();
-    } else if (!OPEN.startsWith(text)) answer();
+    } else if (!TAGS.some(([open]) => open.startsWith(text))) answer();
   };
   const thinking = (): void => {
-    const at = held.indexOf(CLOSE);
+    const at = held.indexOf(close);
     if (at >= 0) {
       say('thought', held.slice(0, at));
       state = 'between';
-      held = held.slice(at + CLOSE.length);
+      held = held.slice(at + close.length);
       between();
       return;
     }
-    const kept = endingLike(held, CLOSE);
+    const kept = endingLike(held, close);
     say('thought', held.slice(0, held.length - kept));
     held = held.slice(held.length - kept);
   };
@@ -49,16 +71,60 @@ export const createTagReader = (emit: Emit): TagReader => {
   };
   const answer = (): void => {
     state = 'answering';
-    say('text', held);
-    held = '';
+    answering();
   };
+  /** T3. */
+  const answering = (): void => {
+    if (!mayBeLone || said > MAX_LONE_CHARS) {
+      mayBeLone = false;
+      say('text', held);
+      held = '';
+      return;
+    }
+    const found = LONE.map((tag) => ({ tag, at: held.indexOf(tag) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at)[0];
+    if (found) {
+      const text = held.slice(0, found.at);
+      note(text);
+      held = held.slice(found.at + found.tag.length);
+      if (!mayBeLone || isQuoted()) {
+        say('text', text + found.tag);
+        note(found.tag);
+        answering();
+        return;
+      }
+      say('text', text);
+      mayBeLone = false;
+      if (said > 0) emit({ type: 'was_thought' });
+      state = 'between';
+      between();
+      return;
+    }
+    const kept = Math.max(...LONE.map((tag) => endingLike(held, tag)));
+    const text = held.slice(0, held.length - kept);
+    note(text);
+    say('text', text);
+    held = held.slice(held.length - kept);
+  };
+  const note = (text: string): void => {
+    const whole = lastLine + text;
+    // What was opened in the middle of an answer is spoken of.
+    if (TAGS.some(([open]) => whole.includes(open))) mayBeLone = false;
+    const lines = whole.split('\n');
+    for (const line of lines.slice(0, -1)) if (line.trimStart().startsWith('```')) isInCode = !isInCode;
+    lastLine = (lines.at(-1) ?? '').slice(-2_000);
+  };
+  /** An answer may speak of the tag, in code or between quotes. */
+  const isQuoted = (): boolean => isInCode || /["'`“‘]\s*$/.test(lastLine) || (lastLine.split('`').length - 1) % 2 === 1;
   return {
     take: (text) => {
-      if (state === 'answering') return say('text', text);
+      if (state === 'answering' && !mayBeLone) return say('text', text);
       held += text;
       if (state === 'before') before();
       else if (state === 'thinking') thinking();
-      else between();
+      else if (state === 'between') between();
+      else answering();
     },
     end: () => {
       if (held !== '') say(state === 'thinking' ? 'thought' : 'text', held);

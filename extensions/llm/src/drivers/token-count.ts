@@ -41,3 +41,9 @@ const cacheCount = (name: 'cacheReadTokens' | 'cacheWriteTokens', value: unknown
   const count = tokensIn(value);
   return count === undefined ? {} : { [name]: count };
 };
+
+/** The higher of two counts; what is no count changes nothing. */
+export const higher = (known: number | undefined, value: unknown): number | undefined => {
+  const count = tokensIn(value);
+  return count === undefined || (known !== undefined && known >= count) ? known : count;
+};

@@ -172,7 +172,7 @@ const choose = (state: State, provider: string, model: string, keys: readonly st
 
 const failed = (state: State, place: Place, failure: ModelFailure, waitMs: number | undefined, config: LlmConfig): void => {
   for (const one of troublesOf(state, place)) one.isTried = false;
-  const kind = KINDS[failure.errorClass];
+  const kind = failure.isOfAnswer ? undefined : KINDS[failure.errorClass];
   if (kind === undefined) {
     // It was reached, took the key, and refused this request: that says nothing against it.
     if (failure.httpStatus !== undefined) state.known.delete(scopeOf(place.provider));

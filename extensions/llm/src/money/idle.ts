@@ -8,34 +8,25 @@
  *     and what others used counts up to a day ahead.
  * I4  The row of a call is there before its sum is read. Of calls that are too much together, perhaps all step back, never none.
  */
+import { micros } from './limits.js';
 import type { Clock, ConfigHandle, Db } from '@svc/api';
 import { BudgetSection } from '../config.js';
-import type { CallContext } from '../contract.js';
 import { quotaErrors } from '../errors.js';
+import type { CallGuard } from './guards.js';
 
 /** Clocks of two daemons differ by less. */
 const SKEW_MS = 60_000;
 const AHEAD_MS = 86_400_000;
 
-export interface IdleGuard {
-  /** Whether a call has to be asked about here. */
-  applies(context: CallContext): boolean;
-  /**
-   * Of a call whose row is committed. False where only calls on their way are too much: one of them may leave something over.
-   * Throws `budget_idle_exceeded` where nothing will.
-   */
-  fits(context: CallContext, costMicros: number, isLastTry: boolean): Promise<boolean>;
-}
-
 type Sum = number | string | null;
 
-export const createIdleGuard = ({ clock, db, config }: { readonly clock: Pick<Clock, 'now'>; readonly db: Db; readonly config: Pick<ConfigHandle, 'get'> }): IdleGuard => {
+export const createIdleGuard = ({ clock, db, config }: { readonly clock: Pick<Clock, 'now'>; readonly db: Db; readonly config: Pick<ConfigHandle, 'get'> }): CallGuard => {
   const usage = db.table('usage');
   const sums = `SELECT
     (SELECT SUM(cost_micros) FROM ${usage} WHERE agent_id = ? AND begun_by = 'agent' AND at <= ? AND at >= COALESCE((SELECT MAX(at) FROM ${usage} WHERE agent_id = ? AND begun_by = 'person' AND at <= ?), '')) AS spent,
     (SELECT SUM(cost_micros) FROM ${db.table('reservations')} WHERE agent_id = ? AND begun_by = 'agent') AS going`;
   const isoIn = (ms: number): string => new Date(clock.now() + ms).toISOString();
-  const limitMicros = (): number => Math.floor(config.get(BudgetSection).idle_limit * 1_000_000);
+  const limitMicros = (): number => micros(config.get(BudgetSection).idle_limit);
   return {
     applies: ({ begunBy }) => begunBy === 'agent' && limitMicros() > 0,
     fits: async ({ agentId, begunBy }, costMicros, isLastTry) => {

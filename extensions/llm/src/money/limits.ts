@@ -25,7 +25,8 @@ export interface LimitsDeps {
   readonly config: ConfigHandle;
 }
 
-const micros = (usd: number): number => Math.floor(usd * 1_000_000);
+/** The least that counts is one: an amount below it must not become `no limit`. */
+export const micros = (usd: number): number => (usd > 0 ? Math.max(1, Math.floor(usd * 1_000_000)) : 0);
 
 const isLimited = (limits: Limits): boolean => Object.values(limits).some((limit) => limit > 0);
 

@@ -151,4 +151,8 @@ const sizeOfTexts = (texts: readonly string[], tokens = 0): Size => {
   return { chars, bytes, tokens };
 };
 
-const textOf = (part: Exclude<ContentPart, { type: 'image' }>): string => (part.type === 'text' ? part.text : part.type === 'tool_call' ? part.name + JSON.stringify(part.args ?? {}) : part.content);
+const textOf = (part: Exclude<ContentPart, { type: 'image' }>): string => {
+  if (part.type === 'tool_result') return part.content;
+  const state = part.state === undefined ? '' : JSON.stringify([part.state.message, part.state.call]);
+  return (part.type === 'text' ? part.text : part.name + JSON.stringify(part.args ?? {})) + state;
+};

@@ -15,7 +15,7 @@ import { BudgetSection } from '../config.js';
 import { BudgetReached, type BudgetStanding, type CallContext, LlmUsed } from '../contract.js';
 import type { Scope } from '../store.js';
 import type { Ledger, Ledgers, Need } from './quota-ledger.js';
-import type { IdleGuard } from './idle.js';
+import type { CallGuard } from './guards.js';
 import { type Limits, type LimitsDeps, limitsOf, limitsOfScope, type ScopeLimits } from './limits.js';
 import { standingOf } from './report.js';
 import type { Ceiling, Reservations } from './reservations.js';
@@ -51,7 +51,7 @@ export interface Quota {
 
 export interface QuotaDeps extends LimitsDeps {
   readonly ledgers: Ledgers;
-  readonly idle: IdleGuard;
+  readonly guard: CallGuard;
   readonly reservations: Reservations;
   readonly db: Pick<Db, 'commit'>;
   readonly events: Pick<Events, 'event'>;
@@ -77,11 +77,11 @@ export const createQuota = (deps: QuotaDeps): Quota => ({
   admit: (agentId, isFree) => whenKnown(limitsOf(deps, agentId), (limited) => (limited.length === 0 ? undefined : isFree().then((free) => admit(deps, limited, free)))),
   announce: (id, context, ceiling) =>
     whenKnown(limitsOf(deps, context.agentId), (limited) =>
-      limited.length === 0 && !deps.idle.applies(context) ? [deps.reservations.insert(id, context, ceiling)] : admit(deps, limited, ceiling.costMicros === 0).then(() => []),
+      limited.length === 0 && !deps.guard.applies(context) ? [deps.reservations.insert(id, context, ceiling)] : admit(deps, limited, ceiling.costMicros === 0).then(() => []),
     ),
   hold: async (context, ceiling, signal) => {
     const limited = await limitsOf(deps, context.agentId);
-    if (limited.length === 0 && !deps.idle.applies(context)) return !context.reservation ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
+    if (limited.length === 0 && !deps.guard.applies(context)) return !context.reservation ? unlimited(deps, context, await ceiling()) : holdOf(deps, context, context.reservation, [], NOTHING);
     return limitedHold(deps, context, limited, await ceiling(), signal);
   },
   standing: async (scope) => standingOf(deps, scope, await limitsOfScope(deps, scope), deps.config.get(BudgetSection)),
@@ -156,7 +156,7 @@ const take = async (deps: QuotaDeps, context: CallContext, { accounts, id, ceili
     // The ledgers are views of what is read again here: one with a call on its way is never dropped.
     await Promise.all(accounts.map(({ scope }) => deps.ledgers.fresh(scope)));
     const isWithin = firstRefused(accounts, { need, isFree: need.costMicros === 0, mine: need }, deps.clock.now()) === undefined;
-    fits = isWithin && (await deps.idle.fits(context, need.costMicros, isLastTry));
+    fits = isWithin && (await deps.guard.fits(context, need.costMicros, isLastTry));
     return fits;
   } finally {
     if (!fits) {

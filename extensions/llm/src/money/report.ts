@@ -1,4 +1,5 @@
 /** What was used and what is left, as people are shown it. */
+import { micros } from './limits.js';
 import { type Actor, type Clock, type Db, intervalSql, type Scalar, startOf, type TimelineInterval } from '@svc/api';
 import type { BudgetStanding, UsageGroup } from '../contract.js';
 import type { Budget } from '../config.js';
@@ -80,7 +81,7 @@ export const standingOf = async ({ ledgers, clock }: { ledgers: Ledgers; clock: 
     tokens: { limit: limits.tokensPerHour, used: tokens.used, resetAt: iso(freeAtOnce(tokens, now)) },
     status: nearest >= 1 ? 'exceeded' : nearest >= budget.alert_threshold && nearest > 0 ? 'warning' : 'ok',
     alertThreshold: budget.alert_threshold,
-    idleLimitMicros: Math.floor(budget.idle_limit * 1_000_000),
+    idleLimitMicros: micros(budget.idle_limit),
     defaultTokensPerHour: budget.default_max_llm_tokens_per_hour,
   };
 };

@@ -6,7 +6,7 @@
  *     or when no call could have lasted so long. Whoever does it twice adds it once.
  */
 import type { Clock, Db, Row, Write } from '@svc/api';
-import type { CallContext } from '../contract.js';
+import type { CallContext, Units } from '../contract.js';
 import { ReservationRows, UsageRows } from '../tables.js';
 
 /** The most that a call may use, of the dearest model that may answer it. */
@@ -18,6 +18,8 @@ export interface Ceiling {
   readonly costMicros: number;
   /** The longest that the call may last, with its retries and other models. */
   readonly lastsMs: number;
+  /** Of what is not tokens. */
+  readonly units?: Pick<Units, 'unit' | 'quantity'>;
 }
 
 export interface Reservations {
@@ -41,6 +43,10 @@ interface Reserved extends Row {
   readonly output_tokens: number;
   readonly cost_micros: number;
   readonly begun_by: string | null;
+  readonly root_id: string | null;
+  readonly channel: string | null;
+  readonly unit: string | null;
+  readonly quantity: number | null;
 }
 
 const SWEPT_AT_ONCE = 1_000;
@@ -52,7 +58,7 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
   const asUsage = (rows: readonly Reserved[]): readonly Write[] => {
     if (rows.length === 0) return [];
     const at = clock.iso();
-    const usage = rows.map(({ id, run_id, agent_id, owner_id, purpose, provider, model, input_tokens, output_tokens, cost_micros, begun_by }) => ({
+    const usage = rows.map(({ id, run_id, agent_id, owner_id, purpose, provider, model, input_tokens, output_tokens, cost_micros, begun_by, root_id, channel, unit, quantity }) => ({
       id,
       run_id,
       agent_id,
@@ -67,11 +73,15 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
       attempts: null,
       at,
       begun_by,
+      root_id,
+      channel,
+      unit,
+      quantity,
     }));
     return [db.insert(UsageRows.name, usage, { ifAbsent: true }), db.remove(ReservationRows.name, { id: rows.map(({ id }) => id) })];
   };
   return {
-    insert: (id, { runId, agentId, actor, purpose, begunBy }, { provider, model, inputTokens, outputTokens, costMicros, lastsMs }) =>
+    insert: (id, { runId, agentId, actor, purpose, begunBy, root, channel }, { provider, model, inputTokens, outputTokens, costMicros, lastsMs, units }) =>
       db.insert(ReservationRows.name, [
         {
           id,
@@ -87,6 +97,10 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
           cost_micros: costMicros,
           until: new Date(clock.now() + lastsMs).toISOString(),
           begun_by: begunBy ?? null,
+          root_id: root?.id ?? null,
+          channel: channel ?? null,
+          unit: units?.unit ?? null,
+          quantity: units?.quantity ?? null,
         },
       ]),
     remove: (id) => db.remove(ReservationRows.name, { id }, { expect: 'any' }),

@@ -68,7 +68,7 @@ describe('answers of the Gemini protocol', () => {
     const call = (name: string, more: object = {}, beside: object = {}) => ({ functionCall: { name, ...more }, ...beside });
     const events = await reply(says([call('one', { id: 'c1', args: { a: 1 } }, { thoughtSignature: 'sealed' }), call('two')]), done());
     expect(events.filter(({ type }) => type === 'call' || type === 'stop')).to.deep.equal([
-      { type: 'call', id: 'c1', name: 'one', argsText: '{"a":1}', signature: 'sealed' },
+      { type: 'call', id: 'c1', name: 'one', argsText: '{"a":1}', state: { thoughtSignature: 'sealed' } },
       { type: 'call', id: '', name: 'two', argsText: '{}' },
       { type: 'stop', reason: 'tool_calls' },
     ]);
@@ -130,7 +130,13 @@ describe('a request in the Gemini protocol', () => {
   const tools = [{ name: 'look', description: 'Looks', parameters: { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] } }];
   const called = (signature?: string): ModelMessage => ({
     role: 'assistant',
-    parts: ['c1', 'c2'].map((id, index) => ({ type: 'tool_call' as const, id, name: 'look', args: undefined, ...(signature !== undefined && index === 0 ? { signature } : {}) })),
+    parts: ['c1', 'c2'].map((id, index) => ({
+      type: 'tool_call' as const,
+      id,
+      name: 'look',
+      args: undefined,
+      ...(signature !== undefined && index === 0 ? { state: { provider: 'gemini', model: 'g', call: { thoughtSignature: signature } } } : {}),
+    })),
   });
   const failed: ModelMessage = {
     role: 'user',

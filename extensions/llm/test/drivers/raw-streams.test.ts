@@ -224,6 +224,7 @@ describe('answers as they stand on the wire', () => {
         ),
       ).to.deep.equal([
         { type: 'text', text: 'a' },
+        { type: 'state', state: { blocks: [{ type: 'redacted_thinking', data: 'sealed' }] } },
         { type: 'stop', reason: 'end' },
       ]);
     });

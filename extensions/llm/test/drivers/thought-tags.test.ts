@@ -24,7 +24,25 @@ describe('thoughts within the text', () => {
   });
 
   it('T1 are only what stands before all else', () => {
-    for (const text of ['Use <think> so: <think>x</think>', '<thinking>x</thinking>', ' <b>', '</think>', '<think', '<', '  ']) expect(read(...text)).to.include({ thought: '', text });
+    for (const text of ['Use <think> so: <think>x</think>', '<thinking>x</thinking>', ' <b>', '<think', '<', '  ']) expect(read(...text)).to.include({ thought: '', text });
+  });
+
+  it('T3 are all that stands before a closing tag that was never opened, wherever the text is cut', () => {
+    const whole = 'I add two and two.\n</think>\n\nFour.';
+    for (let at = 0; at <= whole.length; at++) {
+      const { events } = read(whole.slice(0, at), whole.slice(at));
+      const turn = events.findIndex(({ type }) => type === 'was_thought');
+      const said = (part: typeof events) => part.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('');
+      expect([said(events.slice(0, turn)), said(events.slice(turn))], String(at)).to.deep.equal(['I add two and two.\n', 'Four.']);
+    }
+    expect(read('</think>\n\nFour.')).to.deep.include({ text: 'Four.', events: [{ type: 'text', text: 'Four.' }] });
+    for (const text of ['It ends with `</think>` then.', 'Write "</think>" there.', '```\n</think>\n```\nThat is it.', 'Between <think> and </think> it stands.'])
+      expect(read(...text), text).to.deep.include({ thought: '', text });
+    for (const text of ['It ends with `</think>` then.', '```\n</think>\n```'])
+      expect(
+        read(text).events.some(({ type }) => type === 'was_thought'),
+        text,
+      ).to.equal(false);
   });
 
   it('T2 are said as they come, and to the end where nothing closes them', () => {

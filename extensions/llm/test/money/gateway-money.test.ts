@@ -26,6 +26,20 @@ describe('what the gateway counts and lets others say', () => {
   };
   const claude = { provider: 'anthropic', model: 'claude-sonnet-4-6' };
 
+  it('N1 reserves and settles what is not tokens under the same limits, in the same rows', async () => {
+    const { llm, context, db } = await start({ limits: { max_cost_per_hour_usd: 0.1 } });
+    const images = { provider: 'openai', model: 'painter', unit: 'image', quantity: 2, priceMicros: 40_000, lastsMs: 60_000 } as const;
+    const first = await llm.reserveUnits(context({ purpose: 'media' }), images);
+    expect(first.ceilingMicros).to.equal(80_000);
+    await db.commit(await llm.settleUnits(first.reservation, 1));
+    expect(await llm.settleUnits(first.reservation, 1)).to.deep.equal([]);
+    const rows = await db.system('a test').select({ from: 'usage', columns: ['model', 'cost_micros', 'unit', 'quantity', 'purpose'] });
+    expect(rows).to.deep.equal([{ model: 'painter', cost_micros: 40_000, unit: 'image', quantity: 1, purpose: 'media' }]);
+    expect(await db.system('a test').count('reservations', {})).to.equal(0);
+    const refused = await llm.reserveUnits(context({ purpose: 'media' }), images).catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'budget_exceeded' });
+  });
+
   it('reserves the ceiling of the dearest model: all it takes in, all it may say and think', async () => {
     const { llm, context } = await start();
     const ceiling = async (fields: Parameters<typeof request>[0]) => (await llm.reserve(request(fields), context({ runId: 'run-7' }))).ceilingMicros;

@@ -28,7 +28,7 @@ describe('the verdict on what an agent may use', () => {
       config: { get: () => ({ ...NO_BUDGET, ...budget }) as never, onChange: () => ({ dispose: () => undefined }) },
       ledgers: createLedgers({ store, clock }),
       reservations: { insert: () => sealed('insert'), remove: () => sealed('remove'), leftOf: async () => [], sweep: async () => 0 },
-      idle: { applies: () => false, fits: async () => true },
+      guard: { applies: () => false, fits: async () => true },
       db: { commit: async () => ({ changes: [] }) },
       events: { event: ({ name }, data) => sealed(`${name} ${JSON.stringify(data)}`) },
       self: 'me',

@@ -52,7 +52,7 @@ describeOnEngines('a limit of cost that processes share', (engine) => {
       config: { get: () => ({ ...BUDGET, ...budget }) as never, onChange: () => ({ dispose: () => undefined }) },
       ledgers: createLedgers({ store, clock }),
       reservations,
-      idle: createIdleGuard({ clock, db, config: { get: () => ({ ...BUDGET, ...budget }) as never } }),
+      guard: createIdleGuard({ clock, db, config: { get: () => ({ ...BUDGET, ...budget }) as never } }),
       db,
       events: { event: ({ name: event }, data) => storage.event('llm', event, data) },
       self: name,

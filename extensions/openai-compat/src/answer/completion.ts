@@ -49,7 +49,7 @@ const chunk = (head: AnswerHead, delta: object, finish: string | null, extra: ob
 /** The first chunk names the role. */
 export const firstChunk = (head: AnswerHead): string => chunk(head, { role: 'assistant', content: '' }, null);
 
-/** The usage stands with the finish_reason, where clients of this daemon look for it, and once more in a chunk without choices for whoever asked for that (`include_usage`). */
+/** The usage stands with the finish_reason, where clients of this daemon look for it; for whoever asked for a chunk of its own (`include_usage`) it stands there, and only there: clients add up what they see. */
 export const chunkOf = (frame: RunFrame, head: AnswerHead, includeUsage: boolean): string | undefined => {
   if (frame.type === 'chunk') return chunk(head, { content: frame.data.content }, null);
   if (frame.type === 'error') return `data: ${JSON.stringify({ error: errorOf(frame.data) })}\n\n`;
@@ -78,7 +78,7 @@ const callChunks = (head: AnswerHead, { calls }: ClientCalls): string =>
 
 const lastChunks = (head: AnswerHead, finish: string, used: Used, includeUsage: boolean): string => {
   const usage = usageOf(used);
-  return chunk(head, {}, finish, { usage }) + (includeUsage ? line(head, [], { usage }) : '');
+  return includeUsage ? chunk(head, {}, finish) + line(head, [], { usage }) : chunk(head, {}, finish, { usage });
 };
 
 const errorOf = ({ status, error, code, hint }: RunFrames['error']): object => errorObject(status, { error, code, ...(hint === undefined ? {} : { hint }) });

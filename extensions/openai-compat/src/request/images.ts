@@ -1,8 +1,8 @@
-/** Images of a request: data URLs only, and what they say of themselves must be so. */
+/** Images of a request: data URLs only. What they are is read from their bytes: many programs label them wrongly. */
 import type { Part } from '@svc/ext-sessions/contract';
 import { compatErrors } from '../errors.js';
 
-const IMAGE_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
+const IMAGE_URL = /^data:[^,]{0,200};base64,([A-Za-z0-9+/]+={0,2})$/i;
 const MAX_IMAGE_BYTES = 10 * 1_048_576;
 /** Letters of base64 that hold the twelve bytes by which the four kinds are told apart. */
 const HEAD_LETTERS = 16;
@@ -10,13 +10,13 @@ const HEAD_LETTERS = 16;
 export function toImage(url: unknown): Part {
   if (typeof url !== 'string') throw compatErrors.invalid_image('image_url.url is missing');
   if (url.length > (MAX_IMAGE_BYTES * 4) / 3 + 64) throw compatErrors.invalid_image('it is larger than 10 MB');
-  const [, mediaType, data] = IMAGE_URL.exec(url) ?? [];
-  if (mediaType === undefined || data === undefined || data.length % 4 !== 0) {
-    throw compatErrors.invalid_image(url.startsWith('data:') ? 'its type or base64 is not valid' : 'only data URLs are taken, nothing is fetched');
+  const [, data] = IMAGE_URL.exec(url) ?? [];
+  if (data === undefined || data.length % 4 !== 0) {
+    throw compatErrors.invalid_image(/^data:/i.test(url) ? 'its base64 is not valid' : 'only data URLs are taken, nothing is fetched');
   }
-  const found = kindOf(Buffer.from(data.slice(0, HEAD_LETTERS), 'base64'));
+  const mediaType = kindOf(Buffer.from(data.slice(0, HEAD_LETTERS), 'base64'));
   // Providers refuse it with words that name nothing, after the run has begun.
-  if (found !== mediaType) throw compatErrors.invalid_image(`it says ${mediaType} and holds ${found ?? 'something else'}`);
+  if (mediaType === undefined) throw compatErrors.invalid_image('its bytes are not a PNG, JPEG, GIF or WebP');
   return { type: 'image', mediaType, data };
 }
 

@@ -25,6 +25,7 @@ import {
   useOffered,
 } from '@svc/kit';
 import { isActive, nameOf, type Run, shownName, StateBadge, tookOf, useNow } from './run-state.js';
+import { causeText, RunTree } from './run-tree.js';
 import { StepTable } from './step-table.js';
 import { Timeline } from './timeline.js';
 import { t } from './words.js';
@@ -89,6 +90,7 @@ export const RunView = ({ id }: { id: string }) => {
               </Stats>
               <Timeline run={one} now={now} />
               {one.steps.length > 0 && <StepTable run={one} now={now} />}
+              <RunTree of={one} />
               <About run={one} />
             </>
           )}
@@ -137,7 +139,7 @@ const Ending = ({ run: { error, waiting, status } }: { run: Run }) => (
   </>
 );
 
-const CHANNELS = ['rest', 'sse', 'ws', 'openai', 'agent', 'cli'] as const;
+const CHANNELS = ['rest', 'sse', 'ws', 'openai', 'agent', 'cli', 'internal'] as const;
 
 const About = ({ run }: { run: Run }) => {
   const door = CHANNELS.find((one) => one === run.channel);
@@ -147,6 +149,7 @@ const About = ({ run }: { run: Run }) => {
         rows={[
           [t('began'), dateTime(run.started_at)],
           [t('ended'), run.ended_at === null ? t('not_ended') : dateTime(run.ended_at)],
+          [t('cause'), causeText(run)],
           [t('door'), door ? t(`door_${door}`) : run.channel],
           [
             t('agent'),

@@ -6,7 +6,7 @@
  *     While the database cannot be written, it ends in none of them: who follows gets an error that says so, and the run goes on later.
  * A3  A generation that is being replaced hands each run on at its next step.
  */
-import { type Actors, type Actor, type Clock, type Events, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
+import { type Actors, type Actor, type Clock, type Events, type HookHandle, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
 import { type Entry, type EntryDraft, textOfParts } from '@svc/ext-sessions/contract';
@@ -14,7 +14,7 @@ import type { ToolInfo } from '@svc/ext-tools/contract';
 import { factOf, keptResult, leftovers, withoutMessage } from '../beside.js';
 import { CLIENT_REASON } from '../client-tools/client-wait.js';
 import { handToClient } from '../client-tools/waiting.js';
-import { RunChanged, RunEnded, RunFrames, type RunResult } from '../contract.js';
+import { RunChanged, RunEnded, RunFrames, type RunHalt, type RunResult } from '../contract.js';
 import { cutCall } from './cut-call.js';
 import { publishDone, toRunError } from './endings.js';
 import { runErrors } from '../errors.js';
@@ -30,6 +30,7 @@ export interface LoopDeps extends ModelDeps, ToolPhaseDeps {
   readonly events: Events;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly halt: HookHandle<typeof RunHalt>;
   /** Aborted when this generation has no more time: what is under way is given up, and its run handed on. */
   readonly closing: AbortSignal;
 }

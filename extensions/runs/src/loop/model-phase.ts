@@ -1,5 +1,5 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
-import type { Ids, JournalStep, Logger, StepSpec, Streams, Write } from '@svc/api';
+import type { Clock, Ids, JournalStep, Logger, StepSpec, Streams, Write } from '@svc/api';
 import type { CallContext, LeftOut, LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
@@ -12,7 +12,8 @@ import { sentTools } from './loaded-tools.js';
 import { type Prompts, putRecalled } from './prompt.js';
 import { type PictureDeps, hasPictures, withPictures } from './pictures.js';
 import { withModelOf, type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
-import type { ThinkingConfig } from '../config.js';
+import type { RootsConfig, ThinkingConfig } from '../config.js';
+import { refuseTooLong } from '../roots.js';
 import type { ModelOutcome, RunInput } from '../run-input.js';
 
 export interface ModelDeps extends CommitDeps, PictureDeps {
@@ -25,6 +26,8 @@ export interface ModelDeps extends CommitDeps, PictureDeps {
   readonly maxMessages: number | undefined;
   readonly thinking: ThinkingConfig;
   readonly prompts: Prompts;
+  readonly clock: Pick<Clock, 'now'>;
+  roots(): RootsConfig;
 }
 
 export interface ModelTurn {
@@ -69,7 +72,7 @@ async function answerOf(deps: ModelDeps, progress: Progress, { request, reservat
   const { run, effects } = progress;
   const received = { text: '', thoughts: '' };
   progress.received = received;
-  for await (const piece of deps.llm.stream(request, { ...contextOf(progress), ...(reservation === undefined ? {} : { reservation }) }, { signal: effects })) {
+  for await (const piece of deps.llm.stream(request, { ...contextOf(deps, progress), ...(reservation === undefined ? {} : { reservation }) }, { signal: effects })) {
     if ('answer' in piece) {
       progress.received = undefined;
       return piece.answer;
@@ -82,6 +85,12 @@ async function answerOf(deps: ModelDeps, progress: Progress, { request, reservat
       received.text = '';
       received.thoughts = '';
       deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', detail: `the answer of ${piece.discarded.provider} broke off; the model is called again` });
+      continue;
+    }
+    if ('wasThought' in piece) {
+      if (showsThoughts(deps, progress)) received.thoughts += received.text;
+      received.text = '';
+      deps.streams.publish(RunFrames, run.id, 'phase', { phase: 'restarted', detail: 'the text so far was thought' });
       continue;
     }
     if ('waits' in piece) {
@@ -126,6 +135,7 @@ const WHY: Readonly<Record<string, string>> = {
 export async function buildRequest(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[]): Promise<ModelRequest> {
   const limit = Math.min(deps.maxIterations, progress.agent.manifest.autonomous.max_iterations);
   if (progress.iterations >= limit) throw runErrors.iteration_limit(limit);
+  refuseTooLong(deps, progress.input.rootSince);
   const aside = await asideOf(deps, progress);
   const { manifest } = withModelOf(progress.agent, aside?.history ?? progress.session);
   const recalling = deps.prompts.recalls(progress) ? deps.prompts.recall(progress) : undefined;
@@ -195,8 +205,8 @@ const thinkingOf = ({ thinking }: ModelDeps, { input, agent }: Progress, session
   (input.thinking ?? session.thinking ?? agent.manifest.thinking !== null) ? { thinking: { budgetTokens: agent.manifest.thinking?.budget_tokens ?? thinking.budget_tokens } } : {};
 
 /** The intent of this call with what it may cost. */
-export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress, request: ModelRequest): Promise<{ spec: StepSpec; writes: readonly Write[]; reservation: string }> {
-  const reserved = await deps.llm.reserve(request, contextOf(progress));
+export async function intentOf(deps: Pick<ModelDeps, 'llm' | 'roots'>, progress: Progress, request: ModelRequest): Promise<{ spec: StepSpec; writes: readonly Write[]; reservation: string }> {
+  const reserved = await deps.llm.reserve(request, contextOf(deps, progress));
   // By its name, where the agent leaves the choice to the daemon: the default may be another one tomorrow.
   const { provider, model } = await deps.llm.resolve(request);
   const spec = stepSpec(progress, 'model', `${progress.run.id}:${progress.nextSeq}`, 'safe', {
@@ -210,12 +220,14 @@ export async function intentOf(deps: Pick<ModelDeps, 'llm'>, progress: Progress,
   return { spec, writes: reserved.writes, reservation: reserved.reservation };
 }
 
-const contextOf = ({ actor, agent, run, input }: Progress): CallContext => ({
+const contextOf = ({ roots }: Pick<ModelDeps, 'roots'>, { actor, agent, run, input }: Progress): CallContext => ({
   actor,
   agentId: agent.id,
   runId: run.id,
   purpose: 'run',
-  begunBy: input.door === 'agent' ? 'agent' : 'person',
+  begunBy: input.door === 'agent' || input.rootSince !== undefined ? 'agent' : 'person',
+  channel: input.via?.channel ?? input.door,
+  ...(input.rootSince === undefined ? {} : { root: { id: run.rootId, limitMicros: Math.floor(roots().max_cost_usd * 1_000_000) } }),
 });
 
 /** Results are paired by id, so one that the conversation already has (some servers begin at 0 in each answer) gets a tail. */
@@ -232,16 +244,27 @@ function withOwnIds({ ids }: ModelDeps, { input, run }: Progress, { messages }: 
   return { ...answer, calls };
 }
 
+/** What the provider wants back with the answer stands with its first entry, beside what belongs to that call. */
+const stateOf = ({ state }: ModelAnswer, first: EntryDraft): Pick<EntryDraft, 'state'> => (state === undefined ? {} : { state: { ...first.state, ...state } });
+
 function toTurn(deps: ModelDeps, progress: Progress, answer: ModelAnswer, seq: number): ModelTurn {
   deps.streams.flush(progress.run.id);
   const runId = progress.run.id;
   const entries: EntryDraft[] = [];
   if (answer.text !== '' || answer.calls.length === 0) entries.push({ kind: 'assistant', runId, parts: [{ type: 'text', text: answer.text }] });
   for (const call of answer.calls)
-    entries.push({ kind: 'tool_call', runId, callId: call.id, tool: call.name, args: call.args, ...(call.signature === undefined ? {} : { signature: call.signature }) });
+    entries.push({
+      kind: 'tool_call',
+      runId,
+      callId: call.id,
+      tool: call.name,
+      args: call.args,
+      ...(call.signature === undefined ? {} : { signature: call.signature }),
+      ...(call.state === undefined ? {} : { state: call.state }),
+    });
   const used = { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens, costMicros: answer.usage.costMicros };
   const thought = answer.thoughts !== undefined && showsThoughts(deps, progress) ? { thoughts: answer.thoughts } : {};
-  if (entries[0]) entries[0] = { ...entries[0], ...thought, used };
+  if (entries[0]) entries[0] = { ...entries[0], ...thought, ...stateOf(answer, entries[0]), used };
   const outcome: ModelOutcome = {
     ...used,
     provider: answer.provider,

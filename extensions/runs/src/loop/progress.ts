@@ -35,7 +35,7 @@ export interface Progress {
   provider: string;
   model: string;
   /** Validated calls so far, oldest first. */
-  readonly earlier: Array<{ digest: string; status: string }>;
+  readonly earlier: Array<{ digest: string; status: string; missed?: boolean }>;
   /** Entries that the next commit writes: the user's message, the last tool's result. */
   pendingEntries: EntryDraft[];
   /** The same, already numbered, so that a projection can read them before they are committed. */
@@ -117,8 +117,12 @@ const withTurn = ({ clientTools: _tools, systemExtra: _extra, maxTokens: _max, t
 });
 
 /** The tool calls among these steps, oldest first, as whoever validates the next one sees them. */
-export const callsOf = (steps: readonly JournalStep[]): Array<{ digest: string; status: string }> =>
-  steps.flatMap((step) => (step.kind === 'tool' ? [{ digest: toolIntentOf(step).digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed' }] : []));
+export const callsOf = (steps: readonly JournalStep[]): Array<{ digest: string; status: string; missed?: boolean }> =>
+  steps.flatMap((step) => {
+    if (step.kind !== 'tool') return [];
+    const { digest, missed } = toolIntentOf(step);
+    return [{ digest, status: (step.outcome as ToolOutcome | null)?.status ?? 'completed', ...(missed ? { missed } : {}) }];
+  });
 
 export function countModel(progress: Progress, outcome: Pick<ModelOutcome, 'inputTokens' | 'outputTokens' | 'costMicros' | 'provider' | 'model'>): void {
   progress.iterations += 1;

@@ -108,7 +108,8 @@ const recall = async (deps: PromptDeps, progress: Progress): Promise<readonly En
     const budgetTokens = Math.min(deps.maxRecallTokens(), Math.floor(target.contextWindow / RECALL_SHARE));
     if (budgetTokens === 0) return [];
     const kind = beside === undefined ? 'normal' : beside.kind === 'ephemeral' ? 'side_question' : beside.kind;
-    const answers = await deps.recall.call({ ...questionOf(progress), kind, budgetTokens });
+    const { origin } = progress.input;
+    const answers = await deps.recall.call({ ...questionOf(progress), ...(origin === undefined ? {} : { origin }), kind, budgetTokens });
     for (const { owner, error } of answers) if (error !== undefined) deps.log.warn('nothing was recalled for a message', { run: progress.run.id, extension: owner, error });
     return withinBudget(
       answers.map(({ owner, value = [] }) => value.map((one) => ({ ...one, by: owner }))),

@@ -69,11 +69,12 @@ export async function planCalls(deps: ToolPhaseDeps, progress: Progress, calls: 
     const request = requestOf(progress, call, progress.earlier.slice());
     const decision = isClientTool(progress.input, call.name) ? clientDecision(deps, progress, calls, call) : await decide(deps, progress, isProvisional ? { ...request, isProvisional } : request);
     if (decision.code === 'loop_guard_break') throw runErrors.loop_guard_break(decision.reason ?? 'the loop guard ended it');
-    if (decision.verdict !== 'suspend') progress.earlier.push({ digest: decision.digest, status: decision.verdict === 'deny' ? 'denied' : 'completed' });
+    if (decision.verdict !== 'suspend') progress.earlier.push({ digest: decision.digest, status: decision.verdict === 'deny' ? 'denied' : 'completed', ...(decision.missed ? { missed: true } : {}) });
     const intent: ToolIntent = {
       tool: call.name,
       digest: decision.digest,
       ...(decision.verdict === 'deny' ? { denied: decision.reason ?? 'refused', ...(decision.code === undefined ? {} : { code: decision.code }) } : {}),
+      ...(decision.missed ? { missed: true } : {}),
     };
     const spec = decision.verdict === 'suspend' ? undefined : stepSpec(progress, 'tool', call.id, decision.replay, intent);
     planned.push({ call, request, decision, spec, begun: false });
@@ -97,7 +98,7 @@ function clientDecision({ clock, clientToolsSecs }: ToolPhaseDeps, { run, input 
 async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
   const decision = await deps.checks.decide(request.name, () => deps.tools.decide(request), deps.isLeaving, progress.effects);
   const reason = progress.input.beside?.kind === 'ephemeral' ? 'A side question uses no tools.' : isAlone(progress.input) ? `There is no tool ${request.name}.` : undefined;
-  return reason === undefined ? decision : { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason };
+  return reason === undefined || decision.code === 'loop_guard_break' ? decision : { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason, missed: true };
 }
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */

@@ -1,6 +1,8 @@
 /** A run as lists show it: its row, and what its steps have used so far. */
-import { type JournalRun, type JournalStep, Nullable, OneOf, type Static, Type, Uuid } from '@svc/api';
+import { type JournalRun, type JournalStep, Nullable, OneOf, RUN_CAUSES, type Static, Type, Uuid } from '@svc/api';
 import { conversationOf } from '../beside.js';
+import { Via } from '../contract.js';
+import { causeOf } from '../tasks/tasks.js';
 import { isOver } from '../loop/endings.js';
 import { type Rating, RunRating } from '../ratings/rating-shape.js';
 import { inputOf, modelOutcomeOf, toMicrosUsd, usedBy } from '../run-input.js';
@@ -12,9 +14,12 @@ const runFields = {
   run_id: Uuid,
   agent_id: Uuid,
   session_id: Uuid,
-  parent_run_id: Nullable(Uuid, { description: 'The run of the agent that requested it' }),
+  parent_run_id: Nullable(Type.String(), { description: 'The run that began it' }),
+  root_id: Type.String({ description: 'The run at the beginning of all that led to this one; its own id if no run did' }),
+  cause: Type.Object({ kind: OneOf(RUN_CAUSES), id: Nullable(Type.String()) }, { description: 'Why there is a run, with the id of the agent, job, webhook …' }),
   status: RunStatusText,
-  channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai, agent or cli' }),
+  channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai, agent, cli, internal, or the name of another one' }),
+  via: Nullable(Type.Object(Via.properties), { description: 'The way the message came, if a channel said more than its name' }),
   is_aside: Type.Boolean({ description: 'It is not part of the conversation: a side question, an incognito message, or a stateless request' }),
   started_at: Type.String({ format: 'date-time', description: 'When its message was accepted' }),
   ended_at: Nullable(Type.String({ format: 'date-time' })),
@@ -42,6 +47,7 @@ type RunFields = Omit<Static<typeof ListedRun>, 'agent_name'>;
 
 export const shownRun = (run: JournalRun, steps: readonly JournalStep[]): RunFields => {
   const input = inputOf(run);
+  const cause = causeOf(run);
   const outcomes = steps.flatMap((step) => usedBy(step) ?? []);
   const sumOf = (key: 'inputTokens' | 'outputTokens' | 'costMicros'): number => outcomes.reduce((sum, outcome) => sum + (outcome[key] ?? 0), 0);
   return {
@@ -50,7 +56,10 @@ export const shownRun = (run: JournalRun, steps: readonly JournalStep[]): RunFie
     session_id: conversationOf(input),
     parent_run_id: run.parentId,
     status: run.status,
-    channel: input.door,
+    root_id: run.rootId,
+    cause: { kind: cause.kind, id: cause.id ?? null },
+    channel: input.via?.channel ?? input.door,
+    via: input.via ?? null,
     is_aside: input.beside !== undefined,
     started_at: run.createdAt,
     ended_at: endOf(run),

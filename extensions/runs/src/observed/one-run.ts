@@ -41,7 +41,7 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
     path: '/api/runs/{id}/stop',
     summary: 'Stop a run',
     description:
-      "Cancels an active or queued run, with the runs it started on other agents. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0.",
+      "Cancels an active or queued run, with all that it started: runs of other agents and other work. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0.",
     permission: 'runs.send',
     cost: 5,
     params: RunPath,

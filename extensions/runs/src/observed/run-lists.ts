@@ -32,6 +32,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
     query: Type.Object({
       agent_id: Type.Optional(UuidText('Only of this agent')),
       session_id: Type.Optional(UuidText('Only of this session')),
+      root_id: Type.Optional(UuidText('Only this run and all that it led to')),
       status: Type.Optional({ ...RunStatusText, description: 'Only runs in this state' }),
       since: Type.Optional(TextOf(DAY_OR_TIME, { maxLength: 40, description: 'Accepted at this time or later: a day, or a time in ISO 8601' })),
       before: Before,
@@ -39,7 +40,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
     }),
     responses: { 200: Type.Object({ runs: Type.Array(ListedRun), next: Next }) },
     handler: async ({ actor, query }) => {
-      const { agent_id: agentId, session_id: sessionId, status, since, before } = query;
+      const { agent_id: agentId, session_id: sessionId, root_id: rootId, status, since, before } = query;
       const limit = Math.min(query.limit ?? DEFAULT_RUNS, MAX_RUNS);
       const subject = agentId === undefined ? undefined : (await agents.get(actor, agentId)).id;
       const lane = sessionId === undefined ? undefined : (await sessions.get(actor, sessionId.toLowerCase())).id;
@@ -49,6 +50,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
         filter: {
           ...(subject === undefined ? {} : { subject }),
           ...(lane === undefined ? {} : { lane }),
+          ...(rootId === undefined ? {} : { rootId: rootId.toLowerCase() }),
           ...(status === undefined ? {} : { status: [status] }),
           ...(since === undefined ? {} : { since: timeOf(since) }),
         },

@@ -103,12 +103,12 @@ export const traceOf = async (deps: TraceDeps, actor: Actor, run: JournalRun) =>
 export const endOf = (run: JournalRun): string | null => (isOver(run) ? run.updatedAt : null);
 
 const shownRun = (run: JournalRun): Static<typeof TracedRun> => {
-  const { sessionId, beside, door, prompt } = inputOf(run);
+  const { sessionId, beside, door, via, prompt } = inputOf(run);
   return {
     run_id: run.id,
     session_id: beside?.sessionId ?? sessionId,
     status: run.status,
-    channel: door,
+    channel: via?.channel ?? door,
     started_at: run.createdAt,
     ended_at: endOf(run),
     error: run.error?.message ?? null,

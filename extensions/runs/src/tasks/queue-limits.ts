@@ -19,16 +19,23 @@ type Opening = Parameters<Journal['open']>;
 const RETRY_AFTER_SECS = '5';
 const ENDED_AT_ONCE = 500;
 
-/** Throws `run_queue_full`. */
-export async function openWithin(journal: Pick<Journal, 'open'>, limits: QueueConfig, request: Opening[0], also: Opening[1], first: Opening[2]): ReturnType<Journal['open']> {
-  const { max_depth_per_agent: subject, max_depth_global: kind } = limits;
-  const room = { ...(subject > 0 ? { subject } : {}), ...(kind > 0 ? { kind } : {}) };
+/** Throws `run_queue_full`, `run_root_full`. */
+export async function openWithin(
+  journal: Pick<Journal, 'open'>,
+  { queue, maxRuns }: { readonly queue: Partial<QueueConfig>; readonly maxRuns: number },
+  request: Opening[0],
+  also: Opening[1],
+  first: Opening[2],
+): ReturnType<Journal['open']> {
+  const { max_depth_per_agent: subject = 0, max_depth_global: kind = 0 } = queue;
+  const room = { ...(subject > 0 ? { subject } : {}), ...(kind > 0 ? { kind } : {}), ...(request.parentId !== undefined && maxRuns > 0 ? { root: maxRuns } : {}) };
   try {
     return await journal.open({ ...request, room }, also, first);
   } catch (error) {
     if (!isSvcError(error) || error.code !== 'journal_queue_full') throw error;
     // As the journal puts it (opening.ts).
-    const { by, limit } = error.details as { by: keyof typeof room; limit: number };
+    const { by, limit } = error.details as { by: 'subject' | 'kind' | 'root'; limit: number };
+    if (by === 'root') throw runErrors.root_full(limit);
     const scope = by === 'subject' ? 'agent' : 'all';
     throw runErrors.queue_full(scope === 'agent' ? 'this agent' : 'all agents', limit).with({ details: { scope, limit }, headers: { 'retry-after': RETRY_AFTER_SECS } });
   }

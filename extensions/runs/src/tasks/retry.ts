@@ -26,13 +26,14 @@ export async function messageOf(deps: RetryDeps, owner: Actor, run: JournalRun):
 
 /** The message as it was sent, with what it was sent with. */
 export const draftAgain = (input: RunInput, parts: readonly Part[], key: string): RunDraft => {
-  const { agentId, sessionId, origin, systemExtra, maxTokens, temperature, parameters, thinking, showThinking } = input;
+  const { agentId, sessionId, origin, via, systemExtra, maxTokens, temperature, parameters, thinking, showThinking } = input;
   return {
     agentId,
     sessionId,
     door: 'rest',
     key,
     parts: [...parts],
+    ...(via === undefined ? {} : { via }),
     ...(origin === undefined ? {} : { origin }),
     ...(systemExtra === undefined ? {} : { systemExtra }),
     ...(maxTokens === undefined ? {} : { maxTokens }),

@@ -5,7 +5,7 @@
 import type { Actor, Clock, Journal, JournalRun, JournalStep, RunFilter } from '@svc/api';
 import { conversationOf } from '../beside.js';
 import type { QueueConfig, RunsConfig } from '../config.js';
-import type { QueueStanding, RunInfo, RunsService, Task } from '../contract.js';
+import type { Cause, QueueStanding, RunInfo, RunsService, Task } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { isOver } from '../loop/endings.js';
 import { answerOf, inputOf, RUN_KIND, wordsOf } from '../run-input.js';
@@ -32,11 +32,16 @@ export const toInfo = (run: JournalRun): RunInfo => ({
   error: run.error,
 });
 
+/** As people read it: what no area gave a cause is a message, of a person or of an agent. */
+export const causeOf = ({ cause, parentId }: Pick<JournalRun, 'cause' | 'parentId'>): Cause => cause ?? { kind: parentId === null ? 'message' : 'agent' };
+
 const toTask = (run: JournalRun, steps: readonly JournalStep[]): Task => ({
   ...toInfo(run),
   ownerId: run.ownerId,
   words: wordsOf(inputOf(run)),
-  channel: inputOf(run).door,
+  channel: inputOf(run).via?.channel ?? inputOf(run).door,
+  via: inputOf(run).via ?? null,
+  cause: causeOf(run),
   startedAt: steps[0]?.startedAt ?? null,
   endedAt: isOver(run) ? run.updatedAt : null,
   waitsFor: run.status === 'waiting' ? (run.wait?.reason ?? null) : null,

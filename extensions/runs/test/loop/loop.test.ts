@@ -332,10 +332,11 @@ describe('the agent loop', () => {
       expect((await send(svc)).body).to.include({ response: 'as far as', finish: finishes });
     });
 
-  it('keeps an answer without words as one', async () => {
+  it('fails where the model answers with nothing', async () => {
     const svc = await boot([{ text: '' }]);
     const { status, body } = await send(svc);
-    expect([status, body.response]).to.deep.equal([200, '']);
-    expect((await history(svc)).map(({ role }) => role)).to.deep.equal(['User', 'Assistant']);
+    expect([status, body.code]).to.deep.equal([500, 'llm_provider_failed']);
+    expect(body.error).to.contain('answered with nothing');
+    expect((await history(svc)).map(({ role }) => role)).to.deep.equal(['User', 'System']);
   });
 });

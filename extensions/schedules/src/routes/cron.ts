@@ -53,7 +53,13 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
     body: CronDraft,
     examples: {
       'every weekday at nine': { name: 'Morning news', agent_id: 'assistant', schedule: { kind: 'cron', expr: '0 9 * * 1-5', tz: 'Europe/Berlin' }, prompt: 'What is new?' },
-      'every half hour, with an address for the answer': { name: 'Watch the site', agent_id: 'assistant', schedule: 'every 30m', prompt: 'Is the site up?', delivery: { kind: 'webhook', url: 'https://example.com/hook' } },
+      'every half hour, with an address for the answer': {
+        name: 'Watch the site',
+        agent_id: 'assistant',
+        schedule: 'every 30m',
+        prompt: 'Is the site up?',
+        delivery: { kind: 'webhook', url: 'https://example.com/hook' },
+      },
       'once, as an event for triggers': { name: 'New year', agent_id: 'assistant', schedule: { kind: 'at', at: '2027-01-01T00:00:00Z' }, action: { kind: 'system_event', text: 'a new year' } },
     },
     errors: [404],

@@ -54,7 +54,7 @@ export const scheduleRoutes = ({ jobs, fires, waits }: JobRouteDeps): RouteDecl[
     examples: {
       'every weekday at nine': { agent_id: 'assistant', cron: '0 9 * * 1-5', tz: 'Europe/Berlin', prompt: 'What is new?' },
       'every half hour': { agent_id: 'assistant', cron: 'every 30m', prompt: 'Is the site up?' },
-      'once': { agent_id: 'assistant', cron: 'at 2027-01-31T09:00:00Z', prompt: 'Remind me of the tax return.' },
+      once: { agent_id: 'assistant', cron: 'at 2027-01-31T09:00:00Z', prompt: 'Remind me of the tax return.' },
     },
     errors: [404],
     responses: { 200: Schedule },

@@ -1,7 +1,7 @@
 /** The conversation as people read it: messages with their tool calls folded in, as `GET /api/agents/{id}/session` answers. */
 import { Nullable, Type, Uuid } from '@svc/api';
 import type { Version } from '../branching/version-store.js';
-import type { Entry, Part, SessionRef } from '../contract.js';
+import { type Entry, type Part, type SessionRef, Via } from '../contract.js';
 import { countTokens, projectEntries } from '../projection.js';
 
 export const History = Type.Object(
@@ -66,6 +66,7 @@ export const History = Type.Object(
         attachments: Type.Optional(
           Type.Array(Type.Object({ file_id: Uuid, filename: Type.String(), content_type: Type.String(), size: Type.Integer() }), { description: 'Uploads that were attached, but pictures' }),
         ),
+        via: Type.Optional(Type.Object(Via.properties, { description: 'The way the message came, if a channel said so' })),
         recalled: Type.Optional(
           Type.Array(Type.Object({ id: Type.String(), by: Type.String({ description: 'The extension that remembers' }), source: Type.String(), content: Type.String() }), {
             description: 'What was recalled for this message; the model read it before the message',
@@ -98,6 +99,7 @@ interface HistoryMessage {
   tools?: HistoryTool[];
   images?: Array<{ media_type: string; data: string } | { media_type: string; file_id: string; filename: string }>;
   attachments?: Array<{ file_id: string; filename: string; content_type: string; size: number }>;
+  via?: Via;
   recalled?: Recalled[];
   timestamp: string;
 }
@@ -169,7 +171,7 @@ function add(messages: HistoryMessage[], open: Map<string, HistoryTool>, entry: 
   // What was read from a file is for the model; people see the file.
   const text = (entry.parts ?? []).flatMap((part) => (part.type === 'text' && !part.file ? [part.text] : [])).join('\n');
   const from = { seq: entry.seq, run_id: entry.runId, timestamp: entry.at };
-  if (entry.kind === 'user') messages.push({ ...from, role: 'User', content: text, ...shownFiles(entry.parts ?? []) });
+  if (entry.kind === 'user') messages.push({ ...from, role: 'User', content: text, ...(entry.via === undefined ? {} : { via: entry.via }), ...shownFiles(entry.parts ?? []) });
   else if (entry.kind === 'assistant') messages.push({ ...from, role: 'Assistant', content: text, ...thinkingOf(entry) });
   else if (entry.kind === 'note') messages.push({ ...from, role: 'System', content: entry.content ?? '' });
   else if (entry.kind === 'tool_call') addCall(messages, open, entry);

@@ -77,7 +77,7 @@ const listTool = (workspaces: Workspaces): AnyTool =>
       const folder = pathIn(dir, path);
       const found = await dir.stat(folder);
       // Nobody has written to a fresh workspace yet: its folder is made on first use.
-      if (!found) return folder === '.' ? '[empty]' : Promise.reject(toolErrors.no_file(path));
+      if (!found) return /^(?:\.\/*)+$/.test(folder) ? '[empty]' : Promise.reject(toolErrors.no_file(path));
       if (found.kind !== 'dir') throw toolErrors.not_a_folder(path);
       const entries = await dir.list(folder, { recursive, limit: MAX_LISTED });
       const lines = entries.map(({ name, kind, sizeBytes }) => (kind === 'dir' ? `${name}/` : `${name} (${sizeBytes} bytes)`)).sort();

@@ -42,7 +42,7 @@ const InvokeFailure = Type.Object({ ...ErrorBody.properties, ...InvokeResult.pro
 
 const NameParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, description: 'Name of the tool', examples: ['file_read'] }) });
 
-export type ToolRouteDeps = DirectDeps & { readonly tools: ToolsService };
+export type ToolRouteDeps = DirectDeps & { readonly tools: Pick<ToolsService, 'all' | 'decide' | 'execute'> };
 
 export const toolRoutes = (deps: ToolRouteDeps): RouteDecl[] => [listTools(deps), getTool(deps), invokeTool(deps)];
 

@@ -37,6 +37,8 @@ export interface SpawnOptions {
   signal?: AbortSignal;
   /** Names it in the child register; default the extension. */
   ownerKey?: string;
+  /** A program that no sandbox keeps from the network: callers of this daemon need a key before it starts, since it could call as one. */
+  isUnconfined?: boolean;
   /** As `ExecOptions.agent`. */
   agent?: AgentReach;
 }

@@ -8,7 +8,11 @@ export interface CommandColumn {
   readonly field: string;
   /** The heading; default: the field in capitals. */
   readonly title?: string;
-  readonly format?: 'text' | 'ago' | 'bytes' | 'number' | 'usd';
+  readonly format?: 'text' | 'ago' | 'bytes' | 'number' | 'usd' | 'percent' | 'duration' | 'yes';
+  /** For `duration`: what one is. */
+  readonly unit?: string;
+  /** Shown where there is no value: `no limit`. */
+  readonly none?: string;
   /** May be cut with `…` in a narrow terminal. Ids and names that a person must copy may not. */
   readonly shrinks?: boolean;
   /** Is left out in a narrow terminal. */
@@ -62,6 +66,8 @@ export interface CompletionDecl {
   readonly rows?: string;
   /** The field of a row that is offered. */
   readonly value: string;
+  /** The field of a row with its id: then fields whose `x-of` is this completion's name take a name or an id. */
+  readonly key?: string;
 }
 
 /**

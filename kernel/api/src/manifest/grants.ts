@@ -48,6 +48,12 @@ export const GRANT_KINDS = {
   survivors: { form: 'survivors', what: 'ends children that an earlier life of the daemon left; starts none', pattern: 'survivors' },
   'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
   'files:templates': { form: 'files:templates', what: 'reads and writes the templates in the home folder', pattern: 'files:templates' },
+  'files:skills': { form: 'files:skills', what: 'reads and writes the skills that are installed', pattern: 'files:skills' },
+  'files:hands': { form: 'files:hands', what: 'reads and writes the hands that are installed', pattern: 'files:hands' },
+  'files:plugins': { form: 'files:plugins', what: 'reads and writes the plugins that are installed', pattern: 'files:plugins' },
+  'files:registry': { form: 'files:registry', what: 'reads and writes the copies of registries', pattern: 'files:registry' },
+  'files:mcp': { form: 'files:mcp', what: 'reads and writes the templates of MCP servers in the home folder', pattern: 'files:mcp' },
+  'files:inbox': { form: 'files:inbox', what: 'reads and takes files that people put into the inbox folder', pattern: 'files:inbox' },
   'files:checkpoints': { form: 'files:checkpoints', what: 'reads and writes the snapshots of the folders of agents', pattern: 'files:checkpoints' },
   'files:uploads': { form: 'files:uploads', what: 'reads and writes what people uploaded', pattern: 'files:uploads' },
   'net:fetch': {

@@ -104,6 +104,8 @@ export interface Contributions {
   readonly commandWords?: readonly string[];
   /** Collections as the page draws them. */
   readonly collections?: readonly CollectionView[];
+  /** Of its completions with a key: lists of what fields of others refer to, by their name. */
+  readonly references?: CollectionView['references'];
   /** The events that pages hear of, by name. */
   readonly live?: Readonly<Record<string, LiveSpec>>;
   /** By service: what extensions from elsewhere can do by it, in words. */

@@ -1,16 +1,19 @@
 /** A declared command as one of the command line: its arguments and flags, the call, and what it prints. */
+import { isTable, type JsonSchema } from '@svc/api';
 import type { CommandInput, ResolvedCommand } from '@svc/installer/commands';
 import { type Command, Option } from 'commander';
 import type { Cli, Outcome } from '../cli.js';
 import type { Action } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { usageFailure } from '../failure.js';
-import { confirm } from '../terminal/asking.js';
+import { Failure, usageFailure } from '../failure.js';
+import { askSecret, confirm, pipedSecret } from '../terminal/asking.js';
 import { printable } from '../terminal/terminal.js';
 import { callArea } from './call-area.js';
 import { bodyFrom } from './body-file.js';
 import { choicesOf, filled, isNullable, kindOf, typedValue } from './input-values.js';
+import { fieldKind } from './kind-values.js';
 import { printAnswer } from './print-answer.js';
+import { withIds } from './references.js';
 
 /** Flags of every command, and `--file`. */
 const OF_ALL: readonly string[] = ['json', 'yes', 'color', 'home', 'port', 'help', 'version', 'file'];
@@ -36,11 +39,27 @@ const describe = ({ schema, isRequired, from }: CommandInput): string => {
   const choices = choicesOf(schema);
   const more = [
     ...(choices === undefined ? [] : [choices.join(', ')]),
+    ...kindHint(schema),
     ...(isRequired && from !== 'path' ? ['required'] : []),
     ...(usual === undefined || typeof usual === 'object' ? [] : [`default: ${String(usual)}`]),
   ];
   const text = printable(typeof description === 'string' ? description : '');
   return more.length === 0 ? text : `${text}${text === '' ? '' : ' '}(${more.join('; ')})`;
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  reference: 'a name or an id',
+  time: 'such as "tomorrow 9:00" or 2026-12-01',
+  duration: 'such as 90s, 5m or 1h30m',
+  money: 'US dollars',
+  cron: 'five fields, such as "0 9 * * 1-5"',
+  secret: '- asks for it, or reads it from a pipe',
+};
+
+const kindHint = (schema: JsonSchema): string[] => {
+  const hint = HINTS[fieldKind(filled(schema)) ?? ''];
+  const none = isTable(schema) && typeof schema['x-none-word'] === 'string' ? [`"${schema['x-none-word']}" for none`] : [];
+  return [...(hint === undefined ? [] : [hint]), ...none];
 };
 
 /** `agent_id` and `agentId` are `agent-id`. */
@@ -62,7 +81,7 @@ const optionsOf = (input: CommandInput): Option[] => {
     return schema.default === true ? [positive.hideHelp(), opposite] : [positive, opposite.hideHelp()];
   }
   const value = new Option(
-    `--${flag} <${kind === 'number' ? 'n' : kind === 'json' ? 'json' : kind === 'list' ? 'value' : 'text'}>`,
+    `--${flag} <${fieldKind(schema) === 'duration' ? 'time' : kind === 'number' ? 'n' : kind === 'json' ? 'json' : kind === 'list' ? 'value' : 'text'}>`,
     kind === 'list' ? `${describe(input)}${describe(input) === '' ? '' : '; '}may be repeated` : describe(input),
   );
   if (kind === 'list') value.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
@@ -70,7 +89,7 @@ const optionsOf = (input: CommandInput): Option[] => {
 };
 
 const run = async (cli: Cli, command: ResolvedCommand, area: string, words: readonly unknown[], options: Values): Outcome => {
-  const given = { ...argumentValues(command, words), ...flagValues(command, options) };
+  const given = await withIds(cli, command, await withSecrets(cli, command, { ...argumentValues(command, words), ...flagValues(command, options) }));
   const body = await bodyFrom(command, given, options.file);
   // Wrong usage is said before anybody is asked, and before the daemon is.
   requireAll(command, given, body);
@@ -80,10 +99,19 @@ const run = async (cli: Cli, command: ResolvedCommand, area: string, words: read
   }
   const placed = command.args.concat(command.flags).filter(({ from, name }) => from !== 'body' && given[name] !== undefined);
   const input = { ...Object.fromEntries(placed.map(({ name }) => [name, given[name]])), ...(body === undefined ? {} : { body }) };
-  const answer = await callArea(cli, command, area, input);
+  const answer = await callArea(cli, command, area, input).catch((error: unknown) => {
+    throw inFlags(command, error);
+  });
   if (cli.json) cli.out.json(answer ?? null);
   else printAnswer(cli, command, answer, given);
   return EXIT.ok;
+};
+
+/** `-` for a secret: it is asked for, or read from a pipe, and stands in no list of processes. */
+const withSecrets = async (cli: Cli, { flags }: ResolvedCommand, given: Values): Promise<Values> => {
+  const asked = flags.find(({ name, schema }) => fieldKind(schema) === 'secret' && given[name] === '-');
+  if (asked === undefined) return given;
+  return { ...given, [asked.name]: cli.out.canAsk ? await askSecret(cli, flagWords(asked.name)) : await pipedSecret() };
 };
 
 const argumentValues = ({ args }: ResolvedCommand, words: readonly unknown[]): Values => {
@@ -122,6 +150,18 @@ const requireAll = ({ args, body, command, flags, isBodyRequired }: ResolvedComm
   const help = `svc ${command} --help`;
   if (missing !== undefined) throw usageFailure(args.includes(missing) ? `${flagWords(missing.name).toUpperCase()} is missing.` : `--${flagOf(missing.name)} is missing.`, help);
   if (sent === undefined && (isBodyRequired || body === 'bytes')) throw usageFailure('--file is missing. It gives the body to send.', help);
+};
+
+/** A refusal of the daemon that is about one field, in the words of the command line. */
+const inFlags = ({ args, flags }: ResolvedCommand, error: unknown): unknown => {
+  if (!(error instanceof Failure) || !isTable(error.details)) return error;
+  const { path } = error.details;
+  const [name] = (Array.isArray(path) ? path.map(String) : typeof path === 'string' ? path.split(/[./]/) : []).filter(Boolean);
+  const input = [...args, ...flags].find((one) => one.name === name);
+  if (input === undefined) return error;
+  const label = args.includes(input) ? flagWords(input.name).toUpperCase() : `--${flagOf(input.name)}`;
+  const { code, exit, fix, message, requestId, status, why } = error;
+  return new Failure(`${label}: ${message}`, { code, exit, fix, requestId, why, details: error.details, ...(status === undefined ? {} : { status }) });
 };
 
 const hasMember = (body: unknown, name: string): boolean => typeof body === 'object' && body !== null && name in body;

@@ -2,6 +2,7 @@
 import { isTable, type JsonSchema } from '@svc/api';
 import type { CommandInput } from '@svc/installer/commands';
 import { usageFailure } from '../failure.js';
+import { fieldKind, kindValue, noneOf } from './kind-values.js';
 
 /** `text`: as it is typed; `json`: everything that one word cannot be. */
 export type InputKind = 'text' | 'number' | 'switch' | 'list' | 'json';
@@ -37,6 +38,11 @@ export const choicesOf = (given: JsonSchema): readonly string[] | undefined => {
 
 /** One word as a value. The daemon validates lengths and ranges, in its own words. */
 export const typedValue = ({ name, schema }: Pick<CommandInput, 'name' | 'schema'>, text: string, label: string): unknown => {
+  const nothing = noneOf(schema, isNullable(schema), text);
+  // A name may be `none` where it is no word of the field's own.
+  if (nothing !== undefined && (fieldKind(filled(schema)) !== undefined || isNullable(schema))) return nothing.value;
+  const kinded = kindValue(filled(schema), text, label);
+  if (kinded !== undefined) return kinded;
   const kind = kindOf(schema);
   if (kind === 'number') return numberOf(text, label, filled(schema).type === 'integer');
   if (kind === 'list') return typedValue({ name, schema: filled(schema).items ?? {} }, text, label);

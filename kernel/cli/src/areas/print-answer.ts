@@ -2,7 +2,7 @@
 import { type CommandColumn, isTable } from '@svc/api';
 import type { ResolvedCommand } from '@svc/installer/commands';
 import type { Cli } from '../cli.js';
-import { agoText, bytesText, facts, table } from '../terminal/layout.js';
+import { agoText, bytesText, duration, facts, table } from '../terminal/layout.js';
 import { oneLine, printable } from '../terminal/terminal.js';
 
 const MAX_CELL_CHARS = 2_000;
@@ -52,8 +52,13 @@ const printTable = (cli: Cli, { columns, empty, rows: field }: Extract<ResolvedC
 
 const headOf = (field: string): string => (field.split('.').at(-1) ?? field).replaceAll('_', ' ').toUpperCase();
 
-const cellOf = (value: unknown, { format }: CommandColumn, now: number): string => {
-  if (value === undefined || value === null) return '';
+const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, min: 60, h: 3_600, d: 86_400 };
+
+const cellOf = (value: unknown, { format, none = '', unit = 's' }: CommandColumn, now: number): string => {
+  if (value === undefined || value === null) return none;
+  if (format === 'percent' && typeof value === 'number') return `${value} %`;
+  if (format === 'yes' && typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (format === 'duration' && typeof value === 'number') return duration(value * (UNIT_SECONDS[unit] ?? 1));
   if (format === 'ago') return agoText(String(value), now);
   if (format === 'bytes' && typeof value === 'number') return bytesText(value);
   if (format === 'number' && typeof value === 'number') return value.toLocaleString('en-US');

@@ -4,15 +4,13 @@ import { Failure } from '../failure.js';
 
 /** By what they stand for, in the words of the README's list of what is missing. */
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
-  Workflows: ['workflow', 'workflows'],
   Triggers: ['trigger', 'triggers'],
   Webhooks: ['webhook', 'webhooks', 'hook', 'hooks'],
   Skills: ['skill', 'skills', 'new skill'],
   Hands: ['hand', 'hands'],
   Channels: ['channel', 'channels'],
-  'MCP servers': ['mcp', 'new mcp'],
+  'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
-  Memory: ['memory'],
   'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],
   'Sign-in with a subscription': ['auth', 'auth chatgpt'],
   'Import from other programs': ['migrate', 'import'],

@@ -107,6 +107,8 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     onReady: (kind, fn) => ready.add(owner, { label: `runs of kind ${own(kind)} are ready`, begin: () => journal.onReady(kind, fn) }),
     get: find,
     byKey: async (actor, kind, key) => open(journal).byKey(actor, own(kind), key),
+    // Why and when something began tells nothing of what it is.
+    root: (runId) => open(journal).root(runId),
     steps: async (actor, runId) => ((await find(actor, runId)) ? journal.steps(actor, runId) : []),
     stepsOf: async (actor, runIds) => open(journal).stepsOf(actor, runIds, kinds),
     list: async (filter) => {

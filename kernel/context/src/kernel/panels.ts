@@ -19,13 +19,17 @@ export interface PanelParts extends Pick<PlatformParts, 'http' | 'openDir'> {
 }
 
 export const panelsOf = (parts: PanelParts): PanelView[] => {
-  const active = parts.installed.all().filter(({ id, manifest }) => manifest.panels?.length && parts.lifecycle.isActive(id));
-  const own = active.filter(({ bundled }) => bundled).flatMap(viewsOf);
+  const running = parts.installed.all().filter(({ id }) => parts.lifecycle.isActive(id));
+  const active = running.filter(({ manifest }) => manifest.panels?.length);
+  const references = referencesOf(running);
+  const own = active.filter(({ bundled }) => bundled).flatMap((one) => viewsOf(one, references));
   const taken = new Set(own.map(({ id }) => id));
   const strange = active
     .filter(({ bundled }) => !bundled)
     .flatMap((extension) =>
-      viewsOf(extension).map((panel) => (panel.view ? panel : { ...panel, frame: { routes: frameRoutes(parts, extension.id), events: liveEventsOf(extension), build: buildOf(parts, extension) } })),
+      viewsOf(extension, references).map((panel) =>
+        panel.view ? panel : { ...panel, frame: { routes: frameRoutes(parts, extension.id), events: liveEventsOf(extension), build: buildOf(parts, extension) } },
+      ),
     )
     .filter(({ id }) => !taken.has(id));
   return [...own, ...strange];
@@ -38,14 +42,28 @@ export const panelFilesOf = ({ installed, lifecycle, openDir }: PanelParts, exte
   return Object.freeze({ read, readStream, readText, stat });
 };
 
-const viewsOf = (installed: InstalledFiles): PanelView[] =>
+const viewsOf = (installed: InstalledFiles, references: References): PanelView[] =>
   (installed.manifest.panels ?? []).flatMap((panel): PanelView[] => {
     const { id: extension, panels } = installed;
     const view = panel.collection === undefined ? undefined : ownCollection(installed, panel.collection);
-    if (view) return [{ ...panel, view, extension }];
     const files = panels?.files[panel.id];
+    // Code of a third party runs in a frame; a collection of theirs is drawn from data alone.
+    if (view) return [{ ...panel, ...(installed.bundled ? files : {}), view: withReferences(view, references), extension }];
     return files ? [{ ...panel, ...files, extension }] : [];
   });
+
+type References = NonNullable<CollectionView['references']>;
+
+/** Lists of what is active, by the name that a field refers to. Of one name the one that came with the daemon counts. */
+const referencesOf = (running: readonly InstalledFiles[]): References =>
+  Object.fromEntries(running.toSorted((one, other) => Number(one.bundled) - Number(other.bundled)).flatMap(({ contributions: { references = {} } }) => Object.entries(references)));
+
+/** Those alone that its fields and columns name. */
+const withReferences = (view: CollectionView, all: References): CollectionView => {
+  const named = [...JSON.stringify(view).matchAll(/"(?:x-of|of)":"([^"]+)"/g)].map(([, name = '']) => name);
+  const wanted = Object.entries(all).filter(([name]) => named.includes(name));
+  return wanted.length === 0 ? view : { ...view, references: Object.fromEntries(wanted) };
+};
 
 /** P4. What others packed says it, so it is held to the routes that are theirs. */
 const ownCollection = ({ contributions: { collections, routes } }: InstalledFiles, path: string): CollectionView | undefined =>

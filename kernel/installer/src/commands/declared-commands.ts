@@ -13,7 +13,7 @@ export interface DeclaredCommands {
 
 const WORD = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const KINDS = ['table', 'record', 'line'];
-const FORMATS = [undefined, 'text', 'ago', 'bytes', 'number', 'usd'];
+const FORMATS = [undefined, 'text', 'ago', 'bytes', 'number', 'usd', 'percent', 'duration', 'yes'];
 
 export const wordOf = (command: string): string => command.split(' ')[0] ?? '';
 

@@ -36,7 +36,8 @@ export const resolveCommand = (command: CommandDecl, routes: readonly Json[]): R
     path: String(route.path),
     takesKey: route.idempotent === true,
     args: names.flatMap((name) => inputs.filter((input) => input.name === name)),
-    flags: inputs.filter(({ name }) => !names.includes(name)),
+    // A second name of a field has no flag of its own.
+    flags: inputs.filter(({ name, schema }) => !names.includes(name) && !('x-same-as' in schema)),
     body: route.rawBody === true || route.streamBody === true ? 'bytes' : isTable(route.body) ? 'json' : 'none',
     isBodyRequired: isTable(route.body) && route.bodyRule !== 'optional',
   };

@@ -13,6 +13,7 @@ import {
   type EventDecl,
   type ExtensionContext,
   type FetchInit,
+  FILE_ROOTS,
   type HookDecl,
   type Hold,
   type Reader,
@@ -168,7 +169,7 @@ export class DaemonAdapters {
   #dir(root: string, under: string): Dir | ExtensionContext['files']['assets'] {
     const { files } = this.#inputs.ctx;
     if (root === 'assets') return files.assets;
-    const dir = root === 'data' || root === 'cache' ? files[root] : isOneOf(['workspaces', 'uploads', 'templates', 'checkpoints'] as const, root) ? files.root(root) : undefined;
+    const dir = root === 'data' || root === 'cache' ? files[root] : isOneOf(FILE_ROOTS, root) ? files.root(root) : undefined;
     if (!dir) throw isolationErrors.unknown_target(`files of ${root}`);
     return under === '' ? dir : dir.dir(under);
   }

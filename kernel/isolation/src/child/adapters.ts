@@ -7,6 +7,7 @@ import {
   type ExtensionContext,
   type FetchInit,
   type FetchResponse,
+  type FileRoot,
   type Files,
   type Reader,
   type Row,
@@ -121,7 +122,7 @@ export const childSecrets = (peer: Peer): Secrets => {
   };
 };
 
-type Root = 'data' | 'cache' | 'assets' | 'workspaces' | 'uploads' | 'templates' | 'checkpoints';
+type Root = 'data' | 'cache' | 'assets' | FileRoot;
 
 export const childFiles = (peer: Peer, folders: Readonly<Record<'data' | 'cache', string>>): Files => ({
   data: dirOf(peer, 'data', '', folders.data),

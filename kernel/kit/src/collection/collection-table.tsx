@@ -6,6 +6,7 @@
  */
 import { Button, type Column, type ComponentChildren, Empty, IconButton, needs, SearchField, Select, Shown, type Sorting, Table, useEffect, useLoaded, useRef, useState } from '@svc/kit';
 import type { CollectionView } from '@svc/api/collection-view';
+import { ActionButtons } from './action-buttons.js';
 import { cellOf, ENDS } from './cell.js';
 import { labelOf, said, valueLabel } from './field-words.js';
 import { CreateForm, EditForm, removed } from './item-forms.js';
@@ -27,6 +28,8 @@ export interface CollectionSlots {
   readonly fields?: Readonly<Record<string, (field: FieldSlotProps) => ComponentChildren>>;
   /** Shown where there is nothing at all yet. */
   readonly empty?: ComponentChildren;
+  /** Above the list, such as figures or a chart. */
+  readonly head?: ComponentChildren;
 }
 
 export interface CollectionTableProps {
@@ -39,9 +42,11 @@ export interface CollectionTableProps {
   /** The form for a new item is open. */
   readonly isCreating: boolean;
   readonly onCreated: () => void;
+  /** Opens that form: the first thing to do with an empty list. */
+  readonly onCreate?: () => void;
 }
 
-export const CollectionTable = ({ view, slots = {}, hrefOf, isInAddress, isCreating, onCreated }: CollectionTableProps) => {
+export const CollectionTable = ({ view, slots = {}, hrefOf, isInAddress, isCreating, onCreated, onCreate }: CollectionTableProps) => {
   const [query, seek] = useQuery(isInAddress);
   const typed = soughtIn(view, query);
   const q = useRested(typed.q ?? '');
@@ -67,7 +72,14 @@ export const CollectionTable = ({ view, slots = {}, hrefOf, isInAddress, isCreat
         {(page) => (
           <div class="stack" aria-busy={data === undefined}>
             {page.rows.length === 0 ? (
-              <Nothing sought={typed} slots={slots} onClear={() => seek(Object.fromEntries(['q', ...(view.filters ?? []).map(({ field }) => field)].map((name) => [name, undefined])))} />
+              <Nothing
+                view={view}
+                sought={typed}
+                slots={slots}
+                onCreate={onCreate}
+                reload={loaded.reload}
+                onClear={() => seek(Object.fromEntries(['q', ...(view.filters ?? []).map(({ field }) => field)].map((name) => [name, undefined])))}
+              />
             ) : (
               <Items view={view} slots={slots} rows={page.rows} hrefOf={hrefOf} sort={typed.sort} seek={seek} onEdit={setEditing} onRemove={remove} reload={loaded.reload} />
             )}
@@ -113,13 +125,30 @@ const Tools = ({ view, query, seek }: { view: CollectionView; query: Query; seek
   );
 };
 
-const Nothing = ({ sought, slots, onClear }: { sought: Sought; slots: CollectionSlots; onClear: () => void }) =>
+interface NothingProps extends Pick<CollectionTableProps, 'view'> {
+  readonly sought: Sought;
+  readonly slots: CollectionSlots;
+  readonly onClear: () => void;
+  readonly onCreate: (() => void) | undefined;
+  readonly reload: () => void;
+}
+
+/** Why it is empty, and what to do first. */
+const Nothing = ({ view, sought, slots, onClear, onCreate, reload }: NothingProps) =>
   isSought(sought) ? (
     <Empty icon="search" title={t('none_found')}>
       <Button onPress={onClear}>{t('clear')}</Button>
     </Empty>
   ) : (
-    <Empty title={t('none')}>{slots.empty}</Empty>
+    <Empty title={view.empty === undefined ? t('none') : said(view.empty)}>
+      {slots.empty}
+      {view.create && onCreate && (
+        <Button kind="primary" icon="plus" {...(view.permissions?.create === undefined ? {} : needs(view.permissions.create))} onPress={onCreate}>
+          {t('create_one', { one: said(view.one) })}
+        </Button>
+      )}
+      <ActionButtons view={view} on="list" reload={reload} />
+    </Empty>
   );
 
 interface ItemsProps extends Pick<CollectionTableProps, 'view' | 'hrefOf'> {
@@ -133,7 +162,7 @@ interface ItemsProps extends Pick<CollectionTableProps, 'view' | 'hrefOf'> {
 }
 
 const Items = ({ view, slots, rows, hrefOf, sort, seek, onEdit, onRemove, reload }: ItemsProps) => {
-  const hasActions = Boolean(slots.actions ?? view.update ?? view.remove);
+  const hasActions = Boolean(slots.actions ?? view.update) || view.remove === true || view.actions?.some(({ on }) => on === 'item') === true;
   const columns: Array<Column<Item>> = view.columns.map((column) => ({
     id: column.field,
     title: column.title === undefined ? labelOf(column.field, fieldSchema(view, column.field), view.fields) : said(column.title),
@@ -159,7 +188,7 @@ const Items = ({ view, slots, rows, hrefOf, sort, seek, onEdit, onRemove, reload
       keyOf={(item) => idOf(view, item)}
       onSort={({ column, isDown }) => seek({ sort: isDown ? `-${column}` : column })}
       {...(sorting ? { sorting } : {})}
-      {...(hrefOf && slots.detail ? { hrefOf } : {})}
+      {...(hrefOf ? { hrefOf } : {})}
     />
   );
 };
@@ -180,6 +209,7 @@ export const Actions = ({ view, slots, item, onEdit, onRemove, reload }: Actions
   return (
     <span class="row">
       {slots.actions?.(item, reload)}
+      <ActionButtons view={view} on="item" item={item} reload={reload} />
       {view.update && <IconButton small icon="pencil" label={t('edit_named', { name })} disabled={permitted(view.permissions?.update).disabled} onPress={() => onEdit(item)} />}
       {view.remove && <IconButton small kind="danger" icon="trash-2" label={t('remove_named', { name })} disabled={permitted(view.permissions?.remove).disabled} onPress={() => onRemove(item)} />}
     </span>

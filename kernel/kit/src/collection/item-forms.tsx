@@ -3,12 +3,12 @@ import { confirmed, daemon, notify, SvcError, useRef } from '@svc/kit';
 import type { CollectionView } from '@svc/api/collection-view';
 import { newKey } from '@svc/client/request';
 import { said } from './field-words.js';
-import { idOf, type Item, nameOf } from './list-page.js';
+import { idOf, type Item, itemAddress, nameOf } from './list-page.js';
 import type { Schema } from './schema.js';
 import { SchemaFormDialog, type SchemaFormSpec } from './schema-form.js';
 import { t } from './part-words.js';
 
-const itemAddress = (view: CollectionView, item: Item): string => `${view.path}/${encodeURIComponent(idOf(view, item))}`;
+const addressOfItem = (view: CollectionView, item: Item): string => itemAddress(view, idOf(view, item), item);
 
 /** The state that a change is based on; the daemon refuses it where that is another one by now. */
 const based = ({ revisionField }: CollectionView, item: Item): { headers?: Record<string, string> } => {
@@ -20,7 +20,7 @@ const based = ({ revisionField }: CollectionView, item: Item): { headers?: Recor
 export const removed = async (view: CollectionView, item: Item): Promise<boolean> => {
   const name = nameOf(view, item);
   if (!(await confirmed({ title: t('remove_title', { one: said(view.one) }), text: t('remove_text', { name }), action: t('remove'), isDangerous: true }))) return false;
-  await daemon.request('DELETE', itemAddress(view, item));
+  await daemon.request('DELETE', addressOfItem(view, item));
   notify(t('removed', { name }));
   return true;
 };
@@ -53,6 +53,7 @@ export const CreateForm = ({ view, slots, onClose, reload }: FormProps) => {
       send={send}
       onClose={onClose}
       {...(view.fields ? { words: view.fields } : {})}
+      {...(view.references ? { references: view.references } : {})}
       {...(slots.fields ? { slots: slots.fields } : {})}
     />
   );
@@ -64,7 +65,7 @@ export const EditForm = ({ view, slots, item, onClose, reload }: FormProps & { i
   const send = async (value: Item): Promise<void> => {
     if (Object.keys(value).length === 0) return;
     try {
-      await daemon.request(update.method, itemAddress(view, item), value, based(view, item));
+      await daemon.request(update.method, addressOfItem(view, item), value, based(view, item));
     } catch (error) {
       // What it is now is shown beside what was typed.
       if (error instanceof SvcError && error.status === 412) reload();
@@ -76,7 +77,7 @@ export const EditForm = ({ view, slots, item, onClose, reload }: FormProps & { i
   const revision = view.revisionField === undefined ? undefined : item[view.revisionField];
   return (
     <SchemaFormDialog
-      name={itemAddress(view, item)}
+      name={addressOfItem(view, item)}
       title={t('edit_one', { one: said(view.one) })}
       schema={update.schema as Schema}
       given={item}
@@ -85,6 +86,7 @@ export const EditForm = ({ view, slots, item, onClose, reload }: FormProps & { i
       send={send}
       onClose={onClose}
       {...(view.fields ? { words: view.fields } : {})}
+      {...(view.references ? { references: view.references } : {})}
       {...(slots.fields ? { slots: slots.fields } : {})}
     />
   );

@@ -22,12 +22,26 @@ export interface ListPage {
   readonly next: Place | undefined;
 }
 
+/** An address with its names filled in: of the parent, of the item, of an answer. */
+export const addressWith = (path: string, ...values: readonly Item[]): string =>
+  path.replaceAll(/\{\*?([^}]+)\}/g, (whole, name: string) => {
+    const found = values.map((one) => valueAt(one, name)).find((value) => value !== undefined && value !== null);
+    return found === undefined ? whole : encodeURIComponent(String(found));
+  });
+
+/** Names in a path that nobody filled in. */
+export const isOpenPath = (path: string): boolean => path.includes('{');
+
+/** `{idField}` of the item's path may have another name than the field. */
+export const itemAddress = ({ path, itemPath, idField }: CollectionView, id: string, item: Item = {}): string =>
+  itemPath === undefined ? `${path}/${encodeURIComponent(id)}` : addressWith(itemPath, { [idField]: id }, item);
+
 export const FIRST: Place = { offset: 0 };
 const ROWS = 50;
 
-export const addressOfPage = ({ path, limit = ROWS }: CollectionView, { q, sort, filters }: Sought, place: Place): string => {
+export const addressOfPage = ({ path, cursor = 'after', limit = ROWS }: CollectionView, { q, sort, filters }: Sought, place: Place): string => {
   const query = new URLSearchParams({ limit: String(limit) });
-  if ('after' in place) query.set('after', place.after);
+  if ('after' in place) query.set(cursor, place.after);
   else if (place.offset > 0) query.set('offset', String(place.offset));
   if (q) query.set('q', q);
   if (sort) {
@@ -43,9 +57,10 @@ export const loadPage = async (view: CollectionView, sought: Sought, place: Plac
   return pageIn(view, place, data, (name) => headers.get(name));
 };
 
-export const loadItem = async ({ path }: CollectionView, id: string, signal: AbortSignal): Promise<Item> => {
-  const { data } = await daemon.request('GET', `${path}/${encodeURIComponent(id)}`, undefined, { signal });
-  if (!isItem(data)) throw new TypeError(`GET ${path}/${id} answered with no object.`);
+export const loadItem = async (view: CollectionView, id: string, signal: AbortSignal): Promise<Item> => {
+  const address = itemAddress(view, id);
+  const { data } = await daemon.request('GET', address, undefined, { signal });
+  if (!isItem(data)) throw new TypeError(`GET ${address} answered with no object.`);
   return data;
 };
 
@@ -55,14 +70,14 @@ const isItem = (value: unknown): value is Item => typeof value === 'object' && v
  * `{rows, next}`, `{items, total, offset, limit}`, `{goals, total}`, or the list itself with what it says in its headers. A list
  * that says neither a total nor a next page came whole, and is shown page by page all the same.
  */
-export const pageIn = ({ rows: field, path, limit = ROWS }: CollectionView, place: Place, answer: unknown, header: (name: string) => string | null): ListPage => {
+export const pageIn = ({ rows: field, path, cursor, limit = ROWS }: CollectionView, place: Place, answer: unknown, header: (name: string) => string | null): ListPage => {
   const said: Item = isItem(answer) ? answer : { total: numberIn(header('x-total-count')), next: header('x-next') ?? undefined };
   const all = rowsIn(answer, field);
   if (!all) throw new TypeError(`GET ${path} answered with no list${field === undefined ? '' : ` in ${field}`}.`);
   const rows = all.filter(isItem);
   const total = typeof said['total'] === 'number' ? said['total'] : undefined;
   const offset = 'offset' in place ? place.offset : 0;
-  if (total !== undefined && 'offset' in place) {
+  if (total !== undefined && 'offset' in place && !(cursor !== undefined && typeof said['next'] === 'string')) {
     // One that takes no offset answers with everything.
     if (rows.length === total) return whole(rows, offset, limit);
     const end = offset + rows.length;
@@ -79,7 +94,7 @@ const whole = (rows: readonly Item[], offset: number, limit: number): ListPage =
 
 const numberIn = (text: string | null): number | undefined => (text !== null && /^\d+$/.test(text) ? Number(text) : undefined);
 
-const rowsIn = (answer: unknown, field: string | undefined): readonly unknown[] | undefined => {
+export const rowsIn = (answer: unknown, field: string | undefined): readonly unknown[] | undefined => {
   if (Array.isArray(answer)) return answer;
   if (!isItem(answer)) return undefined;
   if (field !== undefined) return Array.isArray(answer[field]) ? answer[field] : undefined;

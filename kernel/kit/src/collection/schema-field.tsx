@@ -1,6 +1,8 @@
 /** The field for a value, by the kind that its schema gives it. */
 import { CheckField, Select, TextArea, TextField } from '@svc/kit';
+import type { CollectionView } from '@svc/api/collection-view';
 import { EntriesField } from './entries-field.js';
+import { ReferenceField } from './reference-field.js';
 import { type Scalar, type Schema, shapeOf } from './schema.js';
 import { isRows, type Typed } from './typed.js';
 import { t } from './part-words.js';
@@ -21,6 +23,8 @@ export interface SchemaFieldProps {
   readonly choiceLabel?: (value: Scalar) => string;
   /** Of a list of objects: fields that have no input here. */
   readonly hides?: (name: string) => boolean;
+  /** Where fields that refer to something find what there is. */
+  readonly references?: CollectionView['references'];
   readonly onType: (typed: Typed) => void;
 }
 
@@ -28,7 +32,21 @@ const MAX_ROWS = 8;
 const LONG_ROWS = 5;
 const rowsFor = (text: string, least: number): number => Math.min(MAX_ROWS, Math.max(least, text.split('\n').length));
 
-export const SchemaField = ({ schema, label, hint, typed, usual = '', error, isOpen = true, isNeeded = false, autofocus = false, choiceLabel = String, hides, onType }: SchemaFieldProps) => {
+export const SchemaField = ({
+  schema,
+  label,
+  hint,
+  typed,
+  usual = '',
+  error,
+  isOpen = true,
+  isNeeded = false,
+  autofocus = false,
+  choiceLabel = String,
+  hides,
+  references,
+  onType,
+}: SchemaFieldProps) => {
   const held = typed ?? usual;
   const { kind, isNullable, choices, schema: own } = shapeOf(schema);
   const common = { label, error, isNeeded, disabled: !isOpen, ...(hint === undefined ? {} : { hint }), ...(autofocus ? { autofocus } : {}) };
@@ -42,6 +60,10 @@ export const SchemaField = ({ schema, label, hint, typed, usual = '', error, isO
     const none = { value: '', label: t(isNeeded && !isNullable ? 'choose' : 'unset') };
     return <Select {...rest} value={text} onValue={onType} options={own.default === undefined || isNullable ? [none, ...options] : options} />;
   }
+  if (kind === 'reference' || kind === 'model')
+    return <ReferenceField {...common} source={own['x-of'] === undefined ? undefined : references?.[own['x-of']]} isFree={kind === 'model'} none={own['x-none-word']} value={text} onValue={onType} />;
+  if (kind === 'secret') return <TextField {...common} type="password" autocomplete="off" value={text} onValue={onType} />;
+  if (kind === 'code') return <TextArea {...common} isCode language={own['x-language']} rows={rowsFor(text, LONG_ROWS)} value={text} onValue={onType} />;
   if (kind === 'lines' || kind === 'json')
     return <TextArea {...common} hint={[t(kind === 'lines' ? 'one_per_line' : 'json'), hint].filter(Boolean).join(' ')} isCode rows={rowsFor(text, 2)} value={text} onValue={onType} />;
   if (kind === 'long') return <TextArea {...common} rows={rowsFor(text, LONG_ROWS)} value={text} onValue={onType} />;

@@ -6,6 +6,7 @@
  * S3  A change sends the fields that were changed, and those that the schema requires.
  */
 import { Button, ChangedElsewhere, type ComponentChildren, type Draft, Failure, FormDialog, type RefObject, SvcError, useDraft, useLayoutEffect, useRef, useState } from '@svc/kit';
+import type { CollectionView } from '@svc/api/collection-view';
 import { type FormWords, hintOf, labelOf, valueLabel } from './field-words.js';
 import { fieldAt, isSame, mustBeFilled, type Schema, shapeOf } from './schema.js';
 import { SchemaField } from './schema-field.js';
@@ -34,6 +35,7 @@ export interface SchemaFormSpec {
   /** All fields are sent, not only those that were changed. */
   readonly isWhole?: boolean;
   readonly words?: FormWords;
+  readonly references?: CollectionView['references'];
   readonly slots?: Readonly<Record<string, (field: FieldSlotProps) => ComponentChildren>>;
 }
 
@@ -133,7 +135,7 @@ const textOf = (typed: TypedRow): string =>
     .join('');
 
 const Fields = ({ form, schema, typed, at, onType }: { form: SchemaFormState; schema: Schema; typed: TypedRow; at: string; onType: (name: string, typed: Typed) => void }) => {
-  const entries = Object.entries(schema.properties ?? {});
+  const entries = Object.entries(schema.properties ?? {}).filter(([, field]) => field['x-same-as'] === undefined);
   return (
     <>
       {entries.map(([name, field], index) => {
@@ -168,7 +170,7 @@ interface OneFieldProps {
 }
 
 const OneField = ({ form, path, schema, held, isRequired, isFirst, onType }: OneFieldProps) => {
-  const { words, slots } = form.spec;
+  const { references, words, slots } = form.spec;
   const shape = shapeOf(schema);
   const label = labelOf(path, schema, words);
   const hint = hintOf(path, schema, words);
@@ -183,7 +185,7 @@ const OneField = ({ form, path, schema, held, isRequired, isFirst, onType }: One
         <Fields form={form} schema={shape.schema} typed={held} at={`${path}.`} onType={(name, value) => onType({ ...held, [name]: value })} />
       </fieldset>
     );
-  return <SchemaField {...common} autofocus={isFirst} choiceLabel={(value) => valueLabel(path, value, words)} />;
+  return <SchemaField {...common} {...(references === undefined ? {} : { references })} autofocus={isFirst} choiceLabel={(value) => valueLabel(path, value, words)} />;
 };
 
 interface FormProps {

@@ -28,10 +28,18 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
+  /** What it is to a person: `reference`, `duration`, `money` …; see `Field` of @svc/api. */
+  readonly 'x-kind'?: string;
+  readonly 'x-of'?: string;
+  readonly 'x-unit'?: string;
+  readonly 'x-language'?: string;
+  /** Another name of this field: it has no input. */
+  readonly 'x-same-as'?: string;
+  readonly 'x-none-word'?: string;
 }
 
 /** `lines`: a list of plain values. `entries`: a list of objects. `part`: an object. `table`: free names. `json`: anything else. */
-export type Kind = 'switch' | 'choice' | 'number' | 'text' | 'long' | 'time' | 'lines' | 'entries' | 'part' | 'table' | 'json';
+export type Kind = 'reference' | 'model' | 'duration' | 'secret' | 'code' | 'switch' | 'choice' | 'number' | 'text' | 'long' | 'time' | 'lines' | 'entries' | 'part' | 'table' | 'json';
 
 export interface Shape {
   readonly kind: Kind;
@@ -78,7 +86,11 @@ const commonType = (options: readonly Schema[]): Pick<Schema, 'type'> => {
   return type === undefined || another !== undefined ? {} : { type };
 };
 
+const KINDS_OF_TEXT: Readonly<Record<string, Kind>> = { reference: 'reference', model: 'model', duration: 'duration', secret: 'secret', code: 'code', markdown: 'long', json: 'json' };
+
 const kindIn = (schema: Schema): Kind => {
+  const said = KINDS_OF_TEXT[schema['x-kind'] ?? ''];
+  if (said !== undefined) return said;
   switch (schema.type) {
     case 'boolean':
       return 'switch';
@@ -104,11 +116,13 @@ const listKind = (items: Schema | undefined): Kind => {
   return items && ['switch', 'choice', 'number', 'text'].includes(kindOf(items)) ? 'lines' : 'json';
 };
 
+const TEXTS: readonly Kind[] = ['text', 'long', 'code'];
+
 /** Whether something has to be typed here: what may be null, an empty text or an empty list may stay empty. */
 export const mustBeFilled = ({ kind, isNullable, schema }: Shape): boolean => {
   if (isNullable || kind === 'switch' || kind === 'part') return false;
   if (kind === 'lines' || kind === 'entries') return (schema.minItems ?? 0) > 0;
-  return (kind !== 'text' && kind !== 'long') || (schema.minLength ?? 0) > 0 || schema.pattern !== undefined || schema.format !== undefined;
+  return !TEXTS.includes(kind) || (schema.minLength ?? 0) > 0 || schema.pattern !== undefined || schema.format !== undefined;
 };
 
 /** What was said of a value at the path `a.b`, or at the list that it is in; undefined where there is no such field. */

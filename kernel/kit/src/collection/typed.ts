@@ -31,6 +31,8 @@ export const typedOf = (schema: Schema, value: unknown): Typed => {
       return Array.isArray(value) ? value.filter(isTable).map((row) => typedRow(row)) : [];
     case 'part':
       return typedFields(shape.schema, isTable(value) ? value : {});
+    case 'duration':
+      return typeof value === 'number' ? durationText(value, shape.schema['x-unit']) : '';
     case 'time':
       return typeof value === 'string' ? localTime(value) : '';
     case 'json':
@@ -73,7 +75,7 @@ const readPart = (schema: Schema, typed: TypedRow): Read => {
 type Reader = (schema: Schema, text: string, shape: Shape) => Read;
 
 const readBy = ({ kind }: Shape): Reader => {
-  const readers: Partial<Record<Kind, Reader>> = { number: readNumber, lines: readLines, choice: readChoice, time: readTime, json: readJson };
+  const readers: Partial<Record<Kind, Reader>> = { number: readNumber, lines: readLines, duration: readDuration, choice: readChoice, time: readTime, json: readJson };
   return readers[kind] ?? readText;
 };
 
@@ -130,6 +132,30 @@ const misformed = (format: string | undefined, text: string): string | undefined
   if (!isForm(format)) return undefined;
   const [form, word] = FORMS[format];
   return form.test(text) ? undefined : t(word);
+};
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+const SHORT_UNITS: Readonly<Record<string, string>> = { ms: 'ms', s: 's', min: 'min', h: 'h', d: 'd' };
+
+/** As it can be typed: `90 min`. */
+const durationText = (value: number, unit = 's'): string => `${value} ${SHORT_UNITS[unit] ?? 's'}`;
+
+/** `90`, `90 min`, `1h 30m`. A number alone is in the field's own unit. */
+const readDuration: Reader = (schema, typed) => {
+  const text = typed.trim().toLowerCase();
+  if (text === '') return { value: null };
+  const own = UNIT_MS[schema['x-unit'] ?? 's'] ?? 1_000;
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|sec|s|min|m|hours?|h|days?|d)?\s*/g)];
+  const isWhole = parts.map(([part]) => part).join('') === text;
+  const ms = parts.reduce(
+    (sum, [, amount, name]) =>
+      sum + Number(amount) * (name === undefined ? own : (UNIT_MS[name === 'm' ? 'min' : name === 'sec' ? 's' : name.startsWith('h') ? 'h' : name.startsWith('d') ? 'd' : name] ?? 1)),
+    0,
+  );
+  const value = ms / own;
+  if (!isWhole || !Number.isInteger(value)) return { wrong: t('form_duration') };
+  const wrong = outOfBounds(schema, value);
+  return wrong === undefined ? { value } : { wrong };
 };
 
 const readTime: Reader = (_schema, text) => {
@@ -201,6 +227,7 @@ export const readFields = (schema: Schema, typed: TypedRow, isChange = false): R
   const value: Record<string, unknown> = {};
   const wrong: Record<string, string> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    if (field['x-same-as'] !== undefined) continue;
     const shape = shapeOf(field);
     const isNeeded = schema.required?.includes(name) === true || isChange;
     const given = typed[name] ?? '';
@@ -223,7 +250,7 @@ const hasTyped = (row: TypedRow): boolean => Object.values(row).some((typed) => 
 
 /** V2; undefined is left out. */
 const readField = (field: Schema, { kind, isNullable, schema }: Shape, typed: Typed, isNeeded: boolean): Read | undefined => {
-  const isText = kind === 'text' || kind === 'long';
+  const isText = kind === 'text' || kind === 'long' || kind === 'code';
   if (typed === '') {
     if (isNullable) return { value: null };
     if (!isNeeded && field.default === undefined) return undefined;

@@ -61,7 +61,7 @@ export const Table = <T,>({ label, columns, rows, keyOf, hrefOf, isCurrent, sort
       </thead>
       <tbody>
         {sorted(rows, columns, sorting).map((row) => (
-          <tr key={keyOf(row)} class={isCurrent?.(row) ? 'current' : undefined}>
+          <tr key={keyOf(row)} class={[isCurrent?.(row) && 'current', hrefOf?.(row) !== undefined && 'opens'].filter(Boolean).join(' ') || undefined} onClick={openRow}>
             {columns.map((column, index) => {
               const href = index === 0 ? hrefOf?.(row) : undefined;
               return (
@@ -84,5 +84,13 @@ export const Table = <T,>({ label, columns, rows, keyOf, hrefOf, isCurrent, sort
     </table>
   </div>
 );
+
+/** The whole row opens what its link leads to, for a pointer; the keyboard has the link. What is pressed in it, or marked to be copied, is not the row. */
+const openRow = (event: MouseEvent): void => {
+  const { currentTarget, target } = event;
+  if (!(currentTarget instanceof HTMLElement) || !(target instanceof HTMLElement) || target.closest('a, button, input, select, label')) return;
+  if (event.button !== 0 || getSelection()?.isCollapsed === false) return;
+  currentTarget.querySelector<HTMLAnchorElement>('a.row-link')?.click();
+};
 
 const classOf = ({ align, isMinor }: { align?: 'end'; isMinor?: boolean }): string | undefined => [align === 'end' && 'end', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;

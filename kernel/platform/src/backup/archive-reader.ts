@@ -15,8 +15,9 @@ import { createGunzip } from 'node:zlib';
 import { isSvcError } from '@svc/api';
 import { type Extract, extract } from 'tar-stream';
 import { errnoOf } from '../config/errno.js';
+import { pauseFor } from '../storage/contract/pace.js';
 import { backupErrors } from './errors.js';
-import { CONFIG_PATH, DATABASE_PATH, HOME_PARTS, isKeyFile } from './home-files.js';
+import { DATABASE_PATH, faultOfPath } from './home-files.js';
 import { type BackupFile, type BackupManifest, MANIFEST_NAME, MAX_MANIFEST_BYTES, parseManifest } from './manifest.js';
 
 const MIB = 1_048_576;
@@ -42,7 +43,20 @@ export const readManifest = async (archive: string, version: string): Promise<Ba
 };
 
 /** Writes all files below `folder`, which must not exist, and syncs them. Rejects with the errors of this area; what was written by then is left to the caller. */
-export const extractBackup = async (archive: string, folder: string, version: string): Promise<BackupManifest> => {
+export const extractBackup = (archive: string, folder: string, version: string): Promise<BackupManifest> => readAll(archive, version, { folder });
+
+/** Reads all of it as a restore would, and writes nothing. Rejects with the errors of this area. */
+export const verifyArchive = (archive: string, version: string, reading: Pick<Reading, 'pause' | 'signal'> = {}): Promise<BackupManifest> => readAll(archive, version, reading);
+
+interface Reading {
+  /** Where its files are written; left out, nowhere. */
+  readonly folder?: string;
+  /** Beside a daemon that works. */
+  readonly pause?: ((ms: number) => Promise<void>) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const readAll = async (archive: string, version: string, { folder, pause, signal }: Reading): Promise<BackupManifest> => {
   let manifest: BackupManifest | undefined;
   let open: Map<string, BackupFile> | undefined;
   const limit = { left: MAX_MANIFEST_BYTES };
@@ -52,8 +66,10 @@ export const extractBackup = async (archive: string, folder: string, version: st
       open = plannedFiles(archive, manifest);
       const bytes = [...open.values()].reduce((sum, { size }) => sum + size, 0);
       limit.left = bytes + open.size * OVERHEAD_PER_ENTRY + OVERHEAD;
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await assertRoom(folder, bytes);
+      if (folder !== undefined) {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await assertRoom(folder, bytes);
+      }
       return undefined;
     }
     const name = entry.header.name;
@@ -61,7 +77,11 @@ export const extractBackup = async (archive: string, folder: string, version: st
     assertFile(archive, entry);
     if (!file) throw backupErrors.unsafe(basename(archive), name, 'is not in its manifest');
     open.delete(name);
-    await writeEntry(archive, entry, file, join(folder, name));
+    signal?.throwIfAborted();
+    const began = performance.now();
+    if (folder === undefined) await readEntry(archive, entry, file);
+    else await writeEntry(archive, entry, file, join(folder, name));
+    await pause?.(pauseFor(performance.now() - began));
     return undefined;
   });
   if (!manifest || !open) throw backupErrors.broken(basename(archive), 'it is empty');
@@ -81,22 +101,13 @@ const plannedFiles = (archive: string, { files }: BackupManifest): Map<string, B
   const name = basename(archive);
   if (files.length > MAX_FILES) throw backupErrors.broken(name, `it has more than ${MAX_FILES} files`);
   for (const { path } of files) {
-    const why = faultOf(path);
+    const why = faultOfPath(path);
     if (why !== undefined) throw backupErrors.unsafe(name, path, why);
   }
   const planned = new Map(files.map((file) => [file.path, file]));
   if (planned.size !== files.length) throw backupErrors.broken(name, 'its manifest names a file twice');
   if (!planned.has(DATABASE_PATH)) throw backupErrors.broken(name, 'it has no database');
   return planned;
-};
-
-/** Undefined for a path that a backup may have. */
-const faultOf = (path: string): string | undefined => {
-  if (path.startsWith('/')) return 'has an absolute path';
-  if (path.includes('\\') || path.includes('\0') || path.split('/').some((part) => part === '' || part === '.' || part === '..')) return 'leads out of the home folder';
-  if (isKeyFile(path)) return 'is a key, which no backup holds';
-  const isKnown = path === CONFIG_PATH || path === DATABASE_PATH || Object.values(HOME_PARTS).some((part) => path.startsWith(`${part}/`));
-  return isKnown ? undefined : 'is not in a part of the home folder that a backup may have';
 };
 
 const assertFile = (archive: string, { header: { name, type } }: Entry): void => {
@@ -113,21 +124,25 @@ const manifestOf = async (archive: string, entry: Entry, version: string): Promi
   return parseManifest(basename(archive), Buffer.concat(pieces).toString('utf8'), version);
 };
 
-const writeEntry = async (archive: string, entry: Entry, { mode, path, sha256, size }: BackupFile, target: string): Promise<void> => {
+const writeEntry = async (archive: string, entry: Entry, file: BackupFile, target: string): Promise<void> => {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const handle = await open(target, 'wx', 0o600);
-  const hash = createHash('sha256');
-  let bytes = 0;
   try {
-    for await (const piece of entry as AsyncIterable<Uint8Array>) {
-      bytes += piece.length;
-      hash.update(piece);
-      await handle.writeFile(piece);
-    }
-    await handle.chmod(mode & 0o700);
+    await readEntry(archive, entry, file, (piece) => handle.writeFile(piece));
+    await handle.chmod(file.mode & 0o700);
     await handle.sync();
   } finally {
     await handle.close();
+  }
+};
+
+const readEntry = async (archive: string, entry: Entry, { path, sha256, size }: BackupFile, take?: (piece: Uint8Array) => Promise<void>): Promise<void> => {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of entry as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    hash.update(piece);
+    await take?.(piece);
   }
   if (bytes !== size || hash.digest('hex') !== sha256) throw backupErrors.broken(basename(archive), `the file ${path} differs from its manifest`);
 };

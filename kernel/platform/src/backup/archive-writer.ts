@@ -15,6 +15,7 @@ import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
 import { errnoOf } from '../config/errno.js';
 import { pauseFor } from '../storage/contract/pace.js';
+import { NOT_READABLE } from './home-files.js';
 import { type BackupFile, type BackupManifest, MANIFEST_NAME } from './manifest.js';
 
 const PIECE_BYTES = 64 * 1024;
@@ -36,15 +37,17 @@ export interface SourceFile {
 export type Pause = (ms: number) => Promise<void>;
 
 export interface Packing {
+  /** Gets what could not be read. */
+  readonly leftOut?: string[] | undefined;
   readonly pause?: Pause | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Packs the files into `body`, and gives what the manifest says of them. */
-export const packFiles = async (body: string, sources: readonly SourceFile[], { pause, signal }: Packing = {}): Promise<BackupFile[]> => {
+export const packFiles = async (body: string, sources: readonly SourceFile[], { leftOut, pause, signal }: Packing = {}): Promise<BackupFile[]> => {
   const tar = pack();
   const files: BackupFile[] = [];
-  const filling = fill(tar, sources, files, pause).catch((error: unknown) => {
+  const filling = fill(tar, sources, files, { leftOut, pause }).catch((error: unknown) => {
     tar.destroy(error instanceof Error ? error : new Error(String(error)));
     throw error;
   });
@@ -95,9 +98,9 @@ const withoutEnd = async (tar: Pack): Promise<Buffer> => {
   return Buffer.concat(pieces).subarray(0, -END_BYTES);
 };
 
-const fill = async (tar: Pack, sources: readonly SourceFile[], files: BackupFile[], pause: Pause | undefined): Promise<void> => {
+const fill = async (tar: Pack, sources: readonly SourceFile[], files: BackupFile[], packing: Packing): Promise<void> => {
   for (const { from, mode, path } of sources) {
-    const file = typeof from === 'string' ? await packFile(tar, from, { path, mode }, pause) : packBytes(tar, from, path, mode);
+    const file = typeof from === 'string' ? await packFile(tar, from, { path, mode }, packing) : packBytes(tar, from, path, mode);
     if (file) files.push(file);
   }
   tar.finalize();
@@ -109,10 +112,13 @@ const packBytes = (tar: Pack, bytes: Uint8Array, path: string, mode: number): Ba
 };
 
 /** Undefined for a file that is gone. A header says the size before the bytes, so what is missing at the end is filled with zeros. */
-const packFile = async (tar: Pack, from: string, { mode, path }: Pick<SourceFile, 'mode' | 'path'>, pause: Pause | undefined): Promise<BackupFile | undefined> => {
+const packFile = async (tar: Pack, from: string, { mode, path }: Pick<SourceFile, 'mode' | 'path'>, { leftOut, pause }: Packing): Promise<BackupFile | undefined> => {
   const handle = await open(from, 'r').catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
+    const code = errnoOf(error) ?? '';
+    if (code === 'ENOENT') return undefined;
+    if (!NOT_READABLE.has(code)) throw error;
+    leftOut?.push(`${path}: it cannot be read (${code})`);
+    return undefined;
   });
   if (!handle) return undefined;
   try {

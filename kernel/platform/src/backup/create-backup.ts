@@ -3,14 +3,15 @@
  *
  * C1  The database is one snapshot of all that was committed when it began; the files are read after it.
  * C2  The archive gets its name when it is whole and on the disk. A failure, a full disk or a crash leaves no archive.
- * C3  No secret in plain text: keys stay out, and config.toml is stored without its secrets.
+ * C3  Each archive is read back once, as a restore reads it, before it gets its name.
+ * C4  No secret in plain text: keys stay out, and config.toml is stored without its secrets.
  */
 import { link, mkdir, open, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { errnoOf } from '../config/errno.js';
-import { assertRoom } from './archive-reader.js';
+import { assertRoom, verifyArchive } from './archive-reader.js';
 import { readTables } from '../storage/sqlite/saved-copy.js';
 import { joinArchive, packFiles, type Pause, type SourceFile } from './archive-writer.js';
 import { type BackupCause, backupName, backupsFolder, partialPath, removePartials } from './backups-folder.js';
@@ -88,7 +89,8 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
     ...found.files.map(({ path, mode }) => ({ path, mode, from: join(home, path) })),
   ];
   const body = join(partial, 'body');
-  const files = await packFiles(body, sources, { pause: options.pause, signal });
+  const unreadable: string[] = [];
+  const files = await packFiles(body, sources, { leftOut: unreadable, pause: options.pause, signal });
   await rm(database);
   onStep?.('writing');
   const manifest: BackupManifest = {
@@ -101,10 +103,11 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
     tables: Object.fromEntries(contents.map(([name, { rows }]) => [name, rows])),
     sums: Object.fromEntries(contents.map(([name, { sum }]) => [name, sum])),
     files,
-    left_out: [...(config?.leftOut ?? []), ...leftOut, ...found.leftOut],
+    left_out: [...(config?.leftOut ?? []), ...leftOut, ...found.leftOut, ...unreadable],
   };
   const archive = join(partial, 'archive');
   await joinArchive(archive, manifest, body, { pause: options.pause, signal });
+  await verifyArchive(archive, options.version, { pause: options.pause, signal });
   const filename = await publish(options, archive, folder);
   const path = join(folder, filename);
   return { filename, path, sizeBytes: (await stat(path)).size, manifest };

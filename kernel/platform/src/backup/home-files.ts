@@ -2,7 +2,9 @@
  * Which files of a home are in a backup.
  *
  * H1  Only the parts named here, and of them only files: links, pipes and sockets are left out and listed.
- * H2  No key: a file `*.key` stays where it is. So the secrets of the vault are in a backup as they are on the disk, sealed.
+ * H2  What the reader of an archive would refuse is not written: both ask `faultOfPath`. A backslash is a letter of a name here.
+ * H3  What cannot be read, and a file that is mostly a hole, is left out and listed; the rest is backed up.
+ * H4  No key: a file `*.key` stays where it is. So the secrets of the vault are in a backup as they are on the disk, sealed.
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,6 +30,22 @@ export const REPLACED_FILES: readonly string[] = [CONFIG_PATH, ...Object.values(
 export const REPLACED_PATHS: readonly string[] = [...REPLACED_FILES, ...['', '-wal', '-shm', '-journal'].map((end) => `${DATABASE_PATH}${end}`)];
 
 export const isKeyFile = (name: string): boolean => name.endsWith('.key');
+
+/** Undefined for a path that a backup may have; otherwise why it may not, to stand behind the path. */
+export const faultOfPath = (path: string): string | undefined => {
+  if (path.startsWith('/')) return 'has an absolute path';
+  if (path.includes('\0') || path.split('/').some((part) => part === '' || part === '.' || part === '..')) return 'leads out of the home folder';
+  if (isKeyFile(path)) return 'is a key, which no backup holds';
+  const isKnown = path === CONFIG_PATH || path === DATABASE_PATH || Object.values(HOME_PARTS).some((part) => path.startsWith(`${part}/`));
+  return isKnown ? undefined : 'is not in a part of the home folder that a backup may have';
+};
+
+/** A hole takes no room here and all of it at a restore. */
+const MAX_HOLE_BYTES = 1_073_741_824;
+const BLOCK_BYTES = 512;
+
+/** What node gives for bytes of a name that are no UTF-8. */
+const isUnreadableName = (name: string): boolean => name.includes('\ufffd');
 
 /** Written beside a file before it replaces it; what a crash left of it is nobody's. */
 const isTemporary = (name: string): boolean => name.startsWith('.svc-') && name.endsWith('.tmp');
@@ -57,10 +75,16 @@ export const findHomeFiles = async (home: string): Promise<FoundFiles> => {
   return { components, files, leftOut };
 };
 
+/** Of a file or folder that is there. */
+export const NOT_READABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENAMETOOLONG']);
+
 const walk = async (home: string, folder: string, files: FoundFile[], leftOut: string[]): Promise<void> => {
   const entries = await readdir(join(home, folder), { withFileTypes: true }).catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return []; // it was never made, or was deleted meanwhile
-    throw error;
+    const code = errnoOf(error) ?? '';
+    if (NOT_READABLE.has(code)) leftOut.push(`${folder}: it cannot be read (${code})`);
+    else if (isUnreadableName(folder)) leftOut.push(`${folder}: its name is no UTF-8`);
+    else if (!['ENOENT', 'ENOTDIR'].includes(code)) throw error; // it was never made, or was deleted meanwhile
+    return [];
   });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = `${folder}/${entry.name}`;
@@ -70,7 +94,14 @@ const walk = async (home: string, folder: string, files: FoundFile[], leftOut: s
     else if (!entry.isFile()) leftOut.push(`${path}: not a file`);
     else {
       const found = await lstat(join(home, path)).catch(() => undefined); // deleted meanwhile
-      if (found) files.push({ path, mode: found.mode & 0o777, size: found.size });
+      const why = found ? (faultOfPath(path) ?? holeOf(found)) : isUnreadableName(entry.name) ? 'its name is no UTF-8' : undefined;
+      if (why !== undefined) leftOut.push(`${path}: ${why}`);
+      else if (found) files.push({ path, mode: found.mode & 0o777, size: found.size });
     }
   }
+};
+
+const holeOf = ({ blocks, size }: { readonly blocks: number; readonly size: number }): string | undefined => {
+  const taken = blocks * BLOCK_BYTES;
+  return size - taken > MAX_HOLE_BYTES && taken < size / 2 ? `it is a file with holes: ${size} bytes, of which ${taken} are on the disk` : undefined;
 };

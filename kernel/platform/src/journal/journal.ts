@@ -14,7 +14,7 @@ import { commitAgain, type HeldCommit, stampFor } from './leases/patient-commits
 import { lookAround, releaseLease, startHeartbeat } from './leases/leases.js';
 import { openRun } from './opening.js';
 import { once } from './receipts.js';
-import { getRun, listRuns, runByKey, stepsOf, summaryOf, tallyOf, timelineOf } from './rows/run-reads.js';
+import { getRun, listRuns, rootOf, runByKey, stepsOf, summaryOf, tallyOf, timelineOf } from './rows/run-reads.js';
 import type { RunRow } from './rows/run-rows.js';
 
 const MAX_PRUNED = 500;
@@ -58,6 +58,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     onReady: (kind, fn) => parts.signals.on(kind, fn),
     get: (actor, runId) => getRun(parts, actor, runId),
     byKey: (actor, kind, key) => runByKey(parts, actor.ownerId, kind, key),
+    root: (runId) => rootOf(parts, runId),
     steps: async (actor, runId) => (await stepsOf(parts, actor, [runId])).get(runId) ?? [],
     stepsOf: (actor, runIds, kinds) => stepsOf(parts, actor, runIds, kinds),
     list: (filter) => listRuns(parts, filter),

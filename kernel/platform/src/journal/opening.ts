@@ -18,14 +18,14 @@ type FindFirst = (run: LeasedRun) => Promise<FirstStep | undefined>;
 
 export const openRun = async (parts: JournalParts, request: OpenRun, also: readonly Write[], first?: FindFirst): Promise<OpenedRun> => {
   if (request.lane !== undefined) await parts.ready();
-  const run = draftOf(parts, request);
+  const run = draftOf(parts, request, request.parentId === undefined ? undefined : await rootOf(parts, request.parentId));
   const place: Place = { position: parts.nextPosition(), session: request.session ?? null };
-  if (run.lane === null || parts.lanes.isEmpty(run.lane)) {
-    const opened = await openHeld(parts, run, place, also, first);
+  const room = request.room ?? {};
+  if (request.isQueued !== true && (run.lane === null || parts.lanes.isEmpty(run.lane))) {
+    const opened = await openHeld(parts, run, place, room, also, first);
     if ('leased' in opened) return { run, replayed: false, ...opened };
     if (opened.by === 'key') return replayOf(parts, run, opened.error);
   }
-  const room = request.room ?? {};
   const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, place, room), ...also]);
   if (refusal?.by === 'lane') await refuseFull(parts, run, room);
   if (refusal !== undefined) return replayOf(parts, run, refusal.error);
@@ -33,16 +33,25 @@ export const openRun = async (parts: JournalParts, request: OpenRun, also: reado
   return { run: { ...run, status: 'queued' }, replayed: false };
 };
 
-const draftOf = (parts: JournalParts, request: OpenRun): JournalRun => {
+/** One that is gone was the root, as far as anybody knows. */
+const rootOf = async ({ db }: JournalParts, parentId: string): Promise<string> => {
+  const row = await db.system('the root of a run: it counts whoever may see it').first<{ root_id: string | null }>({ from: 'runs', columns: ['root_id'], where: { id: parentId } });
+  return row?.root_id ?? parentId;
+};
+
+const draftOf = (parts: JournalParts, request: OpenRun, rootId: string | undefined): JournalRun => {
   const at = parts.clock.iso();
+  const id = request.id ?? parts.ids.uuid();
   return {
-    id: request.id ?? parts.ids.uuid(),
+    id,
     kind: request.kind,
     ownerId: request.actor.ownerId,
     key: request.key ?? null,
     fingerprint: request.fingerprint ?? null,
     lane: request.lane ?? null,
     parentId: request.parentId ?? null,
+    rootId: rootId ?? id,
+    cause: request.cause ?? null,
     subject: request.subject ?? null,
     status: 'running',
     input: request.input ?? null,
@@ -58,12 +67,12 @@ const draftOf = (parts: JournalParts, request: OpenRun): JournalRun => {
 type Held = Required<Pick<OpenedRun, 'leased' | 'hasBegun'>>;
 
 /** Tries to have the run from its first commit. */
-const openHeld = async (parts: JournalParts, run: JournalRun, place: Place, also: readonly Write[], first: FindFirst | undefined): Promise<Held | Refusal> => {
+const openHeld = async (parts: JournalParts, run: JournalRun, place: Place, room: Room, also: readonly Write[], first: FindFirst | undefined): Promise<Held | Refusal> => {
   // Known before it is committed, so that whoever comes in the same turn queues behind it.
   parts.lanes.put(run.lane, run.id, run.kind, true);
   const leased: LeasedRun = { ...run, token: 1, signal: parts.held.hold({ id: run.id, token: 1 }), steps: [] };
   const commit = ({ input = run.input, intents = [], also: more = [] }: FirstStep): Promise<Refusal | undefined> =>
-    tryCommit(parts, run, [parts.writes.openRunning({ ...run, input }, place, parts.newLease()), ...also, ...parts.writes.progress(leased, { intents }, run.createdAt), ...more]);
+    tryCommit(parts, run, [parts.writes.openRunning({ ...run, input }, place, parts.newLease(), room), ...also, ...parts.writes.progress(leased, { intents }, run.createdAt), ...more]);
   let isOpen = false;
   try {
     const step = await first?.(leased).catch(() => undefined); // it is found again where the run is driven, and fails there if it must

@@ -71,6 +71,9 @@ describe('adapters: secrets', () => {
     // RFC 4226, appendix D: the counter 1.
     const mac = await mine.hmac('totp.a', new Uint8Array([0, 0, 0, 0, 0, 0, 0, 1]), { algorithm: 'sha1', key: 'hex' });
     expect(Buffer.from(mac ?? []).toString('hex')).to.equal('75a48a19d4cbe100644e8ac1397eea747a2d33ab');
+    // The same secret, written in base64 (as Standard Webhooks do).
+    await secrets.put('totp.b', Buffer.from('12345678901234567890').toString('base64'));
+    expect(await mine.hmac('totp.b', new Uint8Array([0, 0, 0, 0, 0, 0, 0, 1]), { algorithm: 'sha1', key: 'base64' })).to.deep.equal(mac);
     expect(await mine.hmac('totp.none', new Uint8Array(), { algorithm: 'sha256', key: 'utf8' })).to.equal(undefined);
     expect(await codeOf(mine.hmac('provider.a', new Uint8Array(), { algorithm: 'sha256', key: 'utf8' }))).to.equal('secret_not_granted');
   });

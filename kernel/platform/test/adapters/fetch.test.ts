@@ -199,6 +199,12 @@ describe('adapters: fetch', () => {
     expect(await errorOf(`http://127.0.0.1:${port}/`)).to.include({ code: 'fetch_bad_url' });
   });
 
+  it('follows no redirect where it is told so, wherever that leads', async () => {
+    handler = (_req, res) => res.writeHead(302, { location: 'http://10.0.0.1/admin' }).end('look there');
+    const answer = await adapter.fetch(`http://127.0.0.1:${port}/`, { purpose: 'tool', redirect: 'manual' });
+    expect([answer.status, answer.headers.location, await answer.text()]).to.deep.equal([302, 'http://10.0.0.1/admin', 'look there']);
+  });
+
   it('takes no credentials to another origin and makes a GET of a redirected POST', async () => {
     names['other.test'] = [{ address: '127.0.0.1', family: 4 }];
     allowed.push('other.test');

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -12,6 +12,7 @@ import { expect } from 'chai';
 import { type Header, pack } from 'tar-stream';
 import { createBackupList } from '../../src/backup/backups-folder.js';
 import type { CreatedBackup } from '../../src/backup/create-backup.js';
+import { findHomeFiles } from '../../src/backup/home-files.js';
 import { databaseFault, stageBackup } from '../../src/backup/staged-backup.js';
 import { openSqlite } from '../../src/storage/sqlite/sqlite-connection.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -76,6 +77,22 @@ describe('a backup', () => {
     expect(gunzipSync(whole).includes('the-key')).to.equal(false);
     expect(statSync(made.path).mode & 0o777).to.equal(0o600);
     expect(readdirSync(join(home, 'backups')).filter((name) => name.startsWith('.'))).to.deep.equal([]);
+  });
+
+  it('H2 H3 brings back names with a backslash, and leaves out and names what holds more hole than bytes or cannot be read', async () => {
+    await put(home, 'workspaces/a/back\\slash.txt', 'kept');
+    await put(home, 'workspaces/a/hole.bin', '');
+    await truncate(join(home, 'workspaces/a/hole.bin'), 4 * 2 ** 40);
+    await put(home, 'workspaces/a/locked/x.txt', 'x');
+    await writeFile(Buffer.concat([Buffer.from(join(home, 'workspaces/a/')), Buffer.from([0xe9, 0x2e])]), 'latin');
+    const all = await findHomeFiles(home);
+    expect(all.leftOut.find((one) => one.includes('hole.bin'))).to.match(/^workspaces\/a\/hole\.bin: it is a file with holes: 4398046511104 bytes/);
+    expect(all.leftOut).to.include('workspaces/a/\ufffd.: its name is no UTF-8');
+    const again = await backUp(home, storage);
+    for (const name of ['back\\slash.txt', 'hole.bin', 'locked']) await rm(join(home, 'workspaces/a', name), { recursive: true });
+    expect(await stage(await readFile(again.path))).to.equal('done');
+    expect(await readFile(join(staged(), 'workspaces/a/back\\slash.txt'), 'utf8')).to.equal('kept');
+    await rm(staged(), { recursive: true });
   });
 
   it('unpacks to what it was made of', async () => {

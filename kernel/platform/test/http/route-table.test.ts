@@ -36,6 +36,21 @@ describe('route-table', () => {
     }
   });
 
+  it('tells apart what is done with one thing, the thing, and the list with a slash at its end', () => {
+    const actions = ['GET /t/x/{id}', 'POST /t/x/{id}:cancel', 'POST /t/x/{id}', 'POST /t/x/{id}:pause', 'GET /t/', 'GET /t', 'POST /t/x/all:cancel'];
+    for (const order of [actions, [...actions].reverse()]) {
+      const table = tableOf(...order);
+      expect(answer(table, 'POST', '/t/x/7:cancel')).to.equal('/t/x/{id}:cancel {"id":"7"}');
+      expect(answer(table, 'POST', '/t/x/all:cancel')).to.equal('/t/x/all:cancel {}');
+      expect(answer(table, 'POST', '/t/x/a:b:pause')).to.equal('/t/x/{id}:pause {"id":"a:b"}');
+      expect(answer(table, 'POST', '/t/x/7')).to.equal('/t/x/{id} {"id":"7"}');
+      expect(answer(table, 'GET', '/t/x/7:cancel')).to.equal('/t/x/{id} {"id":"7:cancel"}');
+      expect([answer(table, 'GET', '/t/'), answer(table, 'GET', '/t')]).to.deep.equal(['/t/ {}', '/t {}']);
+      expect(answer(table, 'POST', '/t/x/:cancel')).to.equal('/t/x/{id} {"id":":cancel"}');
+    }
+    expect(() => tableOf('GET /t/{*rest}:cancel')).to.throw('nothing follows {*name}');
+  });
+
   it('falls through a literal row of another method to the parameter row', () => {
     expect(answer(tableOf('POST /api/m/bulk', 'GET /api/m/{id}'), 'GET', '/api/m/bulk')).to.equal('/api/m/{id} {"id":"bulk"}');
   });
@@ -123,6 +138,6 @@ describe('route-table', () => {
     expect(() => checkRow(careless({ auth: undefined }), [])).to.throw('has no auth');
     expect(() => checkRow(careless({ cost: undefined }), [])).to.throw('has no cost');
     expect(() => checkRow(careless({ path: '/api/other' }), [given])).to.throw('same id');
-    for (const path of ['api/m', '/api//m', '/api/m/', '/api/{id}x', '/api/{*rest}/x']) expect(() => checkRow(careless({ path, id: path }), []), path).to.throw();
+    for (const path of ['api/m', '/api//m', '/api/{id}x', '/api/{*rest}/x']) expect(() => checkRow(careless({ path, id: path }), []), path).to.throw();
   });
 });

@@ -188,7 +188,26 @@ describeOnEngines('journal races', (engine) => {
         : `SELECT column_name::text AS name FROM information_schema.columns WHERE table_name = '${table}' AND is_nullable = 'YES' ORDER BY ordinal_position`;
     const columns = async (table: string) => (await rig.db.system('a test').read<{ name: string }>(mayBeNull(table))).map(({ name }) => name);
     expect(await columns('journal__runs')).to.deep.equal([
-      ...['request_key', 'fingerprint', 'lane', 'parent_id', 'input', 'result', 'error', 'wait_reason', 'wake_key', 'wait_until', 'wait_data', 'lease_owner', 'interrupt', 'subject', 'session_id'],
+      ...[
+        'request_key',
+        'fingerprint',
+        'lane',
+        'parent_id',
+        'input',
+        'result',
+        'error',
+        'wait_reason',
+        'wake_key',
+        'wait_until',
+        'wait_data',
+        'lease_owner',
+        'interrupt',
+        'subject',
+        'session_id',
+        'root_id',
+        'cause_kind',
+        'cause_id',
+      ],
     ]);
     expect(await columns('journal__steps')).to.deep.equal(['intent', 'outcome', 'ended_at']);
   });

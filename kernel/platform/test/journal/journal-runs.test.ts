@@ -18,15 +18,28 @@ describeOnEngines('journal runs', (engine) => {
 
   describe('a row', () => {
     it('keeps all that was asked for, and says null for what was not', async () => {
-      await rig.journal.open({ id: 'full', kind: 'agent', actor: alice, input: { ask: 1 }, key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', subject: 'a' });
+      await rig.journal.open({ id: 'full', kind: 'agent', actor: alice, input: { ask: 1 }, key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', cause: { kind: 'cron', id: 'c' }, subject: 'a' });
       await rig.journal.open({ id: 'bare', kind: 'agent', actor: alice, input: undefined });
       const at = '2026-01-01T00:00:00.000Z';
 
       expect(await rig.journal.get(alice, 'full')).to.deep.equal({
-        ...{ id: 'full', kind: 'agent', ownerId: 'user:alice', key: 'k', fingerprint: 'f', lane: 's1', parentId: 'p', subject: 'a', status: 'running', input: { ask: 1 } },
+        ...{
+          id: 'full',
+          kind: 'agent',
+          ownerId: 'user:alice',
+          key: 'k',
+          fingerprint: 'f',
+          lane: 's1',
+          parentId: 'p',
+          rootId: 'p',
+          cause: { kind: 'cron', id: 'c' },
+          subject: 'a',
+          status: 'running',
+          input: { ask: 1 },
+        },
         ...{ result: null, error: null, attempt: 1, createdAt: at, updatedAt: at, wait: null },
       });
-      expect(await rig.journal.get(alice, 'bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, input: null });
+      expect(await rig.journal.get(alice, 'bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, rootId: 'bare', cause: null, input: null });
       expect(await rig.journal.get(alice, 'nobody')).to.equal(undefined);
     });
 

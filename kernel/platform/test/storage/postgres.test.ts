@@ -139,11 +139,22 @@ describe('storage on a PostgreSQL server', function () {
     it('that it would change or cannot keep are refused, by the writer and by the reader', async () => {
       const db = await ready(await cluster.fresh());
       const put = (values: Record<string, string | number>) => failure(db.commit([db.insert('rows', [{ id: 'x', ...values }])])).then(({ code }) => code);
-      expect(await put({ id: 'nul\0inside' })).to.equal('storage_bad_text');
+      expect((await failure(db.commit([db.update('rows', ['id'], [{ id: 'nul\0inside', n: 1 }])]))).code).to.equal('storage_bad_text');
       expect(await put({ n: 1.5 })).to.equal('storage_invalid_row');
       expect(await put({ n: 2 ** 53 })).to.equal('storage_number_too_large');
       expect(await put({ meta: '{' })).to.equal('storage_invalid_row');
       expect((await failure(db.system('a test').read('SELECT 9007199254740993::bigint AS n'))).code).to.equal('storage_number_read');
+    });
+
+    it('writes a row whose text holds NUL, with U+FFFD in its place', async () => {
+      const db = await ready(await cluster.fresh());
+      await db.commit([
+        db.insert('rows', [
+          { id: 'a\0b', n: 1 },
+          { id: 'c', n: 2 },
+        ]),
+      ]);
+      expect(await db.system('a test').read('SELECT id FROM notes__rows ORDER BY n')).to.deep.equal([{ id: 'a\uFFFDb' }, { id: 'c' }]);
     });
 
     it('read as on SQLite: counts, sums, truths and JSON as it was written', async () => {

@@ -1,5 +1,6 @@
 /** A request as the Gemini protocol writes it. */
 import type { ContentPart, DriverTarget, ModelMessage, ModelRequest, ToolSchema } from '../../contract.js';
+import { effortOf } from '../../call/thinking.js';
 import { remembered } from '../../remembered.js';
 import { type Adaptation, temperatureOf } from '../adaptation.js';
 import { bodyText, listText } from '../body-text.js';
@@ -15,7 +16,7 @@ export const geminiBody = (target: Pick<DriverTarget, 'model'>, request: ModelRe
   bodyText(
     {
       ...(request.system === '' ? {} : { systemInstruction: { parts: [{ text: request.system }] } }),
-      generationConfig: generationConfig(request, adaptation),
+      generationConfig: generationConfig(target, request, adaptation),
       ...choiceOf(request),
     },
     {
@@ -24,7 +25,7 @@ export const geminiBody = (target: Pick<DriverTarget, 'model'>, request: ModelRe
     },
   );
 
-const generationConfig = (request: ModelRequest, adaptation: Adaptation): object => {
+const generationConfig = ({ model }: Pick<DriverTarget, 'model'>, request: ModelRequest, adaptation: Adaptation): object => {
   const { maxTokens, thinking, parameters: { topP, presencePenalty, frequencyPenalty, stop, seed, format } = {} } = request;
   const temperature = temperatureOf(request, adaptation);
   return {
@@ -38,8 +39,14 @@ const generationConfig = (request: ModelRequest, adaptation: Adaptation): object
     ...(format === undefined ? {} : { responseMimeType: 'application/json' }),
     // Unlike the schemas of tools, this one may be any JSON Schema.
     ...(format?.type === 'json_schema' ? { responseJsonSchema: format.schema } : {}),
-    ...(thinking === undefined || adaptation.noThinking ? {} : { thinkingConfig: { thinkingBudget: thinking.budgetTokens, includeThoughts: true } }),
+    ...(thinking === undefined || adaptation.noThinking ? {} : { thinkingConfig: { ...amountOf(model, thinking), includeThoughts: true } }),
   };
+};
+
+/** Models from 3 on take a level, of which all have these two; those before it a number, up to one of their own. */
+const amountOf = (model: string, thinking: NonNullable<ModelRequest['thinking']>): object => {
+  if (SIGNS.test(model)) return { thinkingLevel: effortOf(thinking) === 'low' ? 'low' : 'high' };
+  return { thinkingBudget: Math.min(thinking.budgetTokens, model.includes('flash') ? 24_576 : 32_768) };
 };
 
 const choiceOf = ({ tools, parameters: { toolChoice: choice } = {} }: ModelRequest): object => {
@@ -69,18 +76,23 @@ const contentOf = (message: ModelMessage, mustSign: boolean): unknown[] => {
   const results = wired.filter((part) => part.type === 'tool_result');
   const others = wired.filter((part) => part.type !== 'tool_result' && !(part.type === 'text' && part.text === ''));
   const first = mustSign ? others.find((part) => part.type === 'tool_call') : undefined;
-  const parts = [...results, ...others].map((part) => partOf(part, part === first));
+  const signature = signatureOf(message);
+  const signed = signature === undefined ? undefined : others.findLast((part) => part.type === 'text');
+  const parts = [...results, ...others].map((part) => (part === signed ? { ...partOf(part, false), thoughtSignature: signature } : partOf(part, part === first)));
   return parts.length === 0 ? [] : [{ role: message.role === 'assistant' ? 'model' : 'user', parts }];
 };
 
-const partOf = (part: ContentPart, mustSign: boolean): unknown => {
+/** Of the text. */
+const signatureOf = ({ parts }: ModelMessage): string | undefined => parts.map((part) => ('state' in part ? part.state?.message?.thoughtSignature : undefined)).find((one) => typeof one === 'string');
+
+const partOf = (part: ContentPart, mustSign: boolean): object => {
   switch (part.type) {
     case 'text':
       return { text: part.text };
     case 'image':
       return { inlineData: { mimeType: part.mediaType, data: part.data } };
     case 'tool_call': {
-      const signature = part.signature ?? (mustSign ? UNSIGNED : undefined);
+      const signature = part.state?.call?.thoughtSignature ?? part.signature ?? (mustSign ? UNSIGNED : undefined);
       return { functionCall: { id: part.id, name: part.name, args: part.args ?? {} }, ...(signature === undefined ? {} : { thoughtSignature: signature }) };
     }
     case 'tool_result':

@@ -11,8 +11,9 @@ import { failureInStream, ModelFailure } from '../../call/model-failure.js';
 import { withoutSecrets } from '../../call/secret-words.js';
 import { type Adaptation, createAdaptations } from '../adaptation.js';
 import type { Driver, Emit } from '../driver.js';
-import { eventJson, exchange, type ExchangeDeps } from '../exchange.js';
-import { tokensIn, tokensOfParts, usageEvent } from '../token-count.js';
+import { eventJson } from '../body/json-values.js';
+import { exchange, type ExchangeDeps } from '../exchange.js';
+import { higher, usageEvent } from '../token-count.js';
 import { geminiBody } from './gemini-body.js';
 import { GEMINI_CODES } from './gemini-codes.js';
 import { geminiEmbed } from './gemini-embed.js';
@@ -33,6 +34,7 @@ interface WireUsage {
   readonly toolUsePromptTokenCount?: unknown;
   readonly candidatesTokenCount?: unknown;
   readonly thoughtsTokenCount?: unknown;
+  readonly totalTokenCount?: unknown;
 }
 interface WireEvent {
   readonly candidates?: ReadonlyArray<{ readonly content?: { readonly parts?: readonly WirePart[] }; readonly finishReason?: string; readonly finishMessage?: string }>;
@@ -46,19 +48,22 @@ interface Reading {
   why: string | undefined;
   isBlocked: boolean;
   hasSpoken: boolean;
+  /** Of the text, where its end is signed. */
+  signature: string | undefined;
+  readonly counts: { -readonly [name in keyof WireUsage]?: number | undefined };
 }
 
 export const createGeminiDriver = (deps: ExchangeDeps): Driver => {
   const adaptations = createAdaptations(() => ({}));
   return {
-    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted) => ask(deps, target, fitted, adaptation, signal, emit)),
+    ask: (target, request, signal, emit) => adaptations.run(target, request, emit, (adaptation, fitted, said) => ask(deps, target, fitted, adaptation, signal, said)),
     leavesOut: adaptations.leavesOut,
     embed: (target, batch, signal) => geminiEmbed(deps, target, batch, signal),
   };
 };
 
 const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelRequest, adaptation: Adaptation, signal: AbortSignal, emit: Emit): Promise<void> => {
-  const reading: Reading = { calls: [], reason: undefined, why: undefined, isBlocked: false, hasSpoken: false };
+  const reading: Reading = { calls: [], reason: undefined, why: undefined, isBlocked: false, hasSpoken: false, signature: undefined, counts: {} };
   const outgoing = {
     url: `${modelUrl(target)}:streamGenerateContent?alt=sse`,
     headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -70,6 +75,7 @@ const ask = async (deps: ExchangeDeps, target: DriverTarget, request: ModelReque
   if (reading.reason === undefined && !reading.isBlocked) throw new ModelFailure('half_stream', 'the stream ended in the middle of the answer', { httpStatus: 200 });
   const reason = stopReason(reading);
   for (const call of reading.calls) emit(call);
+  if (reading.signature !== undefined) emit({ type: 'state', state: { thoughtSignature: reading.signature } });
   emit({ type: 'stop', reason });
 };
 
@@ -83,7 +89,7 @@ const take = (reading: Reading, event: WireEvent, emit: Emit): boolean => {
     reading.why = candidate.finishMessage;
   }
   if (event.promptFeedback?.blockReason) reading.isBlocked = true;
-  if (event.usageMetadata) emit(usageOf(event.usageMetadata));
+  if (event.usageMetadata) emit(usageOf(reading, event.usageMetadata));
   return (reading.reason !== undefined || reading.isBlocked) && event.usageMetadata !== undefined;
 };
 
@@ -91,18 +97,25 @@ const takePart = (reading: Reading, { text, thought, thoughtSignature, functionC
   if (functionCall) {
     if (reading.calls.length >= MAX_CALLS) throw new ModelFailure('garbage', `the answer has more than ${MAX_CALLS} tool calls`, { httpStatus: 200 });
     const { id = '', name = '', args = {} } = functionCall;
-    reading.calls.push({ type: 'call', id, name, argsText: JSON.stringify(args), ...(thoughtSignature ? { signature: thoughtSignature } : {}) });
-  } else if (typeof text === 'string' && text !== '') {
+    reading.calls.push({ type: 'call', id, name, argsText: JSON.stringify(args), ...(thoughtSignature ? { state: { thoughtSignature } } : {}) });
+    return;
+  }
+  if (thoughtSignature && thought !== true) reading.signature = thoughtSignature;
+  if (typeof text === 'string' && text !== '') {
     if (thought !== true) reading.hasSpoken = true;
     emit({ type: thought === true ? 'thought' : 'text', text });
   }
 };
 
-/** G2. */
-const usageOf = ({ promptTokenCount, cachedContentTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount }: WireUsage): DriverEvent =>
-  usageEvent(tokensOfParts(promptTokenCount, toolUsePromptTokenCount), candidatesTokenCount === undefined ? tokensIn(thoughtsTokenCount) : tokensOfParts(candidatesTokenCount, thoughtsTokenCount), {
-    read: cachedContentTokenCount,
-  });
+/** G2. The highest of each: a last event that counts nothing takes nothing back. What the total has more than its parts is output. */
+const usageOf = ({ counts }: Reading, usage: WireUsage): DriverEvent => {
+  for (const name of ['promptTokenCount', 'cachedContentTokenCount', 'toolUsePromptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'] as const)
+    counts[name] = higher(counts[name], usage[name]);
+  const { promptTokenCount: prompt, toolUsePromptTokenCount: ofTools = 0, candidatesTokenCount: said, thoughtsTokenCount: thought, totalTokenCount: total = 0, cachedContentTokenCount: read } = counts;
+  const input = prompt === undefined ? undefined : prompt + ofTools;
+  const output = said === undefined && thought === undefined ? undefined : Math.max((said ?? 0) + (thought ?? 0), input ? total - input : 0);
+  return usageEvent(input, output, { read });
+};
 
 const FILTERED: ReadonlySet<string> = new Set([
   'SAFETY',
@@ -124,7 +137,7 @@ const stopReason = ({ reason = '', why, isBlocked, calls, hasSpoken }: Reading):
   if (reason === 'MAX_TOKENS') return 'length';
   // One that it has no word for ends an answer that is there.
   if (STUMBLED.has(reason) || (reason !== 'STOP' && calls.length === 0 && !hasSpoken)) {
-    throw new ModelFailure('server', withoutSecrets(`the model ended with ${reason}${why === undefined ? '' : `: ${why}`}`), { httpStatus: 200 });
+    throw new ModelFailure('server', withoutSecrets(`the model ended with ${reason}${why === undefined ? '' : `: ${why}`}`), { httpStatus: 200, isOfAnswer: true });
   }
   return calls.length > 0 ? 'tool_calls' : 'end';
 };

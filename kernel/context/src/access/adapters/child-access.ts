@@ -19,9 +19,10 @@ export const childMembers = ({ parts, owner, grants, alive }: Member, secrets: S
       return parts.execAdapter.exec(command, args, options);
     },
     spawn: async (command, args, options) => {
-      const { secretEnv, ...rest } = options;
+      const { secretEnv, isUnconfined, ...rest } = options;
       admit(command, { ...rest.env, ...Object.fromEntries(Object.keys(secretEnv ?? {}).map((name) => [name, ''])) });
       const env = { ...rest.env, ...(await valuesOf(secrets, secretEnv)) };
+      if (isUnconfined) await parts.ownerKey.need(`the program ${command}, which runs without a sandbox,`);
       alive();
       const { signal } = owner.lifetime;
       const child = await parts.execAdapter.spawn(owner.id, command, args, { ...rest, env, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal }, mostChildren(grants));

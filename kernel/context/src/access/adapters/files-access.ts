@@ -1,6 +1,6 @@
 /** `files`: an extension's own data, cache and static files, and shared roots by grant. What is open is closed with the generation. */
 import { join } from 'node:path';
-import type { Assets, Dir, Files } from '@svc/api';
+import type { Assets, Dir, FileRoot, Files } from '@svc/api';
 import type { Lifetime } from '@svc/core';
 import { contextErrors } from '../../errors.js';
 import { countedDir } from '../../quotas/counted-dir.js';
@@ -8,10 +8,19 @@ import type { Meter } from '../../quotas/meter.js';
 import type { Member } from '../../parts.js';
 import { whileAlive } from '../while-alive.js';
 
+/** Folders of areas, side by side in the home folder. */
+const IN_HOME = ['skills', 'hands', 'plugins', 'registry', 'inbox', 'mcp'] as const satisfies readonly FileRoot[];
+
 /** `assets` is the folder of its static files, where its build made one; `meter` counts what it writes to its own folders. */
 export const filesMember = ({ parts, owner, grants, alive }: Member, assets: string | undefined, meter?: Meter): Files => {
   const { home, dataDir, workspacesDir } = parts.home;
-  const roots = { workspaces: workspacesDir, uploads: join(dataDir, 'uploads'), templates: join(home, 'templates'), checkpoints: join(home, 'checkpoints') };
+  const roots = {
+    workspaces: workspacesDir,
+    uploads: join(dataDir, 'uploads'),
+    templates: join(home, 'templates'),
+    checkpoints: join(home, 'checkpoints'),
+    ...Object.fromEntries(IN_HOME.map((name) => [name, join(home, name)])),
+  } as Record<FileRoot, string>;
   const shown = (dir: Dir): Dir => whileAlive(ownedDir(dir, owner.id, owner.lifetime), alive);
   const open = (path: string): Dir => shown(parts.openDir(path));
   const own = (path: string): Dir => (meter ? shown(countedDir(parts.openDir(path), meter)) : open(path));

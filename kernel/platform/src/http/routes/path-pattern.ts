@@ -1,20 +1,24 @@
-/** Paths as declarations write them: `/api/agents/{id}`, `/api/models/{*id}`. */
+/** Paths as declarations write them: `/api/agents/{id}`, `/api/models/{*id}`, `/tasks/{id}:cancel`, `/a2a/`. */
 
-export type Segment = { readonly kind: 'literal'; readonly text: string } | { readonly kind: 'param' | 'rest'; readonly name: string };
+export type Segment =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'param' | 'rest'; readonly name: string /** Of a param: what follows it in its segment, such as `:cancel`. */; readonly action?: string };
 
 export interface PathPattern {
   readonly path: string;
   readonly segments: readonly Segment[];
   /** Equal for paths that match the same requests: names of parameters left out. */
   readonly shape: string;
-  /** Sorts literal before parameter before rest, segment by segment. */
+  /** Sorts literal before parameter with an action before parameter before rest, segment by segment. */
   readonly rank: string;
   readonly hasRest: boolean;
 }
 
+const RANKS = { literal: '0', action: '1', param: '2', rest: '3' } as const;
+
 export const parsePath = (path: string): PathPattern => {
-  if (!path.startsWith('/') || path.includes('//') || (path !== '/' && path.endsWith('/'))) {
-    throw new Error(`"${path}" is no path: it begins with one slash, has no empty segment and no slash at its end`);
+  if (!path.startsWith('/') || path.includes('//')) {
+    throw new Error(`"${path}" is no path: it begins with one slash, and has no empty segment but the last`);
   }
   const segments =
     path === '/'
@@ -28,8 +32,8 @@ export const parsePath = (path: string): PathPattern => {
   return {
     path,
     segments,
-    shape: `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : segment.kind === 'param' ? '{}' : '{*}')).join('/')}`,
-    rank: segments.map((segment) => (segment.kind === 'literal' ? '0' : segment.kind === 'param' ? '1' : '2')).join(''),
+    shape: `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : segment.kind === 'param' ? `{}${segment.action ?? ''}` : '{*}')).join('/')}`,
+    rank: segments.map((segment) => RANKS[segment.kind === 'param' && segment.action !== undefined ? 'action' : segment.kind]).join(''),
     hasRest: rest >= 0,
   };
 };
@@ -38,9 +42,11 @@ export const parsePath = (path: string): PathPattern => {
 export const routerPath = (pattern: PathPattern): string => `/${pattern.segments.map(routerSegment).join('/')}`;
 
 const routerSegment = (segment: Segment): string => {
-  if (segment.kind === 'literal') return segment.text.replace(/[{}()[\]+?!:*\\]/g, '\\$&');
-  return segment.kind === 'param' ? `:${segment.name}` : `*${segment.name}`;
+  if (segment.kind === 'literal') return escaped(segment.text);
+  return segment.kind === 'param' ? `:${segment.name}${escaped(segment.action ?? '')}` : `*${segment.name}`;
 };
+
+const escaped = (text: string): string => text.replace(/[{}()[\]+?!:*\\]/g, '\\$&');
 
 /** Which bucket a pattern is kept in: its first two segments as far as they are literal, then `*`. */
 export const bucketOf = (pattern: PathPattern): string => {
@@ -59,7 +65,7 @@ export const shadows = (wide: PathPattern, literal: PathPattern): boolean => {
     if (!other) return false;
     if (segment.kind === 'rest') return true;
     if (segment.kind === 'literal' && (other.kind !== 'literal' || other.text !== segment.text)) return false;
-    if (segment.kind === 'param' && other.kind === 'rest') return false;
+    if (segment.kind === 'param' && (other.kind === 'rest' || !takesAll(segment, other))) return false;
   }
   return wide.segments.length === literal.segments.length;
 };
@@ -70,14 +76,33 @@ export const overlap = (one: PathPattern, other: PathPattern): boolean => {
     const theirs = other.segments[index];
     if (!theirs) return false;
     if (segment.kind === 'rest' || theirs.kind === 'rest') return true;
-    if (segment.kind === 'literal' && theirs.kind === 'literal' && segment.text !== theirs.text) return false;
+    if (!mayMeet(segment, theirs)) return false;
   }
   return one.segments.length === other.segments.length;
 };
 
+const endOf = (segment: Segment): string => (segment.kind === 'literal' ? segment.text : (segment.action ?? ''));
+
+/** Whether whatever fits `other` fits this parameter. */
+const takesAll = (param: Segment, other: Segment): boolean => {
+  const action = endOf(param);
+  return action === '' ? endOf(other) !== '' || other.kind !== 'literal' : endOf(other).endsWith(action);
+};
+
+/** Whether one text can fit both. */
+const mayMeet = (one: Segment, other: Segment): boolean => {
+  if (one.kind === 'literal' && other.kind === 'literal') return one.text === other.text;
+  // Nothing is no value of a parameter: a slash at the end of a path is only that.
+  if ((one.kind === 'literal' && one.text === '') || (other.kind === 'literal' && other.text === '')) return false;
+  const [mine, theirs] = [endOf(one), endOf(other)];
+  if (one.kind === 'literal') return mine.endsWith(theirs);
+  return other.kind === 'literal' ? theirs.endsWith(mine) : mine.endsWith(theirs) || theirs.endsWith(mine);
+};
+
 const parseSegment = (path: string, text: string): Segment => {
-  const match = /^\{(\*?)([a-zA-Z_][a-zA-Z0-9_]*)\}$/.exec(text);
-  if (match?.[2]) return { kind: match[1] ? 'rest' : 'param', name: match[2] };
-  if (/[{}]/.test(text)) throw new Error(`"${path}": a parameter takes a whole segment, as {name} or {*name}`);
+  const match = /^\{(\*?)([a-zA-Z_][a-zA-Z0-9_]*)\}(:[a-zA-Z][a-zA-Z0-9_-]*)?$/.exec(text);
+  if (match?.[2] && match[1] && match[3]) throw new Error(`"${path}": nothing follows {*name}`);
+  if (match?.[2]) return match[1] ? { kind: 'rest', name: match[2] } : { kind: 'param', name: match[2], ...(match[3] === undefined ? {} : { action: match[3] }) };
+  if (/[{}]/.test(text)) throw new Error(`"${path}": a parameter takes a whole segment, as {name}, {*name} or {name}:action`);
   return { kind: 'literal', text };
 };

@@ -106,4 +106,14 @@ export const journalMigrations: readonly Migration[] = [
       m.createIndex('runs', ['kind', 'updated_at'], { where: "status IN ('done', 'failed', 'cancelled')" });
     },
   },
+  {
+    name: '0007_roots',
+    up: (m) => {
+      // Empty for a run that no other run began: it is its own root.
+      m.addColumn('runs', 'root_id', { kind: 'text' });
+      m.addColumn('runs', 'cause_kind', { kind: 'text' });
+      m.addColumn('runs', 'cause_id', { kind: 'text' });
+      m.createIndex('runs', ['root_id', 'position'], { where: 'root_id IS NOT NULL' });
+    },
+  },
 ];

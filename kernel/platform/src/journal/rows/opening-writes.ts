@@ -10,7 +10,7 @@ export interface Lease {
 }
 
 const RUN_INSERT =
-  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, session_id, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
+  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, root_id, cause_kind, cause_id, subject, session_id, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
 
 /** What its row holds beside the run. */
 export interface Place {
@@ -22,10 +22,17 @@ export interface Place {
 export type Room = NonNullable<OpenRun['room']>;
 
 /** Each limit with the condition of the runs that it counts. */
-export const limitsIn = ({ kind, subject }: Pick<JournalRun, 'kind' | 'subject'>, room: Room): ReadonlyArray<{ of: string; args: readonly Scalar[]; limit: number; by: keyof Room }> => [
+export const limitsIn = (
+  { id, kind, subject, rootId }: Pick<JournalRun, 'id' | 'kind' | 'subject' | 'rootId'>,
+  room: Room,
+): ReadonlyArray<{ of: string; args: readonly Scalar[]; limit: number; by: keyof Room }> => [
   ...(room.subject === undefined ? [] : [{ by: 'subject' as const, of: "kind = ? AND status = 'queued' AND subject = ?", args: [kind, subject], limit: room.subject }]),
   ...(room.kind === undefined ? [] : [{ by: 'kind' as const, of: "kind = ? AND status = 'queued'", args: [kind], limit: room.kind }]),
+  ...(room.root === undefined || rootId === id ? [] : [{ by: 'root' as const, of: 'root_id = ?', args: [rootId], limit: room.root }]),
 ];
+
+const conditionsOf = (runs: string, run: JournalRun, room: Room) =>
+  limitsIn(run, room).map(({ limit, of, args }) => ({ sql: `(SELECT COUNT(*) FROM ${runs} WHERE ${of}) < ?`, args: [...args, limit] }));
 
 interface Statement {
   readonly sql: string;
@@ -37,18 +44,21 @@ export const sealed = (db: Db, { sql, args, expect }: Statement): Write => db.sq
 
 export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) => ({
   /** Inserts the run as already running; conflicts when somebody stands before it in its lane (the unique index sees to running and waiting ones). */
-  openRunning: (run: JournalRun, place: Place, lease: Lease): Write =>
-    sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued' AND position < ?)`,
-      args: [...opened(run, place), lease.owner, lease.ms, run.lane, place.position],
+  openRunning: (run: JournalRun, place: Place, lease: Lease, room: Room): Write => {
+    // What runs at once needs no room in the queue.
+    const conditions = room.root === undefined ? [] : conditionsOf(runs, run, { root: room.root });
+    return sealed(db, {
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued' AND position < ?)${conditions.map(({ sql }) => ` AND ${sql}`).join('')}`,
+      args: [...opened(run, place), lease.owner, lease.ms, run.lane, place.position, ...conditions.flatMap(({ args }) => args)],
       expect: 1,
-    }),
+    });
+  },
 
   /** Inserts nothing, which conflicts, where as many are queued as may be. Commits follow each other on each engine, so the count holds until this one is there. */
   openQueued: (run: JournalRun, place: Place, room: Room): Write => {
-    const conditions = limitsIn(run, room).map(({ limit, of, args }) => ({ sql: `(SELECT COUNT(*) FROM ${runs} WHERE ${of}) < ?`, args: [...args, limit] }));
+    const conditions = conditionsOf(runs, run, room);
     return sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0${conditions.length === 0 ? '' : ' WHERE '}${conditions.map(({ sql }) => sql).join(' AND ')}`,
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0${conditions.length === 0 ? '' : ' WHERE '}${conditions.map(({ sql }) => sql).join(' AND ')}`,
       args: [...opened(run, place), ...conditions.flatMap(({ args }) => args)],
       expect: 1,
     });
@@ -85,6 +95,9 @@ const opened = (run: JournalRun, { position, session }: Place): Scalar[] => [
   run.fingerprint,
   run.lane,
   run.parentId,
+  run.rootId === run.id ? null : run.rootId,
+  run.cause?.kind ?? null,
+  run.cause?.id ?? null,
   run.subject,
   session,
   position,

@@ -1,9 +1,9 @@
 /** Reading runs and steps. */
-import { type Actor, idGroups, intervalSql, type JournalRun, type JournalStep, type RunFilter, type RunStatus, seesAll, startOf, type TimelineInterval } from '@svc/api';
+import { type Actor, idGroups, intervalSql, type JournalRun, type JournalStep, type RunFilter, type RunRoot, type RunStatus, seesAll, startOf, type TimelineInterval } from '@svc/api';
 import { ownerScope, type RunInterval, type RunSummary } from '@svc/api/internal';
 import { journalErrors } from '../errors.js';
 import { BY_INDEX, type JournalParts, positionAt } from '../journal-parts.js';
-import { ENDED, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
+import { causeOf, ENDED, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 /** Why steps are read with no actor. */
 const OF_STEPS = 'steps have no owner column; the text finds whose they are through their runs';
@@ -24,6 +24,16 @@ export const runByKey = async (parts: JournalParts, ownerId: string, kind: strin
     .system('a request that was sent again: a key belongs to one owner, also where the caller sees all')
     .first<RunRow>({ from: 'runs', where: { owner_id: ownerId, kind, request_key: key } });
   return row && runOf(row);
+};
+
+export const rootOf = async ({ db, tables: { runs } }: JournalParts, runId: string): Promise<RunRoot | undefined> => {
+  const row = await db
+    .system('the root of a run: its cause and age count, whoever may see it')
+    .readOne<Pick<RunRow, 'id' | 'kind' | 'status' | 'created_at' | 'cause_kind' | 'cause_id'>>(
+      `SELECT root.id, root.kind, root.status, root.created_at, root.cause_kind, root.cause_id FROM ${runs} run JOIN ${runs} root ON root.id = COALESCE(run.root_id, run.id) WHERE run.id = ?`,
+      [runId],
+    );
+  return row && { id: row.id, kind: row.kind, cause: causeOf(row), status: row.status, createdAt: row.created_at };
 };
 
 export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runIds: readonly string[], kinds?: readonly string[]): Promise<Map<string, JournalStep[]>> => {
@@ -127,15 +137,16 @@ type Condition = readonly [sql: string, args: ReadonlyArray<string | number>];
 const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: string; readonly args: ReadonlyArray<string | number> } | undefined => {
   // No status at all is asked for: `IN ()` is not portable.
   if (filter.status?.length === 0) return undefined;
-  const { lane, subject, parentId, isTopLevel, status, since, endedSince, unclaimedBefore, before } = filter;
+  const { lane, subject, parentId, rootId, isTopLevel, status, since, endedSince, unclaimedBefore, before } = filter;
   // Each list is read from its newest on by one index; what would lead SQLite, which has counted nothing, to another is said so that no index answers it.
-  const isSmall = lane !== undefined || subject !== undefined || parentId !== undefined || endedSince !== undefined || (status !== undefined && !status.includes('done'));
+  const isSmall = lane !== undefined || subject !== undefined || parentId !== undefined || rootId !== undefined || endedSince !== undefined || (status !== undefined && !status.includes('done'));
   const conditions: readonly Condition[] = [
     ownedBy(filter.actor, isSmall),
     ...(filter.kind === undefined ? [] : [ofKind(filter.kind, filter.actor, isSmall)]),
     ...(lane === undefined ? [] : [['lane = ?', [lane]] as const]),
     ...(subject === undefined ? [] : [['subject = ?', [subject]] as const]),
     ...(parentId === undefined ? [] : [['parent_id = ?', [parentId]] as const]),
+    ...(rootId === undefined ? [] : [['(root_id = ? OR id = ?)', [rootId, rootId]] as const]),
     ...(isTopLevel === undefined ? [] : [[isTopLevel ? "COALESCE(parent_id, '') = ''" : "COALESCE(parent_id, '') <> ''", []] as const]),
     ...(status === undefined ? [] : [inStatus(status)]),
     ...(endedSince === undefined ? [] : [[`${ENDED} AND updated_at >= ?`, [new Date(msOf(endedSince)).toISOString()]] as const]),

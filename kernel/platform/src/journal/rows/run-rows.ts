@@ -1,5 +1,5 @@
 /** Rows of the journal and what they mean. A row that cannot be read raises: it is never taken for an empty one. */
-import { type JournalRun, type JournalStep, type Replay, type RunError, type RunStatus, SvcError } from '@svc/api';
+import { type JournalRun, type JournalStep, type Replay, type RunCause, type RunError, type RunStatus, SvcError } from '@svc/api';
 import { journalErrors } from '../errors.js';
 
 export interface RunRow {
@@ -10,6 +10,9 @@ export interface RunRow {
   readonly fingerprint: string | null;
   readonly lane: string | null;
   readonly parent_id: string | null;
+  readonly root_id: string | null;
+  readonly cause_kind: string | null;
+  readonly cause_id: string | null;
   readonly subject: string | null;
   readonly status: RunStatus;
   readonly position: number;
@@ -34,7 +37,7 @@ export const UNFINISHED = "status IN ('queued', 'running', 'waiting')";
 export const ENDED = "status IN ('done', 'failed', 'cancelled')";
 
 export const RUN_COLUMNS =
-  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, subject, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token, interrupt';
+  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, root_id, cause_kind, cause_id, subject, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token, interrupt';
 
 export interface StepRow {
   readonly run_id: string;
@@ -63,6 +66,8 @@ export const runOf = (row: RunRow): JournalRun => ({
   fingerprint: row.fingerprint,
   lane: row.lane,
   parentId: row.parent_id,
+  rootId: row.root_id ?? row.parent_id ?? row.id,
+  cause: causeOf(row),
   subject: row.subject,
   status: row.status,
   input: fromJson(row.id, 'input', row.input),
@@ -74,6 +79,10 @@ export const runOf = (row: RunRow): JournalRun => ({
   updatedAt: row.updated_at,
   wait: row.wait_reason === null || row.wake_key === null ? null : { reason: row.wait_reason, wakeKey: row.wake_key, until: row.wait_until, data: fromJson(row.id, 'wait_data', row.wait_data) },
 });
+
+/** Written by this module only, from what callers may say. */
+export const causeOf = ({ cause_kind: kind, cause_id: id }: Pick<RunRow, 'cause_kind' | 'cause_id'>): RunCause | null =>
+  kind === null ? null : { kind: kind as RunCause['kind'], ...(id === null ? {} : { id }) };
 
 export const stepOf = (row: StepRow): JournalStep => ({
   seq: row.seq,

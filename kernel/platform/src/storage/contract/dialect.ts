@@ -6,6 +6,8 @@ export interface Dialect {
   identifier(name: string): string;
   /** A literal of exactly this value; throws for what the engine cannot keep. */
   literal(value: unknown): string;
+  /** A literal for a column of a row that is written: what no text of the engine may hold is replaced. */
+  stored(value: unknown): string;
   /** A condition that also finds NULL. Both sides are SQL text. */
   isSame(column: string, literal: string): string;
   /** SQL behind a statement that keeps how many rows it changed; '' where the engine tells by itself. */

@@ -174,7 +174,7 @@ const updateSql = (table: string, key: readonly string[], row: Row, dialect: Dia
   }
   if (set.length === 0) throw storageErrors.bad_write(`an update of ${table} sets no column`);
   // A condition less would change rows nobody meant.
-  const where = key.map((column) => dialect.isSame(identifier(column), columnValue(table, column, row[column], dialect)));
+  const where = key.map((column) => dialect.isSame(identifier(column), columnValue(table, column, row[column], dialect, true)));
   if (where.length === 0) throw storageErrors.bad_write(`an update of ${table} names no key`);
   return `UPDATE ${identifier(table)} SET ${set.join()} WHERE ${where.join(' AND ')}`;
 };
@@ -187,7 +187,7 @@ const columnsOf = (row: Row | undefined): string[] => {
 
 const tuple = (table: string, columns: readonly string[], row: Row, dialect: Dialect): string => `(${columns.map((column) => columnValue(table, column, row[column], dialect)).join()})`;
 
-const columnValue = (table: string, column: string, value: unknown, dialect: Dialect): string => {
+const columnValue = (table: string, column: string, value: unknown, dialect: Dialect, isKey = false): string => {
   if (value === undefined) throw storageErrors.bad_write(`${table}.${column} has no value`);
-  return dialect.literal(value);
+  return isKey ? dialect.literal(value) : dialect.stored(value);
 };

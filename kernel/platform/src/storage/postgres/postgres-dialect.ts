@@ -31,6 +31,7 @@ export const identifier = (name: string): string => `"${checkIdentifier(name)}"`
 export const postgresDialect: Dialect = {
   identifier,
   literal,
+  stored: (value) => literal(typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value),
   isSame: (column, value) => `${column} IS NOT DISTINCT FROM ${value}`,
   counting: () => '',
   guarding: () => '',

@@ -24,6 +24,7 @@ export const identifier = (name: string): string => `\`${checkIdentifier(name)}\
 export const sqliteDialect: Dialect = {
   identifier,
   literal,
+  stored: literal,
   isSame: (column, value) => `${column} IS ${value}`,
   counting: (unit, write) => `INSERT INTO ${CHANGES_TABLE} VALUES(${unit},${write},changes());`,
   guarding: (write, rows) => `SELECT json_extract('{}','${EXPECT_MARK}${write}') WHERE changes()<>${rows};`,

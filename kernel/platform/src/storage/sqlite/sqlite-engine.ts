@@ -109,7 +109,15 @@ const checkMove = async (connection: SqliteConnection, file: string, log: Logger
 /** Waits for nobody. False when a reader still needs what stood before. */
 const checkpoint = async (connection: SqliteConnection): Promise<boolean> => {
   const [row] = await connection.all('PRAGMA wal_checkpoint(PASSIVE)', []);
-  return row !== undefined && row.log === row.checkpointed;
+  if (row === undefined || row.log !== row.checkpointed) return false;
+  // What was deleted stands in the -wal until it is written over. Where somebody reads just now, the next rest empties it.
+  await connection.exec('PRAGMA busy_timeout=0');
+  try {
+    await connection.all('PRAGMA wal_checkpoint(TRUNCATE)', []);
+  } finally {
+    await connection.exec('PRAGMA busy_timeout=5000');
+  }
+  return true;
 };
 
 export const identityRow = (connection: SqliteConnection): IdentityRow => ({

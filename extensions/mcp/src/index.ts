@@ -1,0 +1,72 @@
+import { createTables, defineExtension, didYouMean, DoctorCheck } from '@svc/api';
+import { AgentReview, Agents } from '@svc/ext-agents/contract';
+import { Runs, Uploads } from '@svc/ext-runs/contract';
+import { Tools } from '@svc/ext-tools/contract';
+import { suspicionsOf } from '@svc/ext-taint/contract';
+import { createCatalog } from './catalog/catalog.js';
+import { launched, type LaunchDeps, missingValues } from './client/launch.js';
+import { commands, commandWords } from './commands.js';
+import { McpSection, McpServersSetting } from './config.js';
+import * as contract from './contract.js';
+import { findingsOf } from './doctor.js';
+import { agentServerRoutes } from './routes/agent-routes.js';
+import { catalogRoutes } from './routes/catalog-routes.js';
+import { serverRoutes } from './routes/server-routes.js';
+import { mcpRoutes } from './server/mcp-routes.js';
+import { createServers, type Servers } from './servers.js';
+import { createServerStore } from './store.js';
+import { createToolOffer } from './tools.js';
+
+const TICK_MS = 1_000;
+/** The daemon answers first. */
+const START_MS = 200;
+
+const running = new WeakMap<object, Servers>();
+
+export default defineExtension({
+  contract,
+  tables: [contract.ServerRows],
+  migrations: [createTables('0001_init', [contract.ServerRows])],
+  config: [McpServersSetting, McpSection],
+  commands,
+  commandWords,
+  completions: [{ name: 'mcp-servers', fields: ['id'], operation: 'listMcpServers', rows: 'servers', value: 'name' }],
+  activate(ctx) {
+    const agents = ctx.services.require(Agents);
+    const runs = ctx.services.optional(Runs);
+    const tools = ctx.services.optional(Tools);
+    const store = createServerStore(ctx);
+    const launch: LaunchDeps = { ctx, given: (name) => servers.given(name) };
+    const servers: Servers = createServers({
+      store,
+      ...{ secrets: ctx.secrets, config: ctx.config, clock: ctx.clock, log: ctx.log, home: ctx.env('HOME') ?? '' },
+      live: { clock: ctx.clock, log: ctx.log, schemas: ctx.schemas, version: ctx.version, missing: (spec) => missingValues(launch, spec), transport: (spec, events) => launched(launch, spec, events) },
+      offer: () => offer,
+      announce: (name, state) => ctx.events.publish(contract.McpChanged, { name, state }),
+    });
+    const offer = createToolOffer({ add: (tool) => ctx.tools.add(tool), server: (name) => servers.find(name), uploads: ctx.services.optional(Uploads) });
+    const catalog = createCatalog({ root: ctx.files.root('mcp'), schemas: ctx.schemas });
+    const near = (id: string, ids: readonly string[]): string => didYouMean(id, ids);
+    ctx.routes.add(
+      ...serverRoutes({ servers, catalog, clock: ctx.clock, near, showing: { offer, isInConfig: servers.isInConfig, suspicions: suspicionsOf } }),
+      ...catalogRoutes({ catalog, servers, near }),
+      ...agentServerRoutes({ agents, servers }),
+      ...mcpRoutes({
+        ...{ version: ctx.version, clock: ctx.clock, agents },
+        runs: () => runs.value,
+        tools: () => tools.value,
+        publicTools: () => ctx.config.get(McpSection).public_tools,
+      }),
+    );
+    ctx.hooks.tap(DoctorCheck, () => findingsOf(servers, catalog));
+    ctx.hooks.tap(AgentReview, ({ manifest: { mcp_servers: wanted = [] } }) =>
+      wanted.filter((name) => name !== '*' && !servers.find(name)).map((name) => `mcp_servers names "${name}", but there is no such MCP server now.`),
+    );
+    ctx.timers.after('connect', START_MS, () => servers.start());
+    ctx.timers.every('look', TICK_MS, () => servers.tick());
+    ctx.config.onChange(McpServersSetting, () => void servers.sync().catch((error: unknown) => ctx.log.warn('the MCP servers of config.toml could not be taken over', { cause: error })));
+    ctx.onDispose('MCP servers', () => servers.stop());
+    running.set(ctx, servers);
+  },
+  start: async (ctx) => void (await running.get(ctx)?.sync()),
+});

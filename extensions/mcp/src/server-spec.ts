@@ -1,0 +1,184 @@
+/**
+ * What an MCP server is: how it is reached, what it is given, and what it may do.
+ *
+ * E1  No value of `env` and `headers` is part of a spec: it has their names, and the values are in the vault.
+ * E2  A shell is no command of a server, and no address leads to cloud metadata: both are refused when a server is added.
+ */
+import { parsedUrl, type Plain, Type } from '@svc/api';
+import { mcpErrors } from './errors.js';
+
+const closed = { additionalProperties: false };
+
+export const SERVER_NAME = '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$';
+const ENV_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
+const ENTRY = '^[A-Za-z_][A-Za-z0-9_]{0,127}(=[\\s\\S]*)?$';
+const HEADER = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}(:[^\\r\\n]*)?$";
+const MAX_ARGS = 100;
+export const DEFAULT_TIMEOUT_SECS = 30;
+
+const Args = Type.Array(Type.String({ maxLength: 4_000 }), { maxItems: MAX_ARGS });
+const Url = Type.String({ minLength: 1, maxLength: 2_000, pattern: '^https?://', description: 'http or https; private networks too' });
+const Command = Type.String({ minLength: 1, maxLength: 1_000, description: 'A program, such as `npx`, `uvx` or a path' });
+
+export const Transport = Type.Union(
+  [
+    Type.Object(
+      {
+        type: Type.Literal('stdio'),
+        command: Command,
+        args: Type.Optional(Args),
+        cwd: Type.Optional(Type.String({ maxLength: 1_000, pattern: '^(/|~)', description: 'The folder that it starts in; by default one of its own' })),
+      },
+      closed,
+    ),
+    Type.Object({ type: Type.Literal('http'), url: Url }, closed),
+    Type.Object({ type: Type.Literal('sse'), url: Url }, closed),
+  ],
+  { description: 'How it is reached: a program that svc starts (`stdio`, with `command` and `args`), or an address (`http`, or the older `sse`, with `url`)' },
+);
+export type Transport = Plain<typeof Transport>;
+
+const Sandbox = Type.Object(
+  {
+    network: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 100, description: 'Hosts that it may reach; none by default' })),
+    folders: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1_000, pattern: '^(/|~)' }), { maxItems: 50, description: 'Folders that it sees, for reading; with `:rw` behind it for writing' }),
+    ),
+  },
+  { ...closed, description: 'Runs the server in the sandbox of commands of agents (stdio only). Without it, it can do what the user who runs svc can' },
+);
+
+const Common = {
+  template_id: Type.Optional(Type.String({ maxLength: 64, description: 'The template that it came from' })),
+  timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600, default: DEFAULT_TIMEOUT_SECS, description: 'Of one call; a progress notification starts it anew, ten times at most' })),
+  env: Type.Optional(
+    Type.Array(Type.String({ pattern: ENTRY, maxLength: 40_000 }), {
+      maxItems: 100,
+      description: '`NAME` passes on a stored value or a variable of the daemon; `NAME=value` stores the value in the vault',
+    }),
+  ),
+  headers: Type.Optional(Type.Array(Type.String({ pattern: HEADER, maxLength: 10_000 }), { maxItems: 50, description: '`Name: value`, stored in the vault; `Name` alone keeps the stored value' })),
+  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: not started, and none of its tools is offered' })),
+  sandbox: Type.Optional(Sandbox),
+  taint_scanning: Type.Optional(Type.Literal(true, { description: 'Always on' })),
+};
+
+/** As config.toml and a whole entry of the API have it. */
+export const ServerEntry = Type.Object({ name: Type.String({ pattern: SERVER_NAME, description: 'Unique; part of the names of its tools' }), transport: Transport, ...Common }, closed);
+export type ServerEntry = Plain<typeof ServerEntry>;
+
+/** What may be sent to add a server, or to replace one. */
+export const ServerBody = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Letters, digits, `.`, `_`, `-`; with a template, the id of the template by default' })),
+    transport: Type.Optional(
+      Type.Union([Transport, Type.String({ maxLength: 20 })], { description: 'With `type`; or the earlier form: `stdio`, `http` or `sse`, beside `command` and `args` or `url`' }),
+    ),
+    command: Type.Optional(Command),
+    args: Type.Optional(Args),
+    url: Type.Optional(Url),
+    credentials: Type.Optional(Type.Record(Type.String({ pattern: ENV_NAME }), Type.String({ maxLength: 32_000 }), { description: 'Values of variables, stored in the vault' })),
+    ...Common,
+  },
+  { ...closed, 'x-name': 'McpServerEntry' },
+);
+export type ServerBody = Plain<typeof ServerBody>;
+
+/** A server as svc stores it. */
+export interface ServerSpec {
+  readonly name: string;
+  readonly template_id?: string;
+  readonly transport: Transport;
+  readonly timeout_secs: number;
+  /** Names. */
+  readonly env: readonly string[];
+  readonly headers: readonly string[];
+  readonly enabled: boolean;
+  readonly sandbox?: Plain<typeof Sandbox>;
+}
+
+/** Values that came with an entry, by name. */
+export interface GivenValues {
+  readonly env: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ash', 'ksh', 'mksh', 'csh', 'tcsh', 'fish', 'pwsh', 'powershell', 'powershell.exe', 'cmd', 'cmd.exe', 'busybox']);
+const METADATA = /^(169\.254\.\d+\.\d+|100\.100\.100\.200|metadata\.google\.internal|metadata\.aws\.internal|instance-data|\[?fd00:ec2::254\]?)$/i;
+
+/** Splits names from values. Throws `mcp_bad_spec`. */
+export const readEntry = (entry: ServerEntry): { readonly spec: ServerSpec; readonly given: GivenValues } => {
+  const { name, transport, timeout_secs = DEFAULT_TIMEOUT_SECS, env = [], headers = [], enabled = true, template_id, sandbox } = entry;
+  if (!new RegExp(SERVER_NAME).test(name)) throw mcpErrors.bad_spec(`the name ${JSON.stringify(name.slice(0, 100))} has other characters than letters, digits, ".", "_" and "-"`);
+  checkTransport(transport);
+  if (sandbox && transport.type !== 'stdio') throw mcpErrors.bad_spec('only a server that svc starts can have a sandbox');
+  const variables = env.map((text) => split(text, '='));
+  const lines = headers.map((text) => split(text, ':'));
+  return {
+    spec: {
+      name,
+      ...(template_id === undefined ? {} : { template_id }),
+      transport,
+      timeout_secs,
+      env: [...new Set(variables.map(([key]) => key))],
+      headers: [...new Set(lines.map(([key]) => key.toLowerCase()))],
+      enabled,
+      ...(sandbox ? { sandbox } : {}),
+    },
+    given: { env: withValue(variables), headers: withValue(lines.map(([key, value]) => [key.toLowerCase(), value?.trim()])) },
+  };
+};
+
+const split = (text: string, at: string): [string, string | undefined] => {
+  const index = text.indexOf(at);
+  return index < 0 ? [text, undefined] : [text.slice(0, index), text.slice(index + 1)];
+};
+
+const withValue = (pairs: ReadonlyArray<readonly [string, string | undefined]>): Record<string, string> =>
+  Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined && pair[1] !== ''));
+
+const checkTransport = (transport: Transport): void => {
+  if (transport.type === 'stdio') {
+    const program = transport.command.split(/[/\\]/).at(-1)?.toLowerCase() ?? '';
+    if (SHELLS.has(program)) throw mcpErrors.bad_spec(`${program} is a shell, which would run anything; name the program itself, with its arguments in "args"`);
+    if (/\s/.test(transport.command) && !ABSOLUTE_LIKE.test(transport.command)) throw mcpErrors.bad_spec(`"command" is one program; put its arguments into "args"`);
+    return;
+  }
+  const url = parsedUrl(transport.url);
+  if (!url || url.hostname === '') throw mcpErrors.bad_spec('"url" is not an address');
+  if (url.username !== '' || url.password !== '') throw mcpErrors.bad_spec('"url" contains a user name or password; send an Authorization header in "headers"');
+  if (METADATA.test(url.hostname)) throw mcpErrors.bad_spec(`${url.hostname} serves credentials of cloud machines, and no server there is ever connected`);
+};
+
+/** A path may contain spaces. */
+const ABSOLUTE_LIKE = /^(?:~|[A-Za-z]:\\|\/)/;
+
+/** The forms of a body, as one entry; `base` is that of a template. Throws `mcp_bad_spec`. */
+export const entryOf = (body: ServerBody, name: string | undefined, base: Partial<ServerEntry> = {}): ServerEntry => {
+  const { transport, command: _command, args: _args, url: _url, credentials = {}, name: own, ...common } = body;
+  const named = name ?? own ?? base.name;
+  if (named === undefined) throw mcpErrors.bad_spec('it has no name');
+  const reached = typeof transport === 'object' ? transport : (flatTransport(transport, body) ?? base.transport);
+  if (!reached) throw mcpErrors.bad_spec('"transport" says neither how it is started nor where it is');
+  const known = (base.env ?? []).map((text) => split(text, '=')[0]);
+  const env = [...(common.env ?? []), ...Object.entries(credentials).map(([key, value]) => `${key}=${value}`)];
+  const given = new Set(env.map((text) => split(text, '=')[0]));
+  return { ...base, ...common, name: named, transport: reached, env: [...env, ...known.filter((key) => !given.has(key))] };
+};
+
+const flatTransport = (type: string | undefined, { command, args, url }: Pick<ServerBody, 'command' | 'args' | 'url'>): Transport | undefined => {
+  if (type === undefined && command === undefined && url === undefined) return undefined;
+  const kind = type ?? (command === undefined ? 'http' : 'stdio');
+  if (kind === 'stdio') {
+    if (command === undefined) throw mcpErrors.bad_spec('a server of the transport stdio needs "command"');
+    return { type: 'stdio', command, ...(args ? { args: [...args] } : {}) };
+  }
+  if (kind !== 'http' && kind !== 'sse') throw mcpErrors.bad_spec(`the transport "${kind}" is none of stdio, http and sse`);
+  if (url === undefined) throw mcpErrors.bad_spec(`a server of the transport ${kind} needs "url"`);
+  return { type: kind, url };
+};
+
+/** Where a value is stored. */
+export const envSecret = (server: string, name: string): string => `mcp.${server}.env.${name}`;
+export const headerSecret = (server: string, name: string): string => `mcp.${server}.header.${name}`;
+export const secretsOf = (server: string): string => `mcp.${server}.`;

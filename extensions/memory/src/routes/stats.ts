@@ -1,0 +1,61 @@
+/** How many entries there are, of which kind. */
+import { type Actor, Type } from '@svc/api';
+import { own } from '../memory-deps.js';
+import type { EntryRouteDeps } from './route-deps.js';
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const Stats = Type.Object({
+  total: Count,
+  user_count: Count,
+  session_count: Count,
+  agent_count: Count,
+  archived_count: Count,
+  categories: Type.Record(Type.String(), Count),
+  enabled: Type.Boolean(),
+  auto_memorize_enabled: Type.Boolean(),
+  auto_retrieve_enabled: Type.Boolean(),
+  llm_extraction: Type.Boolean({ description: 'Whether a model takes facts from conversations, instead of rules' }),
+  proactive_enabled: Type.Boolean(),
+});
+
+interface Group {
+  readonly level: string;
+  readonly category: string;
+  readonly agent_id: string;
+  readonly archived: number;
+  readonly n: number;
+}
+
+/** Of all agents without an agent. */
+export const statsOf = async (deps: EntryRouteDeps, actor: Actor, agentId: string | undefined) => {
+  const entries = deps.db.table('entries');
+  const grouped = `SELECT level AS level, COALESCE(category, '') AS category, agent_id AS agent_id, archived AS archived, COUNT(*) AS n FROM ${entries}`;
+  const groups =
+    agentId === undefined
+      ? await own(deps, actor).read<Group>(`${grouped} GROUP BY level, category, agent_id, archived`)
+      : await own(deps, actor).read<Group>(`${grouped} WHERE agent_id = ? GROUP BY level, category, agent_id, archived`, [agentId]);
+  const live = groups.filter(({ archived }) => Number(archived) === 0);
+  const sum = (some: readonly Group[]): number => some.reduce((total, { n }) => total + Number(n), 0);
+  const by = (key: 'category' | 'agent_id'): Record<string, number> => {
+    const counts: Record<string, number> = {};
+    for (const group of live) counts[group[key]] = (counts[group[key]] ?? 0) + Number(group.n);
+    return counts;
+  };
+  const { '': _none, ...categories } = by('category');
+  const { enabled, auto_memorize, auto_retrieve } = deps.proactive();
+  return {
+    total: sum(live),
+    user_count: sum(live.filter(({ level }) => level === 'user')),
+    session_count: sum(live.filter(({ level }) => level === 'session')),
+    agent_count: sum(live.filter(({ level }) => level === 'agent')),
+    archived_count: sum(groups) - sum(live),
+    categories,
+    enabled,
+    auto_memorize_enabled: enabled && auto_memorize,
+    auto_retrieve_enabled: enabled && auto_retrieve,
+    llm_extraction: deps.llmExtraction(),
+    proactive_enabled: enabled,
+    by_agent: by('agent_id'),
+  };
+};

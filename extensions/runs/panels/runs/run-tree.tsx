@@ -1,0 +1,44 @@
+/** All that one run led to, as a tree. Nothing where it stands alone. */
+import { addressOf, daemon, Section, useFresh, useLoaded } from '@svc/kit';
+import { type ListedRun, nameOf, type Run, StateBadge } from './run-state.js';
+import { t } from './words.js';
+
+const MAX_RUNS = 200;
+
+interface Placed {
+  readonly run: ListedRun;
+  readonly depth: number;
+}
+
+export const RunTree = ({ of }: { of: Run }) => {
+  const loaded = useLoaded(`runs of root ${of.root_id}`, (signal) => daemon.call('listRuns', { root_id: of.root_id, limit: MAX_RUNS }, { signal }));
+  useFresh(loaded.reload, ['run']);
+  const placed = treeOf(loaded.data?.runs ?? []);
+  if (placed.length < 2) return null;
+  return (
+    <Section title={t('tree')}>
+      <ul class="runs-tree">
+        {placed.map(({ run, depth }) => (
+          <li key={run.run_id} style={{ '--depth': depth }}>
+            <StateBadge status={run.status} />{' '}
+            <a href={addressOf('runs', [run.run_id])} {...(run.run_id === of.run_id ? { 'aria-current': 'true' as const } : {})}>
+              <bdi>{nameOf(run)}</bdi>
+            </a>{' '}
+            <span class="small-text">{causeText(run)}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+};
+
+export const causeText = ({ cause }: Pick<ListedRun, 'cause'>): string => t(`cause_${cause.kind}`);
+
+/** Each below the one that began it; what has none here, because it is other work or is gone, stands at the margin. */
+const treeOf = (runs: readonly ListedRun[]): Placed[] => {
+  const ids = new Set(runs.map(({ run_id: id }) => id));
+  const oldestFirst = runs.toReversed();
+  const below = (parent: string | null, depth: number): Placed[] =>
+    oldestFirst.filter(({ parent_run_id: above }) => (above !== null && ids.has(above) ? above : null) === parent).flatMap((run) => [{ run, depth }, ...below(run.run_id, depth + 1)]);
+  return below(null, 0);
+};
