@@ -213,10 +213,16 @@ describe('a request that is wrong', () => {
     const routes = walk(svc.kernel, { id: svc.agent.id, name: 'openai' }).filter(({ method }) => method === 'GET');
     const asked: string[] = [];
     for (const { template, path } of routes) {
-      const inQuery: Array<{ name: string; required?: boolean; schema: { type?: string } }> = (document.paths[template]?.get?.parameters ?? []).filter((one: { in: string }) => one.in === 'query');
+      const inQuery: Array<{ name: string; required?: boolean; schema: { type?: string; format?: string } }> = (document.paths[template]?.get?.parameters ?? []).filter(
+        (one: { in: string }) => one.in === 'query',
+      );
       for (const { name, schema } of inQuery) {
         if (schema.type !== 'integer') continue;
-        const others = inQuery.flatMap((one) => (one.required && one.name !== name ? [`&${one.name}=${one.schema.type === 'integer' ? 1 : svc.agent.id}`] : [])).join('');
+        const others = inQuery
+          .flatMap((one) =>
+            one.required && one.name !== name ? [`&${one.name}=${one.schema.type === 'integer' ? 1 : one.schema.format === 'cron' ? encodeURIComponent('* * * * *') : svc.agent.id}`] : [],
+          )
+          .join('');
         asked.push(`${template} ${name}`);
         for (const number of ['9223372036854775808', '9007199254740993', `1${'0'.repeat(300)}`, '-9223372036854775809'])
           expectClear(await svc.http.get(`${path}?${name}=${number}${others}`), 400, new RegExp(name), `${path} ${name}=${number}`);

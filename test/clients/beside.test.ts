@@ -213,7 +213,7 @@ describe('/think', () => {
     expect((await say(one, { message: '/think maybe' })).body.code).to.equal('command_bad_argument');
   });
 
-  it('gives a Claude room to think, without a temperature, and not in the middle of a round of tools', async () => {
+  it('gives a Claude room to think, without a temperature, in a round of tools as well', async () => {
     const claude = await startAnthropicServer([{ toolCalls: [{ name: 'system_time', args: {} }] }, { text: 'noon' }]);
     const kernel = await bootTestKernel({
       config: `${OPEN_RATE}[default_model]\nprovider = "anthropic"\nmodel = "claude-sonnet-4-6"\n[provider_urls]\nanthropic = "${claude.url}"\n`,
@@ -224,9 +224,9 @@ describe('/think', () => {
     await kernel.http.expect(200, 'POST', `/api/agents/${id}/message`, { message: 'what time is it?' });
 
     const [first, second] = claude.requests.map(({ body }) => body as unknown as Wire);
-    expect(first).to.deep.include({ thinking: { type: 'enabled', budget_tokens: 2_000 }, max_tokens: 3_000 });
+    expect(first).to.deep.include({ thinking: { type: 'adaptive' }, max_tokens: 3_000 });
     expect(first).not.to.have.property('temperature');
-    expect(second).not.to.have.property('thinking');
+    expect(second).to.deep.include({ thinking: { type: 'adaptive' } });
     await kernel.stop();
     await claude.close();
   });

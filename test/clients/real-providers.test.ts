@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { QUIRKY_PROVIDERS, type QuirkyServer, startQuirkyServer, TOKENS } from '@svc/fixtures/providers/quirky-server';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
-import { until } from './model-kernel.js';
+import { until, useModelKernel } from './model-kernel.js';
 
 /** By the name that a person would give it; Gemini's second wire and llama.cpp are providers of one's own. */
 const MODELS: Readonly<Record<(typeof QUIRKY_PROVIDERS)[number], readonly [provider: string, model: string]>> = {
@@ -89,4 +89,23 @@ describe('a conversation with a stop, a restart and a compaction', () => {
     // What is known of a model from the first day is not refused.
     for (const name of ['openai', 'anthropic', 'gemini', 'gemini-chat', 'mistral', 'deepseek', 'moonshot', 'openrouter'] as const) expect(learned, name).to.not.contain(name);
   });
+});
+
+describe('a window that only the provider knows', () => {
+  const LIMIT_CHARS = 40_000;
+  const boot = useModelKernel();
+  const TOO_LONG: ReadonlyArray<readonly [who: string, status: number, message: string]> = [
+    ['llama.cpp', 400, 'request (10300 tokens) exceeds the available context size (10000 tokens), try increasing it'],
+  ];
+  for (const [who, status, message] of TOO_LONG)
+    it(`is learned from ${who}: the conversation goes on in the same run`, async () => {
+      const sizeOf = (body: { messages: unknown; tools?: unknown }): number => JSON.stringify(body.messages).length + JSON.stringify(body.tools ?? []).length;
+      const svc = await boot(({ body }) => (sizeOf(body) > LIMIT_CHARS ? { status, message } : { text: 'noted' }));
+      for (let turn = 0; turn < 14; turn++) {
+        const answer = await svc.http.post(`/api/agents/${svc.agent.id}/message`, { message: `message ${turn} ${'lorem ipsum dolor '.repeat(220)}` });
+        expect([answer.status, answer.body.response], JSON.stringify(answer.body)).to.deep.equal([200, 'noted']);
+      }
+      const refused = svc.model.requests.filter(({ body }) => sizeOf(body) > LIMIT_CHARS);
+      expect(refused.length, 'refused').to.be.within(1, 8);
+    });
 });

@@ -55,13 +55,16 @@ describe('what a model thinks', () => {
     ]);
   });
 
-  it('is said to no model again, found by no search, and part of no completion', async () => {
+  it('is sent back to the model that thought it as its own state and to no other request, found by no search, and part of no completion', async () => {
     const svc = await bootWithModel({ thoughts: THOUGHTS, text: 'High at noon.' });
     await stream(svc);
     await stream(svc);
     const { body } = await svc.http.expect(200, 'POST', '/v1/chat/completions', { model: `svc:${svc.agent.name}`, messages: [{ role: 'user', content: 'and tomorrow?' }] });
     expect(svc.model.requests).to.have.length(3);
-    expect(JSON.stringify([svc.model.requests.map((one) => one.body), body]))
+    const [first, again, other] = svc.model.requests.map((one) => one.body as { messages: ReadonlyArray<{ content: unknown }> });
+    expect(JSON.stringify(again)).to.contain('the moon');
+    // As the state of the model alone: no message says it.
+    expect(JSON.stringify([first, again?.messages.map(({ content }) => content), other, body]))
       .to.contain('High at noon.')
       .and.not.contain('the moon');
     const found = async (query: string) => (await svc.http.expect(200, 'GET', `/api/sessions/search?q=${query}`)).body;

@@ -20,6 +20,7 @@ const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${O
  */
 const PUBLIC = new Set([
   'GET /',
+  'GET /.well-known/agent.json',
   'GET /api/health',
   'GET /api/ready',
   'GET /docs',
@@ -65,7 +66,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages, what was shared by a link, where people log in and out, and /mcp are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, and /mcp are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);

@@ -61,6 +61,12 @@ const STAYS = {
   'kernel/cli/src/': ['judge'],
   'kernel/platform/test/config/': ['stranger', 'door'],
   'test/': ['door', 'talk', 'told', 'heard'],
+  // A field of what areas submit as runs.
+  'extensions/a2a/': ['door'],
+  'extensions/mcp/': ['door'],
+  'extensions/schedules/': ['door'],
+  'extensions/webhooks/': ['door'],
+  'extensions/workflows/': ['door'],
   'extensions/': ['talk'],
 };
 const SELF = ['tools/checks/words.mjs', 'tools/test/words.test.ts'];

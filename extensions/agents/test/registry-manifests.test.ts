@@ -89,13 +89,13 @@ describe('a manifest of a registry', function () {
       }
     });
 
-  it('is told which of its tools this daemon does not have, and that it has no memory', async () => {
+  it('is told which of its tools this daemon does not have', async () => {
     const text = readFileSync(`${FOLDER}/librefang/travel-planner.toml`, 'utf8');
     const { body } = await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: text.replace('name = "travel-planner"', 'name = "told"') });
     expect(body.warnings).to.include(
-      'This daemon does not have the tools memory_store, memory_recall, browser_navigate, browser_click, browser_type, browser_read_page, browser_screenshot and browser_close: the agent works without them.',
+      'This daemon does not have the tools browser_navigate, browser_click, browser_type, browser_read_page, browser_screenshot and browser_close: the agent works without them.',
     );
-    expect(body.warnings.find((one: string) => one.includes('memory_write'))).to.match(/no effect: this daemon has no memory tools/);
+    expect(body.warnings.filter((one: string) => one.includes('memory_write'))).to.deep.equal([]);
     const { body: plain } = await svc.http.expect(201, 'POST', '/api/agents', { manifest: { name: 'plain', capabilities: { tools: ['file_*', 'file_read'] } } });
     expect(plain.warnings ?? []).to.deep.equal([]);
   });

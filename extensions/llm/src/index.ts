@@ -7,6 +7,7 @@ import { ConfigChanged, MetricsCollect, defineExtension, cacheRows, whenKnown } 
 import { BudgetSection, LlmSection } from './config.js';
 import { createAnthropicDriver } from './drivers/anthropic.js';
 import { createBuiltinDriver } from './drivers/builtin.js';
+import { createWindows } from './call/windows.js';
 import { createDrivers } from './drivers/driver.js';
 import { createGeminiDriver } from './drivers/gemini/gemini.js';
 import { createOpenAiDriver } from './drivers/openai.js';
@@ -47,7 +48,8 @@ export default defineExtension({
       { openai: createOpenAiDriver(exchange), anthropic: createAnthropicDriver(exchange), gemini: createGeminiDriver(exchange), builtin: createBuiltinDriver() },
       ctx.services,
     );
-    const resolution = createResolutionCache({ drivers, models, providers, clock: ctx.clock });
+    const windows = createWindows();
+    const resolution = createResolutionCache({ drivers, models, providers, windows, clock: ctx.clock });
     const health = createHealth({ clock: ctx.clock, ids: ctx.ids });
     ctx.events.on(ProviderChanged, ({ name }) => {
       health.keysChanged(name);
@@ -80,6 +82,7 @@ export default defineExtension({
     const deps: LlmDeps = {
       units: createUnitMoney({ quota, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
       resolution,
+      windows,
       providers,
       drivers,
       store,

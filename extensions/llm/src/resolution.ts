@@ -9,6 +9,7 @@ import type { ProviderRecord, ProvidersService } from '@svc/ext-providers/contra
 import type { Drivers } from './drivers/driver.js';
 import { llmErrors } from './errors.js';
 import { ASSUMED_PRICE, type Price } from './money/pricing.js';
+import type { Windows } from './call/windows.js';
 import { canThink } from './call/thinking.js';
 
 /** For models that the catalog does not know. */
@@ -33,6 +34,8 @@ export interface ResolutionDeps {
   drivers: Drivers;
   models: ModelsService;
   providers: ProvidersService;
+  /** What was learned from refusals. */
+  windows: Pick<Windows, 'of'>;
 }
 
 export interface Choice {
@@ -57,7 +60,7 @@ export const resolveChoice = async (deps: ResolutionDeps, choice: Choice): Promi
     record,
     info,
     price: info && info.pricing_known !== false ? info : record.key_required ? ASSUMED_PRICE : undefined,
-    contextWindow: info?.context_window ?? UNKNOWN_CONTEXT_TOKENS,
+    contextWindow: Math.min(info?.context_window ?? UNKNOWN_CONTEXT_TOKENS, deps.windows.of(record.name, info?.id ?? model) ?? Number.MAX_SAFE_INTEGER),
     canThink: canThink(record.wire, record.name, info?.id ?? model),
     why: named.why,
   };

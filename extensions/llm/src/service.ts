@@ -38,9 +38,11 @@ import type { Ceiling } from './money/reservations.js';
 import type { UsageStore } from './store.js';
 import { canThink } from './call/thinking.js';
 import type { Choice, Resolved } from './resolution.js';
+import type { Windows } from './call/windows.js';
 
 export interface LlmDeps {
   resolution: ResolutionCache;
+  windows: Windows;
   providers: Pick<ProvidersService, 'defaultModel' | 'get' | 'markKeyInvalid' | 'markKeyValid'>;
   drivers: Drivers;
   store: UsageStore;
@@ -316,6 +318,10 @@ const chainDeps = (deps: LlmDeps): ChainDeps => ({
       // The caller's error is the refusal itself; the mark only colours a list.
       deps.log.warn('could not mark a refused key', { provider, error: String(error) });
     }
+  },
+  tooLong: ({ provider, model }, tokens, said) => {
+    deps.windows.refused(provider, model, tokens, said);
+    deps.resolution.clear();
   },
   keyTaken: (provider) => deps.providers.markKeyValid(provider),
 });

@@ -100,6 +100,7 @@ describe('the chain of one call', () => {
       resolve,
       fallbacks: async () => fallbacks,
       keyRefused: async (provider) => void refused.push(provider),
+      tooLong: () => undefined,
       keyTaken: (provider) => void taken.push(provider),
     };
     const running = runChain(deps, {

@@ -1,4 +1,5 @@
 /** The gateway on real parts: the egress adapter, SQLite, the shipped catalog. Only providers and time are played. */
+import { createWindows } from '../src/call/windows.js';
 import { createAreaActors } from '@svc/core';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -160,10 +161,12 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
     ids,
   });
   const spent = cacheRows<number>(clock);
+  const windows = createWindows();
   const llm = createLlmService({
     quota,
     units: createUnitMoney({ quota, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
-    resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, clock }),
+    windows,
+    resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, windows, clock }),
     providers,
     drivers,
     report: reportOf(db),

@@ -1,3 +1,4 @@
+import { createWindows } from '../src/call/windows.js';
 import { isSvcError } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import type { DefaultModel, ProviderRecord, ProvidersService } from '@svc/ext-providers/contract';
@@ -48,7 +49,7 @@ describe('from what an agent names to what is called', () => {
   };
   const usual = [provider('openai'), provider('anthropic'), provider('groq'), LOCAL];
   const resolve = (named: string, model: string, records = usual, chosen: Partial<DefaultModel> = {}): Promise<Resolved> =>
-    resolveChoice({ drivers, models, providers: providersOf(records, chosen).service }, { provider: named, model });
+    resolveChoice({ drivers, models, windows: createWindows(), providers: providersOf(records, chosen).service }, { provider: named, model });
   const codeOf = async (work: Promise<unknown>): Promise<string> => {
     const error = await work.catch((caught: unknown) => caught);
     return isSvcError(error) ? error.code : 'nothing';
@@ -124,7 +125,7 @@ describe('from what an agent names to what is called', () => {
     const find = async (name: string, of?: string) => entries.find(({ id, provider: by }) => id === name && (of === undefined || by === of));
     // What resolution asks of models.
     const played = { list: async () => [...entries], find, alias: async () => undefined, aliases: async () => ({}) };
-    return resolveChoice({ drivers, models: played, providers: providersOf(records).service }, { provider: entries[0]?.provider ?? 'paid', model });
+    return resolveChoice({ drivers, models: played, windows: createWindows(), providers: providersOf(records).service }, { provider: entries[0]?.provider ?? 'paid', model });
   };
 
   it('calls a model by what its provider calls it, and shows it by its id', async () => {
@@ -161,7 +162,7 @@ describe('from what an agent names to what is called', () => {
       const clock = virtualClock(0);
       const fallbacks = [{ provider: 'groq', model: 'a' }];
       const { service, asked } = providersOf(records, {}, fallbacks);
-      return { clock, asked, fallbacks, service, cache: createResolutionCache({ drivers, models, providers: service, clock }) };
+      return { clock, asked, fallbacks, service, cache: createResolutionCache({ drivers, models, windows: createWindows(), providers: service, clock }) };
     };
 
     it('R3 asks once in a second, for each choice', async () => {

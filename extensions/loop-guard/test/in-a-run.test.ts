@@ -86,7 +86,7 @@ describe('the loop guard in a run', () => {
 
   for (const [what, callOf] of [
     ['names that no tool has, each another', (n: number) => ({ name: `no_such_tool_${n}`, args: { n } })],
-    ['one name that no tool has', () => ({ name: 'functions.look', args: { at: 'here' } })],
+    ['one name that no tool has', () => ({ name: 'no_such_tool', args: { at: 'here' } })],
     ['arguments that no call can have, each another', (n: number) => ({ name: 'look', args: { at: n } })],
     ['names and arguments that are wrong by turns', (n: number) => (n % 2 === 0 ? { name: 'look', args: { where: n } } : { name: `Look${n}`, args: {} })],
   ] as const) {

@@ -30,7 +30,7 @@ export default defineExtension({
   config: [McpServersSetting, McpSection],
   commands,
   commandWords,
-  completions: [{ name: 'mcp-servers', fields: ['id'], operation: 'listMcpServers', rows: 'servers', value: 'name' }],
+  completions: [{ name: 'mcp-servers', fields: ['name-or-id'], operation: 'listMcpServers', rows: 'servers', value: 'name' }],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
     const runs = ctx.services.optional(Runs);

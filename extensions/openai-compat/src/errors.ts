@@ -5,13 +5,6 @@ export const CHOICE_HINT = 'Send "auto", "none", "required", or {"type": "functi
 export const compatErrors = defineErrors('', {
   missing_message: { status: 400, retry: false, message: () => 'messages contains no user message.', hint: 'The agent answers the last user message.' },
   no_question: { status: 400, retry: false, message: (why: string) => `A stateless request ends with a user message: ${why}.`, hint: 'End with the message that should be answered.' },
-  no_beginning: {
-    status: 400,
-    retry: false,
-    message: () => 'The first message of a stateless request that is not a system message must be a user message.',
-    hint: 'Models take no conversation that the assistant begins.',
-  },
-  bad_arguments: { status: 400, retry: false, message: (index: number) => `messages.${index} has a tool call whose arguments are not JSON.` },
   unsupported_part: { status: 400, retry: false, message: (type: string) => `Content parts of type "${type}" are not taken.`, hint: 'Send text and image_url parts.' },
   invalid_image: { status: 400, retry: false, message: (why: string) => `An image cannot be taken: ${why}.`, hint: 'Send data:image/png;base64,… (png, jpeg, gif or webp).' },
   unsupported_value: { status: 400, retry: false, message: (what: string) => what },

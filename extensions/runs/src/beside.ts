@@ -23,7 +23,7 @@ export const isTyped = ({ door, cause }: Pick<RunDraft, 'door' | 'cause'>): bool
 
 /** `/btw what time is it?` is the question beside the conversation, on every channel. */
 export function withoutAsidePrefix(draft: RunDraft): RunDraft {
-  if (draft.history || !isTyped(draft)) return draft;
+  if (draft.history || draft.origin || !isTyped(draft)) return draft;
   const first = draft.parts.findIndex((part) => part.type === 'text');
   const part = draft.parts[first];
   if (part?.type !== 'text' || !ASIDE.test(part.text)) return draft;

@@ -125,7 +125,7 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   const sessionId = draft.sessionId ?? found.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   // A stateless request is words for the model alone: no command of a conversation.
-  if (text.startsWith('/') && !draft.history && isTyped(draft) && !deps.intercept.isEmpty()) {
+  if (text.startsWith('/') && !draft.history && !draft.origin && isTyped(draft) && !deps.intercept.isEmpty()) {
     const answer = await deps.intercept.call({ actor, agent: found, sessionId, text, door: draft.door, ...(draft.via === undefined ? {} : { via: draft.via }) });
     if (answer) return answerCommand(deps, actor, found, sessionId, draft, answer);
   }

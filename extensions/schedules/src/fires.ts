@@ -5,16 +5,15 @@
  * F2  A fire asks its agent once: the run has the fire's id as its key, also after a crash.
  * F3  What does not fire leaves a row that says why: too late, still running, suspended, disabled.
  * F4  A fire holds nothing while its run works or waits for a person.
- * F5  Five failures in a row disable a job, and its owner is told.
+ * F5  Five failures in a row disable a job, and its owner is changeOf.
  */
 import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { RunInfo, RunsService } from '@svc/ext-runs/contract';
+import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
 import type { JobConversations } from './conversations.js';
 import { CronFire, CronFired, type FireRow, JobChanged, type JobRow, type StartWorkflow } from './contract.js';
 import type { Deliveries } from './delivery.js';
 import { scheduleErrors } from './errors.js';
-import type { RunEnds } from './run-ends.js';
 import { type Job, jobOf } from './jobs.js';
 import type { Planner } from './plan.js';
 
@@ -36,12 +35,14 @@ export interface FireDeps {
   concurrency(): number;
   /** Aborted when this generation has no more time. */
   readonly closing: AbortSignal;
-  tell(job: Job, why: string): void;
+  notify(job: Job, why: string): void;
 }
 
 export interface Fires {
   /** Makes the fires that are due. To be called every second, on each daemon. */
   tick(): Promise<number>;
+  /** Jobs were created or changed, here or by another daemon. */
+  changed(): void;
   /** Fires a job now, whatever its times and state; its next time stays. */
   fireNow(job: Job): Promise<FireRow>;
   /** Stops what the job began and is still going on. */
@@ -54,6 +55,8 @@ const MAX_CAUGHT_UP = 100;
 const LATE_MS = 60_000;
 const CHECK_MS = 60_000;
 const JUMP_MS = 10_000;
+/** What another daemon changed unheard is seen by then. */
+const LOOK_MS = 15_000;
 const MAX_FAILURES = 5;
 const MAX_REASON = 256;
 export const MAX_OUTPUT = 65_536;
@@ -64,15 +67,26 @@ export const createFires = (deps: FireDeps): Fires => {
   const worker: DurableWorker = deps.journal.worker(CronFire, { concurrency: deps.concurrency, drive: (run) => drive(deps, run) });
   const open = (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => openFire(deps, worker, job, due, kind, also);
   let lastTick = deps.clock.now();
+  let lastLook = 0;
+  let nextDue = 0;
   return {
     tick: async () => {
       // A clock that went ahead, as after a machine slept, makes waits due that no timer knows of.
       if (deps.clock.now() - lastTick > JUMP_MS) for (const one of [worker, deps.deliveries]) one.poke();
       lastTick = deps.clock.now();
+      if (lastTick < nextDue && lastTick - lastLook < LOOK_MS) return 0;
+      lastLook = lastTick;
       const now = deps.clock.iso();
       const due = await deps.db.system('jobs that are due').select<JobRow>({ from: 'jobs', where: { enabled: 1, next_run: { lte: now } }, order: [{ column: 'next_run' }], limit: DUE_AT_ONCE });
       const made = await Promise.all(due.map((row) => claim(deps, jobOf(row), open).catch((cause: unknown) => unclaimed(deps, row, cause))));
+      const [first] = await deps.db
+        .system('the next job')
+        .select<Pick<JobRow, 'next_run'>>({ from: 'jobs', columns: ['next_run'], where: { enabled: 1, next_run: { not: null } }, order: [{ column: 'next_run' }], limit: 1 });
+      nextDue = first?.next_run ? Date.parse(first.next_run) : Number.POSITIVE_INFINITY;
       return made.reduce((sum, one) => sum + one, 0);
+    },
+    changed: () => {
+      nextDue = 0;
     },
     fireNow: (job) => open(job, deps.clock.iso(), 'manual', []),
     stopAll: async (job) => {
@@ -163,12 +177,12 @@ const fireRow = (deps: FireDeps, job: Job, due: string, kind: FireRow['kind']): 
 const counted = ({ db, clock }: FireDeps, { id }: Job, status: string): Write =>
   db.sql(`UPDATE ${db.table('jobs')} SET last_run = ?, last_status = ?, fire_count = fire_count + 1 WHERE id = ?`, [clock.iso(), status, id]);
 
-const told = ({ events }: FireDeps, job: Job): Write => events.event(JobChanged, { id: job.id, ownerId: job.owner_id, change: 'fired' });
+const changeOf = ({ events }: FireDeps, job: Job): Write => events.event(JobChanged, { id: job.id, ownerId: job.owner_id, change: 'fired' });
 
 const skipped = (deps: FireDeps, job: Job, due: string, why: string): Write[] => [
   deps.db.insert('fires', [{ ...fireRow(deps, job, due, 'scheduled'), status: 'skipped', reason: why, ended_at: deps.clock.iso() }]),
   deps.db.sql(`UPDATE ${deps.db.table('jobs')} SET last_status = ? WHERE id = ?`, [`skipped: ${why}`.slice(0, MAX_REASON), job.id]),
-  told(deps, job),
+  changeOf(deps, job),
 ];
 
 const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => {
@@ -186,7 +200,7 @@ const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: st
       cause: kind === 'manual' ? { kind: 'message' } : { kind: 'cron', id: job.id },
       input: { fireId: row.id, jobId: job.id },
     },
-    [...also, deps.db.insert('fires', [row]), deps.events.event(CronFired, fact), told(deps, job)],
+    [...also, deps.db.insert('fires', [row]), deps.events.event(CronFired, fact), changeOf(deps, job)],
   );
   if (leased) void worker.take(leased);
   else worker.poke();
@@ -302,8 +316,8 @@ const settle = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, {
         `UPDATE ${db.table('jobs')} SET consecutive_errors = ?, auto_disabled = ?, enabled = CASE WHEN ? = 1 THEN 0 ELSE enabled END, next_run = CASE WHEN ? = 1 THEN NULL ELSE next_run END WHERE id = ?`,
         [failures, Number(isGivenUp || job.auto_disabled), Number(isGivenUp), Number(isGivenUp), job.id],
       ),
-      told(deps, job),
+      changeOf(deps, job),
     ],
   });
-  if (isGivenUp) deps.tell(job, short);
+  if (isGivenUp) deps.notify(job, short);
 };

@@ -1,5 +1,5 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { Runs } from '@svc/ext-runs/contract';
+import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension, isSvcError } from '@svc/api';
 import { scheduleTables } from '../migrations/0001_init.js';
@@ -13,7 +13,6 @@ import { createJobs } from './jobs.js';
 import { createPlanner } from './plan.js';
 import { cronRoutes } from './routes/cron.js';
 import { scheduleRoutes } from './routes/schedules.js';
-import { createRunEnds } from './run-ends.js';
 import { jobTools } from './tools.js';
 import { createFireWaits } from './waiting.js';
 
@@ -63,12 +62,13 @@ export default defineExtension({
       planner,
       conversations,
       deliveries,
-      ends: createRunEnds(events, log),
+      ends: createRunEnds((ended) => events.on(RunEnded, ended), log, 'A fire was not woken at the end of its run; it looks again within a minute.'),
       concurrency: () => settings().concurrency,
       closing: ctx.signal,
-      tell: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
+      notify: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
     });
     const waits = createFireWaits({ db, events: ctx.events, clock, runs });
+    ctx.events.on(contract.JobChanged, () => fires.changed());
     ctx.timers.every('fire-jobs', TICK_MS, async () => {
       await fires.tick();
     });

@@ -7,7 +7,10 @@ export const commandWords: readonly CommandWordDecl[] = [
     summary: 'steps of several agents: list, create, run, watch, answer',
     usage: 'workflows list|create|show|run|runs|show-run|cancel|pending|answer|delete',
     order: 33,
-    synonyms: [{ word: 'workflow', means: 'workflows list', runs: true }],
+    synonyms: [
+      { word: 'workflow list', means: 'workflows list' },
+      { word: 'workflow run', means: 'workflows run', runs: true, takesArguments: true },
+    ],
   },
 ];
 
@@ -44,7 +47,7 @@ export const commands: readonly CommandDecl[] = [
   {
     command: 'workflows try',
     summary: 'show what a workflow would ask, without asking',
-    operation: 'dryRunWorkflow',
+    operation: 'previewWorkflow',
     args: ['id', 'input'],
     output: {
       kind: 'table',
@@ -97,7 +100,7 @@ export const commands: readonly CommandDecl[] = [
   { command: 'workflows cancel', summary: 'cancel a run', operation: 'cancelWorkflowRun', args: ['run_id'], output: line('Cancelled the run {run_id}.') },
   { command: 'workflows pause', summary: 'pause a run', operation: 'pauseWorkflowRun', args: ['run_id'], output: line('Paused. Resume it: svc workflows resume {run_id} {resume_token}') },
   { command: 'workflows resume', summary: 'resume a paused run', operation: 'resumeWorkflowRun', args: ['run_id', 'resume_token'], output: line('The run {run_id} goes on.') },
-  { command: 'workflows rerun', summary: 'run again with the same input', operation: 'rerunWorkflow', args: ['run_id'], output: line('Started the run {run_id}.') },
+  { command: 'workflows rerun', summary: 'run again with the same input', operation: 'runWorkflowAgain', args: ['run_id'], output: line('Started the run {run_id}.') },
   {
     command: 'workflows pending',
     summary: 'list what workflows ask people',

@@ -49,6 +49,7 @@ export const Step = Type.Object(
     duration_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_WAIT_SECS })),
     gate: Type.Optional(Gate),
     template: Type.Optional(Type.String({ maxLength: MAX_PROMPT })),
+    // biome-ignore lint/suspicious/noThenProperty: the name of the field on the wire.
     arms: Type.Optional(Type.Array(Type.Object({ match_value: Type.String({ maxLength: 1_000 }), then: Name }, { additionalProperties: false }), { maxItems: 50 })),
     actions: Type.Optional(Type.Array(OneOf(OPERATOR_ACTIONS))),
     timeout_action: Type.Optional(OneOf(TIMEOUT_ACTIONS)),

@@ -10,13 +10,12 @@
 import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Row, uuidOfHex, type Write } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { RunInfo, RunsService } from '@svc/ext-runs/contract';
+import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { AGENT_MODES, type Step, StepRows, type StepRow, WorkflowChanged, WorkflowEnded, WorkflowRunRows, type WorkflowRunRow } from './contract.js';
 import { workflowErrors } from './errors.js';
 import { inputOf } from './placeholders.js';
 import { type Next, planNext, type Start } from './plan.js';
-import type { RunEnds } from './run-ends.js';
 import { retryAt } from './retries.js';
 
 export interface DriverDeps {
@@ -143,11 +142,11 @@ const timedOut = ({ timeout_action: action = 'continue' }: Step, at: string): Ro
     : { state: 'done', ended_at: at };
 
 const change = async (deps: DriverDeps, leased: LeasedRun, row: StepRow, to: Row): Promise<boolean> => {
-  await deps.journal.advance(leased, { also: [deps.db.update(StepRows.name, ['id'], [{ id: row.id, ...to }]), told(deps, leased)] });
+  await deps.journal.advance(leased, { also: [deps.db.update(StepRows.name, ['id'], [{ id: row.id, ...to }]), changeOf(deps, leased)] });
   return true;
 };
 
-const told = ({ events }: DriverDeps, { id, ownerId }: LeasedRun): Write => events.event(WorkflowChanged, { id, ownerId, change: 'run' });
+const changeOf = ({ events }: DriverDeps, { id, ownerId }: LeasedRun): Write => events.event(WorkflowChanged, { id, ownerId, change: 'run' });
 
 /** Asks the agent of a step. Where there is no room for its run, the step waits for it. */
 async function ask(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, step: Step, row: StepRow): Promise<boolean> {
@@ -215,7 +214,7 @@ const begin = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, {
     ...records.map(({ step, state, output, error }, index) => ({ ...emptyRow(deps, run, step, count + index + 1), state, output, error, ended_at: at })),
     ...starts.map((start, index) => begun(deps, run, start, count + records.length + index + 1)),
   ];
-  await deps.journal.advance(leased, { also: [deps.db.insert(StepRows.name, made), told(deps, leased)] });
+  await deps.journal.advance(leased, { also: [deps.db.insert(StepRows.name, made), changeOf(deps, leased)] });
 };
 
 const begun = (deps: DriverDeps, run: WorkflowRunRow, { step, round, prompt }: Start, seq: number): StepRow => {
@@ -234,7 +233,7 @@ const finish = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, 
     finish: end.state === 'completed' ? { status: 'done' } : { status: 'failed', error: { code: 'workflows_failed', message: error ?? '' } },
     also: [
       db.update(WorkflowRunRows.name, ['id'], [{ id: run.id, state: end.state, output: end.output, error, failed_step: end.step, error_status: end.status, completed_at: clock.iso() }]),
-      told(deps, leased),
+      changeOf(deps, leased),
       events.event(WorkflowEnded, { ownerId: run.owner_id, workflowId: run.workflow_id, runId: run.id, name: run.workflow_name, state: end.state, error }),
     ],
   });

@@ -1,5 +1,5 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { RunHalt, Runs } from '@svc/ext-runs/contract';
+import { createRunEnds, RunEnded, RunHalt, Runs } from '@svc/ext-runs/contract';
 import { StartWorkflow } from '@svc/ext-schedules/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension } from '@svc/api';
@@ -11,7 +11,6 @@ import type { WorkflowRunRow } from './contract.js';
 import { type DriverDeps, driveRun } from './driver.js';
 import { runRoutes } from './routes/runs.js';
 import { workflowRoutes } from './routes/workflows.js';
-import { createRunEnds } from './run-ends.js';
 import { createWorkflows } from './service.js';
 import { workflowTools } from './tools.js';
 
@@ -46,7 +45,7 @@ export default defineExtension({
       agents,
       runs,
       sessions: ctx.services.require(Sessions),
-      ends: createRunEnds(events, log),
+      ends: createRunEnds((ended) => events.on(RunEnded, ended), log, 'A workflow was not woken at the end of a step; it looks again within half a minute.'),
       closing: ctx.signal,
       maxSecs: () => settings().max_run_secs,
     };

@@ -15,9 +15,9 @@ export interface Variables {
 
 const PLACEHOLDER = /\{\{([^{}]{1,200})\}\}/g;
 
-export const render = (template: string, variables: Variables): string => template.replaceAll(PLACEHOLDER, (whole, name: string) => valueOf(name, variables) ?? whole);
+export const render = (template: string, variables: Variables): string => template.replaceAll(PLACEHOLDER, (whole, name: string) => valueNamed(name, variables) ?? whole);
 
-const valueOf = (name: string, { input, values, steps }: Variables): string | undefined => {
+const valueNamed = (name: string, { input, values, steps }: Variables): string | undefined => {
   const known = values.get(name);
   if (known !== undefined) return known;
   if (name === 'input') return input;

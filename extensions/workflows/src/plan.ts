@@ -47,7 +47,7 @@ interface Settled {
   readonly error: string | null;
   readonly status: number | null;
   /** Of a branch: the step that it leads to. */
-  readonly then?: string;
+  readonly leadsTo?: string;
 }
 
 class Planner {
@@ -113,7 +113,7 @@ class Planner {
       case 'branch': {
         const arm = step.arms?.find(({ match_value: value }) => value.trim() === input.trim());
         if (!arm) return this.decide(step, 'failed', '', 'no arm matches its input');
-        return { ...this.decide(step, 'done', input), then: arm.then };
+        return { ...this.decide(step, 'done', input), leadsTo: arm.then };
       }
       case 'conditional':
         return holds(step.condition, input) || this.row(step)?.state === 'done' ? this.ended(step, 1, input) : this.decide(step, 'skipped', input);
@@ -181,7 +181,7 @@ function planSequence(plan: Planner, { steps, input }: PlanInput): Next {
       plan.publish(step, before, one.output, lastRow(plan, step));
       gathered = step.mode === 'collect' ? [] : [...gathered, one.output];
       current = one.output;
-      jump = one.then ?? jump;
+      jump = one.leadsTo ?? jump;
     }
     at = jump === undefined ? at + group.length : steps.findIndex(({ name }) => name === jump);
   }
@@ -216,7 +216,7 @@ function planGraph(plan: Planner, { steps, input }: PlanInput): Next {
     if (one.state === 'failed') return plan.next(failed(step, one));
     settled.set(step.name, one);
     if (one.state === 'done') plan.publish(step, current, one.output, lastRow(plan, step));
-    for (const arm of step.arms ?? []) if (step.mode === 'branch' && arm.then !== one.then) closed.add(arm.then);
+    for (const arm of step.arms ?? []) if (step.mode === 'branch' && arm.then !== one.leadsTo) closed.add(arm.then);
   }
   if (isWorking) return plan.next();
   const last = steps.filter(({ name }) => settled.get(name)?.state === 'done' && !steps.some((other) => other.depends_on.includes(name) && settled.get(other.name)?.state === 'done')).at(-1);

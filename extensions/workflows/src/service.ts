@@ -53,8 +53,9 @@ const DEFAULT_ACTIONS = ['approve', 'reject'] as const;
 const TOKEN_BYTES = 24;
 const MAX_INPUT_CHARS = 262_144;
 
-export const createWorkflows = (deps: ServiceDeps) => {
-  const { db, clock, events } = deps;
+/** What the functions of the rules share. */
+const basics = (deps: ServiceDeps) => {
+  const { db, events } = deps;
   const changed = (id: string, ownerId: string, change: 'created' | 'updated' | 'deleted' | 'run'): Write => events.event(WorkflowChanged, { id, ownerId, change });
   const get = async (actor: Actor, id: string): Promise<WorkflowRow> => {
     const row = await db.as(actor).first<WorkflowRow>({ from: WorkflowRows.name, where: { id: id.toLowerCase() } });
@@ -87,147 +88,173 @@ export const createWorkflows = (deps: ServiceDeps) => {
     db.commit(writes).catch((error: unknown) => {
       throw isSvcError(error) && error.code === 'storage_conflict' ? workflowErrors.changed(id).with({ cause: error }) : error;
     });
+  return { changed, get, find, run, open, checkAgents, moved, commit };
+};
+type Basics = ReturnType<typeof basics>;
+
+export const createWorkflows = (deps: ServiceDeps) => {
+  const shared = basics(deps);
+  const { get, find, run } = shared;
   return {
     get,
     find,
     run,
     steps: (row: WorkflowRunRow) => stepsOf(deps, row.id),
-    create: async (actor: Actor, draft: WorkflowDraft): Promise<WorkflowRow> => {
-      const steps = readSteps(draft.steps ?? []);
-      await checkAgents(actor, steps);
-      const now = clock.iso();
-      const row = {
-        id: deps.ids.uuid(),
-        owner_id: actor.ownerId,
-        name: draft.name?.trim() ?? 'unnamed',
-        description: draft.description ?? '',
-        steps: JSON.stringify(steps),
-        layout: draft.layout === undefined || draft.layout === null ? null : JSON.stringify(draft.layout),
-        input_schema: draft.input_schema && draft.input_schema.length > 0 ? JSON.stringify(draft.input_schema) : null,
-        total_timeout_secs: draft.total_timeout_secs ?? null,
-        revision: 1,
-        created_at: now,
-        updated_at: now,
-      };
-      await db.commit([db.insert(WorkflowRows.name, [row]), changed(row.id, row.owner_id, 'created')]);
-      return get(actor, row.id);
-    },
-    update: async (actor: Actor, id: string, draft: WorkflowDraft): Promise<WorkflowRow> => {
-      const before = await get(actor, id);
-      const steps = draft.steps === undefined ? undefined : readSteps(draft.steps);
-      if (steps) await checkAgents(deps.actors.of(before.owner_id), steps);
-      const set = {
-        ...(draft.name === undefined ? {} : { name: draft.name.trim() }),
-        ...(draft.description === undefined ? {} : { description: draft.description }),
-        ...(steps === undefined ? {} : { steps: JSON.stringify(steps) }),
-        ...(draft.layout === undefined ? {} : { layout: draft.layout === null ? null : JSON.stringify(draft.layout) }),
-        ...(draft.input_schema === undefined ? {} : { input_schema: draft.input_schema === null || draft.input_schema.length === 0 ? null : JSON.stringify(draft.input_schema) }),
-        ...(draft.total_timeout_secs === undefined ? {} : { total_timeout_secs: draft.total_timeout_secs }),
-      };
-      const bump = db.sql(`UPDATE ${db.table(WorkflowRows.name)} SET revision = revision + 1 WHERE id = ? AND revision = ?`, [before.id, before.revision], { expect: 1 });
-      await commit([bump, db.update(WorkflowRows.name, ['id'], [{ id: before.id, updated_at: clock.iso(), ...set }]), changed(before.id, before.owner_id, 'updated')], id);
-      return get(actor, id);
-    },
-    remove: async (actor: Actor, id: string): Promise<void> => {
-      const row = await get(actor, id);
-      await db.commit([db.remove(WorkflowRows.name, { id: row.id }, { expect: 'any' }), changed(row.id, row.owner_id, 'deleted')]);
-    },
-    start: async (actor: Actor, { workflow, input, key, parentRunId }: WorkflowStart): Promise<WorkflowRunRow> => {
-      const row = await find(actor, workflow);
-      if (!row) throw workflowErrors.not_found(workflow);
-      if (JSON.stringify(input ?? '').length > MAX_INPUT_CHARS) throw workflowErrors.bad_step('input', `it has more than ${MAX_INPUT_CHARS} characters`);
-      const owner = deps.actors.of(row.owner_id);
-      await checkAgents(owner, jsonOf<Step[]>(row.steps));
-      const id = deps.ids.uuid();
-      const made = {
-        id,
-        owner_id: row.owner_id,
-        workflow_id: row.id,
-        workflow_name: row.name,
-        steps: JSON.stringify(jsonOf(row.steps)),
-        total_timeout_secs: row.total_timeout_secs,
-        input: JSON.stringify(input ?? ''),
-        state: 'running',
-        output: null,
-        error: null,
-        failed_step: null,
-        error_status: null,
-        pause_reason: null,
-        resume_hash: null,
-        started_at: clock.iso(),
-        completed_at: null,
-        worked_ms: 0,
-      };
-      const fact = events.event(WorkflowStarted, { ownerId: row.owner_id, workflowId: row.id, runId: id, name: row.name });
-      const opened = await deps.journal.open(
-        {
-          id,
-          kind: WorkflowRun.name,
-          actor: owner,
-          ...(key === undefined ? {} : { key }),
-          lane: `workflow:${id}`,
-          ...(parentRunId === undefined ? {} : { parentId: parentRunId }),
-          cause: { kind: 'workflow', id: row.id },
-          input: { workflowId: row.id },
-        },
-        [db.insert(WorkflowRunRows.name, [made]), fact, changed(row.id, row.owner_id, 'run')],
-      );
-      if (opened.leased) deps.take(opened.leased);
-      else deps.poke();
-      return run(actor, opened.run.id);
-    },
-    cancel: async (actor: Actor, id: string, why = 'the workflow was cancelled'): Promise<WorkflowRunRow> => {
-      const row = await open(actor, id);
-      const ended = events.event(WorkflowEnded, { ownerId: row.owner_id, workflowId: row.workflow_id, runId: row.id, name: row.workflow_name, state: 'cancelled', error: why });
-      await commit([moved(row, 'cancelled'), db.update(WorkflowRunRows.name, ['id'], [{ id: row.id, error: why, completed_at: clock.iso() }]), ended, changed(row.id, row.owner_id, 'run')], id);
-      await stopChildren(deps, row, why);
-      await deps.journal.wake(deps.actors.of(row.owner_id), wakeKey(row.id), {});
-      return run(actor, id);
-    },
-    pause: async (actor: Actor, id: string, reason = ''): Promise<{ readonly run: WorkflowRunRow; readonly token: string }> => {
-      const row = await open(actor, id);
-      if (row.state === 'paused') throw workflowErrors.paused();
-      const token = Buffer.from(deps.ids.bytes(TOKEN_BYTES)).toString('base64url');
-      await commit([moved(row, 'paused'), db.update(WorkflowRunRows.name, ['id'], [{ id: row.id, pause_reason: reason, resume_hash: digest(token) }]), changed(row.id, row.owner_id, 'run')], id);
-      return { run: await run(actor, id), token };
-    },
-    resume: async (actor: Actor, id: string, token: string): Promise<WorkflowRunRow> => {
-      const row = await run(actor, id);
-      if (row.state !== 'paused' || row.resume_hash === null) throw workflowErrors.not_paused();
-      if (!timingSafeEqual(Buffer.from(row.resume_hash), Buffer.from(digest(token)))) throw workflowErrors.wrong_token();
-      await commit([moved(row, 'running'), db.update(WorkflowRunRows.name, ['id'], [{ id: row.id, pause_reason: null, resume_hash: null }]), changed(row.id, row.owner_id, 'run')], id);
-      await deps.journal.wake(deps.actors.of(row.owner_id), wakeKey(row.id), {});
-      return run(actor, id);
-    },
-    /** The step that asks a person now. Throws where none does. */
-    question: async (actor: Actor, id: string): Promise<{ readonly run: WorkflowRunRow; readonly row: StepRow; readonly step: Step }> => {
-      const found = await open(actor, id);
-      const steps = jsonOf<Step[]>(found.steps).filter(({ mode }) => mode === 'operator');
-      const row = (await stepsOf(deps, found.id)).find((one) => one.state === 'waiting' && steps.some(({ name }) => name === one.step));
-      const step = steps.find(({ name }) => name === row?.step);
-      if (!row || !step) throw workflowErrors.no_question();
-      return { run: found, row, step };
-    },
-    questions: async (actor: Actor): Promise<StepRow[]> => {
-      const waiting = await db.as(actor).select<StepRow>({ from: StepRows.name, where: { state: 'waiting', child_run_id: null }, limit: 500 });
-      const found = await Promise.all([...new Set(waiting.map(({ run_id: id }) => id))].map((id) => run(actor, id)));
-      const modes = new Map(found.flatMap((row) => jsonOf<Step[]>(row.steps).map(({ name, mode }) => [`${row.id}\n${name}`, isOver(row) ? '' : mode] as const)));
-      return waiting.filter((row) => modes.get(`${row.run_id}\n${row.step}`) === 'operator');
-    },
-    answer: async (actor: Actor, asked: { readonly run: WorkflowRunRow; readonly row: StepRow; readonly step: Step }, { action, field, payload }: Answer): Promise<void> => {
-      const allowed = asked.step.actions ?? DEFAULT_ACTIONS;
-      if (!allowed.some((one) => one === action)) throw workflowErrors.bad_action(action, allowed.join(', '));
-      const by = `${actor.id}`;
-      const end =
-        action === 'reject'
-          ? { state: 'failed', error: `rejected by ${by}${payload === undefined ? '' : `: ${textOf(payload)}`}` }
-          : { state: 'done', output: outputOf(asked.row.output ?? '', action, field, payload) };
-      const taken = db.sql(`UPDATE ${db.table(StepRows.name)} SET state = 'running' WHERE id = ? AND state = 'waiting'`, [asked.row.id], { expect: 1 });
-      await commit([taken, db.update(StepRows.name, ['id'], [{ id: asked.row.id, ...end, ended_at: clock.iso() }]), changed(asked.run.id, asked.run.owner_id, 'run')], asked.run.id);
-      await deps.journal.wake(deps.actors.of(asked.run.owner_id), wakeKey(asked.run.id), {});
-    },
+    ...definitions(deps, shared),
+    ...starting(deps, shared),
+    ...steering(deps, shared),
+    ...asking(deps, shared),
   };
 };
+
+const definitions = ({ actors, clock, db, ids }: ServiceDeps, { changed, checkAgents, commit, get }: Basics) => ({
+  create: async (actor: Actor, draft: WorkflowDraft): Promise<WorkflowRow> => {
+    const steps = readSteps(draft.steps ?? []);
+    await checkAgents(actor, steps);
+    const now = clock.iso();
+    const row = {
+      id: ids.uuid(),
+      owner_id: actor.ownerId,
+      name: draft.name?.trim() ?? 'unnamed',
+      description: draft.description ?? '',
+      steps: JSON.stringify(steps),
+      layout: draft.layout === undefined || draft.layout === null ? null : JSON.stringify(draft.layout),
+      input_schema: draft.input_schema && draft.input_schema.length > 0 ? JSON.stringify(draft.input_schema) : null,
+      total_timeout_secs: draft.total_timeout_secs ?? null,
+      revision: 1,
+      created_at: now,
+      updated_at: now,
+    };
+    await db.commit([db.insert(WorkflowRows.name, [row]), changed(row.id, row.owner_id, 'created')]);
+    return get(actor, row.id);
+  },
+  update: async (actor: Actor, id: string, draft: WorkflowDraft): Promise<WorkflowRow> => {
+    const before = await get(actor, id);
+    const steps = draft.steps === undefined ? undefined : readSteps(draft.steps);
+    if (steps) await checkAgents(actors.of(before.owner_id), steps);
+    const set = {
+      ...(draft.name === undefined ? {} : { name: draft.name.trim() }),
+      ...(draft.description === undefined ? {} : { description: draft.description }),
+      ...(steps === undefined ? {} : { steps: JSON.stringify(steps) }),
+      ...(draft.layout === undefined ? {} : { layout: draft.layout === null ? null : JSON.stringify(draft.layout) }),
+      ...(draft.input_schema === undefined ? {} : { input_schema: draft.input_schema === null || draft.input_schema.length === 0 ? null : JSON.stringify(draft.input_schema) }),
+      ...(draft.total_timeout_secs === undefined ? {} : { total_timeout_secs: draft.total_timeout_secs }),
+    };
+    const bump = db.sql(`UPDATE ${db.table(WorkflowRows.name)} SET revision = revision + 1 WHERE id = ? AND revision = ?`, [before.id, before.revision], { expect: 1 });
+    await commit([bump, db.update(WorkflowRows.name, ['id'], [{ id: before.id, updated_at: clock.iso(), ...set }]), changed(before.id, before.owner_id, 'updated')], id);
+    return get(actor, id);
+  },
+  remove: async (actor: Actor, id: string): Promise<void> => {
+    const row = await get(actor, id);
+    await db.commit([db.remove(WorkflowRows.name, { id: row.id }, { expect: 'any' }), changed(row.id, row.owner_id, 'deleted')]);
+  },
+});
+
+const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics) => ({
+  start: async (actor: Actor, { workflow, input, key, parentRunId }: WorkflowStart): Promise<WorkflowRunRow> => {
+    const row = await find(actor, workflow);
+    if (!row) throw workflowErrors.not_found(workflow);
+    if (JSON.stringify(input ?? '').length > MAX_INPUT_CHARS) throw workflowErrors.bad_step('input', `it has more than ${MAX_INPUT_CHARS} characters`);
+    const owner = deps.actors.of(row.owner_id);
+    await checkAgents(owner, jsonOf<Step[]>(row.steps));
+    const id = deps.ids.uuid();
+    const made = {
+      id,
+      owner_id: row.owner_id,
+      workflow_id: row.id,
+      workflow_name: row.name,
+      steps: JSON.stringify(jsonOf(row.steps)),
+      total_timeout_secs: row.total_timeout_secs,
+      input: JSON.stringify(input ?? ''),
+      state: 'running',
+      output: null,
+      error: null,
+      failed_step: null,
+      error_status: null,
+      pause_reason: null,
+      resume_hash: null,
+      started_at: deps.clock.iso(),
+      completed_at: null,
+      worked_ms: 0,
+    };
+    const fact = deps.events.event(WorkflowStarted, { ownerId: row.owner_id, workflowId: row.id, runId: id, name: row.name });
+    const opened = await deps.journal.open(
+      {
+        id,
+        kind: WorkflowRun.name,
+        actor: owner,
+        ...(key === undefined ? {} : { key }),
+        lane: `workflow:${id}`,
+        ...(parentRunId === undefined ? {} : { parentId: parentRunId }),
+        cause: { kind: 'workflow', id: row.id },
+        input: { workflowId: row.id },
+      },
+      [deps.db.insert(WorkflowRunRows.name, [made]), fact, changed(row.id, row.owner_id, 'run')],
+    );
+    if (opened.leased) deps.take(opened.leased);
+    else deps.poke();
+    return run(actor, opened.run.id);
+  },
+});
+
+const steering = (deps: ServiceDeps, { changed, commit, moved, open, run }: Basics) => ({
+  cancel: async (actor: Actor, id: string, why = 'the workflow was cancelled'): Promise<WorkflowRunRow> => {
+    const row = await open(actor, id);
+    const ended = deps.events.event(WorkflowEnded, { ownerId: row.owner_id, workflowId: row.workflow_id, runId: row.id, name: row.workflow_name, state: 'cancelled', error: why });
+    await commit(
+      [moved(row, 'cancelled'), deps.db.update(WorkflowRunRows.name, ['id'], [{ id: row.id, error: why, completed_at: deps.clock.iso() }]), ended, changed(row.id, row.owner_id, 'run')],
+      id,
+    );
+    await stopChildren(deps, row, why);
+    await deps.journal.wake(deps.actors.of(row.owner_id), wakeKey(row.id), {});
+    return run(actor, id);
+  },
+  pause: async (actor: Actor, id: string, reason = ''): Promise<{ readonly run: WorkflowRunRow; readonly token: string }> => {
+    const row = await open(actor, id);
+    if (row.state === 'paused') throw workflowErrors.paused();
+    const token = Buffer.from(deps.ids.bytes(TOKEN_BYTES)).toString('base64url');
+    await commit([moved(row, 'paused'), deps.db.update(WorkflowRunRows.name, ['id'], [{ id: row.id, pause_reason: reason, resume_hash: digest(token) }]), changed(row.id, row.owner_id, 'run')], id);
+    return { run: await run(actor, id), token };
+  },
+  resume: async (actor: Actor, id: string, token: string): Promise<WorkflowRunRow> => {
+    const row = await run(actor, id);
+    if (row.state !== 'paused' || row.resume_hash === null) throw workflowErrors.not_paused();
+    if (!timingSafeEqual(Buffer.from(row.resume_hash), Buffer.from(digest(token)))) throw workflowErrors.wrong_token();
+    await commit([moved(row, 'running'), deps.db.update(WorkflowRunRows.name, ['id'], [{ id: row.id, pause_reason: null, resume_hash: null }]), changed(row.id, row.owner_id, 'run')], id);
+    await deps.journal.wake(deps.actors.of(row.owner_id), wakeKey(row.id), {});
+    return run(actor, id);
+  },
+});
+
+const asking = (deps: ServiceDeps, { changed, commit, open, run }: Basics) => ({
+  /** The step that asks a person now. Throws where none does. */
+  question: async (actor: Actor, id: string): Promise<{ readonly run: WorkflowRunRow; readonly row: StepRow; readonly step: Step }> => {
+    const found = await open(actor, id);
+    const steps = jsonOf<Step[]>(found.steps).filter(({ mode }) => mode === 'operator');
+    const row = (await stepsOf(deps, found.id)).find((one) => one.state === 'waiting' && steps.some(({ name }) => name === one.step));
+    const step = steps.find(({ name }) => name === row?.step);
+    if (!row || !step) throw workflowErrors.no_question();
+    return { run: found, row, step };
+  },
+  questions: async (actor: Actor): Promise<StepRow[]> => {
+    const waiting = await deps.db.as(actor).select<StepRow>({ from: StepRows.name, where: { state: 'waiting', child_run_id: null }, limit: 500 });
+    const found = await Promise.all([...new Set(waiting.map(({ run_id: id }) => id))].map((id) => run(actor, id)));
+    const modes = new Map(found.flatMap((row) => jsonOf<Step[]>(row.steps).map(({ name, mode }) => [`${row.id}\n${name}`, isOver(row) ? '' : mode] as const)));
+    return waiting.filter((row) => modes.get(`${row.run_id}\n${row.step}`) === 'operator');
+  },
+  answer: async (actor: Actor, asked: { readonly run: WorkflowRunRow; readonly row: StepRow; readonly step: Step }, { action, field, payload }: Answer): Promise<void> => {
+    const allowed = asked.step.actions ?? DEFAULT_ACTIONS;
+    if (!allowed.some((one) => one === action)) throw workflowErrors.bad_action(action, allowed.join(', '));
+    const by = `${actor.id}`;
+    const end =
+      action === 'reject'
+        ? { state: 'failed', error: `rejected by ${by}${payload === undefined ? '' : `: ${textOf(payload)}`}` }
+        : { state: 'done', output: outputOf(asked.row.output ?? '', action, field, payload) };
+    const taken = deps.db.sql(`UPDATE ${deps.db.table(StepRows.name)} SET state = 'running' WHERE id = ? AND state = 'waiting'`, [asked.row.id], { expect: 1 });
+    await commit([taken, deps.db.update(StepRows.name, ['id'], [{ id: asked.row.id, ...end, ended_at: deps.clock.iso() }]), changed(asked.run.id, asked.run.owner_id, 'run')], asked.run.id);
+    await deps.journal.wake(deps.actors.of(asked.run.owner_id), wakeKey(asked.run.id), {});
+  },
+});
 export type WorkflowRules = ReturnType<typeof createWorkflows>;
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -186,8 +186,8 @@ export interface Secrets {
 
 export interface HmacOptions {
   readonly algorithm: 'sha1' | 'sha256';
-  /** How the secret was written when it was stored. */
-  readonly key: 'utf8' | 'hex' | 'base64';
+  /** How the secret was written when it was stored. `whsec`: as Standard Webhooks has it, base64 after `whsec_`; any other text is the key itself. */
+  readonly key: 'utf8' | 'hex' | 'base64' | 'whsec';
 }
 
 /** Ed25519 (RFC 8032): 64 bytes, and the raw 32 bytes of the public key that verifies them. */

@@ -99,7 +99,7 @@ describe('svc', function () {
     const wrong: ReadonlyArray<readonly [string[], string]> = [
       [['sttaus'], 'svc status'],
       [['status', '--jsn'], '--json'],
-      [['agent'], 'Usage: svc agent'],
+      [['storage'], 'Usage: svc storage'],
       [['agent', 'lst'], 'svc agent list'],
       [['message', 'assistant'], 'text'],
       [['logs', '--lines', 'many'], '--lines is "many"'],

@@ -203,7 +203,7 @@ describe("a client's tools in a conversation", () => {
   });
 
   for (const [what, fields, says] of [
-    ['of another type', { tools: [{ type: 'web_search' }] }, /only "function"/],
+    ['without a type', { tools: [{ name: 'a' }] }, /./],
     ['without a name', { tools: [{ type: 'function', function: {} }] }, /name must have/],
     ['of one name', { tools: [CLOCK, CLOCK] }, /used twice/],
     ['whose schema is none', { tools: [{ type: 'function', function: { name: 'a', parameters: 'x' } }] }, /not a JSON Schema/],
@@ -224,6 +224,25 @@ describe("a client's tools in a conversation", () => {
       expect([status, body.error]).to.satisfy(([got, error]: [number, string]) => got === 400 && says.test(error), JSON.stringify(body));
       expect(svc.model.requests).to.have.length(0);
     });
+
+  it('of kinds that only a provider runs are left out, and the answer says so', async () => {
+    const svc = await boot(RAIN);
+    const hosted = [{ type: 'web_search' }, { type: 'namespace', name: 'mail', tools: [] }, { type: 'mcp', server_label: 'x' }, { type: 'local_shell' }];
+    const { status, headers } = await post(svc.http, { model: ALONE, tools: [...hosted, CLOCK], tool_choice: { type: 'web_search' } });
+    expect(status).to.equal(200);
+    expect(offered(svc)).to.deep.equal([CLOCK.function.name]);
+    expect(headers.get('x-svc-warning')).to.match(/web_search.*namespace mail.*mcp.*local_shell.*tool_choice/);
+    const alone = await post(svc.http, { model: ALONE, tools: hosted, tool_choice: 'required' });
+    expect([alone.status, alone.headers.get('x-svc-warning')]).to.satisfy(([code, said]: [number, string]) => code === 200 && said.includes('tool_choice'));
+  });
+
+  it('of one text are offered as functions, and called with the text itself', async () => {
+    const svc = await boot([{ toolCalls: [{ name: 'apply_patch', args: { input: 'line 1\nline 2' } }] }]);
+    const custom = { name: 'apply_patch', description: 'Edits.', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "x"' } } };
+    const { body } = await post(svc.http, { model: ALONE, tools: [{ type: 'custom', custom }] });
+    expect(svc.model.requests[0]?.body.tools[0].function.description).to.contain('start: "x"');
+    expect(body.choices[0].message.tool_calls[0]).to.deep.include({ type: 'custom', custom: { name: 'apply_patch', input: 'line 1\nline 2' } });
+  });
 
   it('stay out of the session of the page, in one of their own', async () => {
     const svc = await boot([CALLS, RAIN]);

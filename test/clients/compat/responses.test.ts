@@ -130,8 +130,40 @@ describe('responses', () => {
     expect((await client.responses.cancel(id)).status).to.equal('cancelled');
   });
 
+  it('take the tools and the history of Codex: custom tools are called with their text', async () => {
+    const svc = await boot([{ toolCalls: [{ name: 'apply_patch', args: { input: '*** Begin' } }] }, { toolCalls: [{ name: 'apply_patch', args: { input: '*** Begin' } }] }]);
+    const body = {
+      model,
+      store: false,
+      tools: [
+        { type: 'custom', name: 'apply_patch', description: 'p', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+        { type: 'web_search' },
+        { type: 'namespace', name: 'mcp__a', tools: [] },
+      ],
+      input: [
+        { role: 'user', content: 'a' },
+        { type: 'reasoning', summary: [] },
+        { type: 'custom_tool_call', call_id: 'p1', name: 'apply_patch', input: 'old patch' },
+        { type: 'custom_tool_call_output', call_id: 'p1', output: 'Done' },
+        { type: 'web_search_call', id: 'w', status: 'completed' },
+        { type: 'item_reference', id: 'x' },
+        { type: 'local_shell_call', call_id: 'l1', action: { command: ['ls'] } },
+        { type: 'local_shell_call_output', call_id: 'l1', output: 'a.txt' },
+        { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+        { role: 'user', content: 'b' },
+      ],
+    };
+    const whole = await svc.http.post('/v1/responses', body);
+    expect(whole.status, JSON.stringify(whole.body)).to.equal(200);
+    expect(whole.body.output[0]).to.deep.include({ type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin' });
+    expect(whole.headers.get('x-svc-warning')).to.match(/web_search.*namespace mcp__a/);
+    expect(JSON.stringify(svc.model.requests[0]?.body.messages)).to.match(/old patch.*Done.*local_shell.*a\.txt.*No\./);
+    const events = [];
+    for await (const one of (await clientOf(svc).responses.create({ ...body, stream: true } as never)) as unknown as AsyncIterable<{ type: string; input?: string }>) events.push(one);
+    expect(events.find(({ type }) => type === 'response.custom_tool_call_input.done')?.input).to.equal('*** Begin');
+  });
+
   for (const [what, body] of [
-    ['hosted tools', { tools: [{ type: 'web_search' }] }],
     ['work in the background', { background: true }],
     ['items of other types', { input: [{ type: 'item_reference', id: 'x' }] }],
     ['parts of other types', { input: [{ role: 'user', content: [{ type: 'input_file' }] }] }],

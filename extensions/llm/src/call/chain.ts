@@ -29,6 +29,8 @@ export interface ChainDeps extends CallDeps {
   fallbacks(): AtOnce<readonly Choice[]>;
   /** Told when a provider refused its key. */
   keyRefused(provider: string): Promise<void>;
+  /** Told when a provider refused a request as too long, with its estimate. */
+  tooLong(refused: Choice, tokens: number, said: string): void;
   /** Told when a provider answered. */
   keyTaken(provider: string): void;
 }
@@ -104,6 +106,7 @@ export const runChain = async (deps: ChainDeps, call: ChainCall): Promise<ChainR
       return { ok: true, resolved, said: result.answer, attempts, bills };
     }
     failed.push({ choice: resolved, failure: result.failure });
+    if (result.failure.errorClass === 'context_too_long') deps.tooLong(resolved, estimateInput(request), result.failure.message);
     if (result.failure.errorClass === 'auth') await deps.keyRefused(resolved.provider);
     const mayGoOn = result.failure.errorClass !== 'cancelled' && hasNextModel && deps.clock.mono() < endsAt && (!result.spoken || call.onDiscarded !== undefined);
     if (!mayGoOn) break;

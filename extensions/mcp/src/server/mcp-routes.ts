@@ -4,7 +4,7 @@
  * W1  Revisions 2024-11-05 to 2025-11-25 without sessions, and 2026-07-28. A client that accepts no stream of events gets plain JSON, also without a handshake.
  * W2  A page reaches /mcp only from this machine's own address, or where cors_origins names it: a page whose name was re-pointed here has another one.
  */
-import { type Actor, bytes, documented, type RouteDecl, routeGroup, stream, type MediaReply, Type } from '@svc/api';
+import { type Actor, bytes, type RouteDecl, routeGroup, stream, type MediaReply, Type } from '@svc/api';
 import { mcpErrors } from '../errors.js';
 import { type Caller, callOffered, offered, type ServedDeps, serverFor } from './served-tools.js';
 
@@ -15,10 +15,10 @@ const JSON_TYPE = 'application/json';
 
 export type McpRouteDeps = ServedDeps;
 
-const Body = Type.Unknown({
-  ...documented({ type: 'object', properties: { jsonrpc: { type: 'string' }, method: { type: 'string' } } }),
-  description: 'JSON-RPC 2.0: a request, a notification, or several of an older revision',
-});
+const Body = Type.Object(
+  { jsonrpc: Type.Optional(Type.Unknown({ description: '`2.0`' })), method: Type.Optional(Type.Unknown({ description: 'Such as `tools/list`' })) },
+  { additionalProperties: true, description: 'JSON-RPC 2.0: a request or a notification' },
+);
 const Answer = Type.Unknown({ description: 'JSON-RPC 2.0' });
 
 const EXAMPLES = {
@@ -42,7 +42,7 @@ export const mcpRoutes = (deps: McpRouteDeps): RouteDecl[] => [
     summary: 'Speak MCP without a key',
     description: 'svc as an MCP server for everybody who reaches it: the tools of `[mcp] public_tools` and nothing else. With a key, use `/api/mcp`.',
     auth: 'public',
-    permission: 'mcp.read',
+    permission: 'mcp.send',
     cost: COST,
     body: Body,
     bodyRule: 'optional',

@@ -1,10 +1,15 @@
 /** The chat.completion object and its chunks. The agent's own tool calls stay inside: clients would try to run them. */
-import { type Plain, Type } from '@svc/api';
+import { isTable, type Plain, Type } from '@svc/api';
 import type { ClientCalls, RunFrame, RunFrames, RunResult } from '@svc/ext-runs/contract';
 import { errorObject } from './error-object.js';
 import type { Completion } from './schemas.js';
 
-export const AnswerHead = Type.Object({ id: Type.String(), created: Type.Integer(), model: Type.String() });
+export const AnswerHead = Type.Object({
+  id: Type.String(),
+  created: Type.Integer(),
+  model: Type.String(),
+  custom: Type.Optional(Type.Array(Type.String(), { description: 'Names of the tools that take one text' })),
+});
 export type AnswerHead = Plain<typeof AnswerHead>;
 
 type Used = ClientCalls['usage'];
@@ -25,17 +30,22 @@ export const completionOf = (head: AnswerHead, result: RunResult): Whole =>
   result.client ? callsCompletionOf(head, result.client) : completion(head, { content: result.response, refusal: null }, finishOf(result), usedFor(result));
 
 export const callsCompletionOf = (head: AnswerHead, { calls, text, usage }: ClientCalls): Whole =>
-  completion(
-    head,
-    { content: text === '' ? null : text, refusal: null, tool_calls: calls.map(({ id, name, args }) => ({ id, type: 'function' as const, function: { name, arguments: argumentsOf(args) } })) },
-    'tool_calls',
-    usage,
-  );
+  completion(head, { content: text === '' ? null : text, refusal: null, tool_calls: calls.map((call) => callOf(head, call)) }, 'tool_calls', usage);
+
+type Call = ClientCalls['calls'][number];
+
+const callOf = ({ custom }: AnswerHead, { id, name, args }: Call) =>
+  custom?.includes(name) ? { id, type: 'custom' as const, custom: { name, input: inputOf(args) } } : { id, type: 'function' as const, function: { name, arguments: argumentsOf(args) } };
+
+/** Of a tool that takes one text. */
+export const inputOf = (args: unknown): string => (isTable(args) && typeof args.input === 'string' ? args.input : argumentsOf(args));
 
 export const argumentsOf = (args: unknown): string => JSON.stringify(args ?? {});
 
-const completion = (head: AnswerHead, message: Message, finish: string, used: Used): Whole => ({
-  ...head,
+const completion = ({ id, created, model }: AnswerHead, message: Message, finish: string, used: Used): Whole => ({
+  id,
+  created,
+  model,
   object: 'chat.completion',
   choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish, logprobs: null }],
   usage: usageOf(used),
@@ -69,10 +79,11 @@ export const callsStreamOf = (head: AnswerHead, client: ClientCalls, includeUsag
 /** Of each call first its name, then its arguments: a call is told of when all calls of the answer were checked. */
 const callChunks = (head: AnswerHead, { calls }: ClientCalls): string =>
   calls
-    .map(
-      ({ id, name, args }, index) =>
-        chunk(head, { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }, null) +
-        chunk(head, { tool_calls: [{ index, function: { arguments: argumentsOf(args) } }] }, null),
+    .map(({ id, name, args }, index) =>
+      head.custom?.includes(name)
+        ? chunk(head, { tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] }, null) + chunk(head, { tool_calls: [{ index, custom: { input: inputOf(args) } }] }, null)
+        : chunk(head, { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }, null) +
+          chunk(head, { tool_calls: [{ index, function: { arguments: argumentsOf(args) } }] }, null),
     )
     .join('');
 

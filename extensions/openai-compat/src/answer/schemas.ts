@@ -1,5 +1,5 @@
 /** The fields of what /v1 answers, for whoever writes a client. */
-import { type MediaAnswer, Nullable, Type } from '@svc/api';
+import { type MediaAnswer, Nullable, OneOf, Type } from '@svc/api';
 
 const FinishReason = Type.String({ description: '`stop`, `length`, `content_filter`, or `tool_calls`: the client runs its tools and sends the results' });
 const Usage = Type.Object(
@@ -21,8 +21,9 @@ const head = {
 const ToolCall = Type.Object(
   {
     id: Type.String({ description: 'To be sent as tool_call_id with the result' }),
-    type: Type.Literal('function'),
-    function: Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON' }) }),
+    type: OneOf(['function', 'custom']),
+    function: Type.Optional(Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON' }) })),
+    custom: Type.Optional(Type.Object({ name: Type.String(), input: Type.String() }, { description: 'Of a tool of type `custom`' })),
   },
   { 'x-name': 'ChatToolCall', description: 'A call of a tool of the client' },
 );
@@ -31,8 +32,9 @@ const ToolCallDelta = Type.Object(
   {
     index: Type.Integer({ description: 'Tells the calls of an answer apart' }),
     id: Type.Optional(Type.String()),
-    type: Type.Optional(Type.Literal('function')),
-    function: Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String({ description: 'The next piece' }) }),
+    type: Type.Optional(OneOf(['function', 'custom'])),
+    function: Type.Optional(Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String({ description: 'The next piece' }) })),
+    custom: Type.Optional(Type.Object({ name: Type.Optional(Type.String()), input: Type.String({ description: 'The next piece' }) })),
   },
   { 'x-name': 'ChatToolCallDelta' },
 );

@@ -57,8 +57,17 @@ const Named = { properties: { name: { type: 'string', pattern: NAME.source } }, 
 
 /** The function is in a field of its own, or flat as /v1/responses has it. */
 const ToolField = Type.Object(
-  { type: Type.String(documented({ enum: ['function'] })) },
-  { additionalProperties: true, ...documented(whereFits({ properties: { function: {} }, required: ['function'] }, { properties: { function: { type: 'object', ...Named } } }, Named)) },
+  { type: Type.String({ description: '`function` or `custom`; others are left out, and `X-Svc-Warning` says so', ...documented({ enum: ['function', 'custom'] }) }) },
+  {
+    additionalProperties: true,
+    ...documented(
+      whereFits(
+        { properties: { function: {} }, required: ['function'] },
+        { properties: { function: { type: 'object', ...Named } } },
+        whereFits({ properties: { custom: {} }, required: ['custom'] }, { properties: { custom: { type: 'object', ...Named } } }, Named),
+      ),
+    ),
+  },
 );
 
 /** The same in every request that brings tools. */
@@ -67,11 +76,11 @@ export const ToolFields = {
     Type.Array(ToolField, {
       maxItems: 128,
       description:
-        'Tools that the client runs: `{type: "function", function: {name, description, parameters, strict}}`. `parameters` is a JSON Schema of at most 64 KiB; all tools together have at most 512 KiB',
+        'Tools that the client runs: `{type: "function", function: {name, description, parameters, strict}}`. `parameters` is a JSON Schema of at most 64 KiB; all tools together have at most 512 KiB. Tools of type `custom` take one text',
     }),
   ),
   tool_choice: Maybe(
-    Type.Union([Type.String(documented({ enum: [...CHOICES] })), Type.Object({ type: Type.String(documented({ enum: [...CHOICES, 'function'] })) }, { additionalProperties: true })], {
+    Type.Union([Type.String(documented({ enum: [...CHOICES] })), Type.Object({ type: Type.String(documented({ enum: [...CHOICES, 'function', 'custom'] })) }, { additionalProperties: true })], {
       description: '`auto`, `none`, `required`, or `{type: "function", function: {name}}`. About the tools of the request: an agent uses its own at any time. A demand holds for the first model call',
     }),
   ),
@@ -95,7 +104,7 @@ export const ChatRequest = Type.Object(
     frequency_penalty: Maybe(Type.Number({ minimum: -2, maximum: 2 })),
     max_tokens: Maybe(Type.Integer({ minimum: 1 })),
     max_completion_tokens: Maybe(Type.Integer({ minimum: 1, description: 'The same under its newer name, which wins' })),
-    stop: Maybe(Type.Union([StopText, Type.Array(StopText, { minItems: 1, maxItems: 4 })], { description: 'One to four texts before which the answer ends' })),
+    stop: Maybe(Type.Union([StopText, Type.Array(StopText, { maxItems: 4 })], { description: 'Up to four texts before which the answer ends' })),
     seed: Maybe(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
     response_format: Maybe(ResponseFormat),
     n: Maybe(Type.Integer({ ...documented({ minimum: 1, maximum: 1 }), description: 'Must be 1: an agent gives one answer' })),

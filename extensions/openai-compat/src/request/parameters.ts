@@ -28,7 +28,7 @@ export function parametersOf({
     ...(typeof topP === 'number' && topP < 1 ? { topP } : {}),
     ...(presencePenalty ? { presencePenalty } : {}),
     ...(frequencyPenalty ? { frequencyPenalty } : {}),
-    ...(stop === undefined || stop === null ? {} : { stop: typeof stop === 'string' ? [stop] : stop }),
+    ...(stop === undefined || stop === null || stop.length === 0 ? {} : { stop: typeof stop === 'string' ? [stop] : stop }),
     ...(typeof seed === 'number' ? { seed } : {}),
     ...(format ? formatOf(format) : {}),
   };

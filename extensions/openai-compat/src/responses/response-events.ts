@@ -2,10 +2,10 @@
 import { type Streams, Type, defineAnswerProjection, defineStreamProjection, follow, reply } from '@svc/api';
 import { LeftOut } from '@svc/ext-llm/contract';
 import { type ClientCalls, type RunFrame, RunFrames } from '@svc/ext-runs/contract';
-import { argumentsOf, callsIn } from '../answer/completion.js';
+import { callsIn } from '../answer/completion.js';
 import { failureOf, isOurLast, leftOutIn, showsSomething } from '../answer/frames-read.js';
 import { together, warningOf } from '../answer/warning.js';
-import { bodyOf, callItem, messageItem, type ResponseBody, ResponseHead, responseOf, textPart } from './response-object.js';
+import { bodyOf, itemOf, messageItem, type ResponseBody, ResponseHead, responseOf, textPart } from './response-object.js';
 
 const shown = { head: ResponseHead, leftOut: Type.Array(LeftOut), after: Type.Optional(Type.String()) };
 
@@ -32,7 +32,7 @@ export const showResponses = (streams: Streams): void => {
     answer: (frame, { head, leftOut }) => {
       const ended = frame.type === 'done' ? frame.data.result : callsIn(frame);
       if (!ended) throw failureOf(frame);
-      return reply(200, responseOf(head, bodyOf(head.id, ended)), warningOf(together(leftOut, leftOutIn(frame))));
+      return reply(200, responseOf(head, bodyOf(head.id, ended, head.tools)), warningOf(together(leftOut, leftOutIn(frame))));
     },
   });
   streams.answer(ResponseBegin, {
@@ -87,8 +87,8 @@ function endOf(ended: Parameters<typeof bodyOf>[1], head: ResponseHead, said: Sa
   // An answer has a message where it has no calls, an empty one too.
   const opening = said.hasMessage || client ? '' : textOf('', head, said);
   const message = said.hasMessage ? messageEnd(head, said) : '';
-  const calls = (client?.calls ?? []).map((call, index) => callEvents(call, index + (said.hasMessage ? 1 : 0), said)).join('');
-  const body = bodyOf(head.id, ended, said.text);
+  const calls = (client?.calls ?? []).map((call, index) => callEvents(call, head, index + (said.hasMessage ? 1 : 0), said)).join('');
+  const body = bodyOf(head.id, ended, head.tools, said.text);
   return opening + message + calls + event(said, body.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response: responseOf(head, body) });
 }
 
@@ -101,13 +101,15 @@ function messageEnd(head: ResponseHead, said: Said): string {
   );
 }
 
-function callEvents(call: ClientCalls['calls'][number], index: number, said: Said): string {
-  const item = callItem(call);
+function callEvents(call: ClientCalls['calls'][number], { tools }: ResponseHead, index: number, said: Said): string {
+  const item = itemOf(call, tools);
+  const [text, end, name] =
+    'input' in item ? [item.input, { input: item.input }, 'custom_tool_call_input'] : [item.arguments, { name: call.name, arguments: item.arguments }, 'function_call_arguments'];
   const place = { item_id: item.id, output_index: index };
   return (
-    event(said, 'response.output_item.added', { output_index: index, item: callItem(call, 'in_progress') }) +
-    event(said, 'response.function_call_arguments.delta', { ...place, delta: argumentsOf(call.args) }) +
-    event(said, 'response.function_call_arguments.done', { ...place, name: call.name, arguments: argumentsOf(call.args) }) +
+    event(said, 'response.output_item.added', { output_index: index, item: itemOf(call, tools, 'in_progress') }) +
+    event(said, `response.${name}.delta`, { ...place, delta: text }) +
+    event(said, `response.${name}.done`, { ...place, ...end }) +
     event(said, 'response.output_item.done', { output_index: index, item })
   );
 }

@@ -1,7 +1,7 @@
 /** The response object of /v1/responses, and its items. */
-import { Nullable, type Plain, Type } from '@svc/api';
+import { isTable, Nullable, type Plain, Type } from '@svc/api';
 import type { ClientCalls, RunResult } from '@svc/ext-runs/contract';
-import { argumentsOf, usedFor } from '../answer/completion.js';
+import { argumentsOf, inputOf, usedFor } from '../answer/completion.js';
 
 /** What of a request its response repeats. */
 export const ResponseHead = Type.Object({
@@ -24,7 +24,7 @@ export type ResponseHead = Plain<typeof ResponseHead>;
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-type Item = ReturnType<typeof messageItem> | ReturnType<typeof callItem>;
+type Item = ReturnType<typeof messageItem> | ReturnType<typeof itemOf>;
 
 export interface ResponseBody {
   readonly status: ResponseStatus;
@@ -66,7 +66,7 @@ export const textPart = (text: string) => ({ type: 'output_text', text, annotati
 
 type Call = ClientCalls['calls'][number];
 
-export const callItem = ({ id, name, args }: Call, status: 'in_progress' | 'completed' = 'completed') => ({
+const callItem = ({ id, name, args }: Call, status: 'in_progress' | 'completed' = 'completed') => ({
   type: 'function_call',
   id: id.replace(/^call_/, 'fc_'),
   call_id: id,
@@ -75,12 +75,27 @@ export const callItem = ({ id, name, args }: Call, status: 'in_progress' | 'comp
   status,
 });
 
+const customItem = ({ id, name, args }: Call, status: 'in_progress' | 'completed' = 'completed') => ({
+  type: 'custom_tool_call',
+  id: id.replace(/^call_/, 'ctc_'),
+  call_id: id,
+  name,
+  input: status === 'in_progress' ? '' : inputOf(args),
+  status,
+});
+
+/** A call as its tool was declared: of one text, or of arguments. */
+export const itemOf = (call: Call, tools: ResponseHead['tools'], status?: 'in_progress' | 'completed') =>
+  tools.some((tool) => isCustom(tool, call.name)) ? customItem(call, status) : callItem(call, status);
+
+const isCustom = ({ type, name, custom }: Readonly<Record<string, unknown>>, called: string): boolean => type === 'custom' && (isTable(custom) ? custom.name : name) === called;
+
 /** How an answer ended: with a result, or with calls that wait for their results. */
-export const bodyOf = (responseId: string, ended: RunResult | ClientCalls, said?: string): ResponseBody => {
+export const bodyOf = (responseId: string, ended: RunResult | ClientCalls, tools: ResponseHead['tools'] = [], said?: string): ResponseBody => {
   const client = 'calls' in ended ? ended : ended.client;
   const text = said ?? ('calls' in ended ? ended.text : (client?.text ?? ended.response));
   const message = text === '' && client ? [] : [messageItem(responseId, text)];
-  const output = [...message, ...(client?.calls ?? []).map((call) => callItem(call))];
+  const output = [...message, ...(client?.calls ?? []).map((call) => itemOf(call, tools))];
   if ('calls' in ended) return { status: 'completed', output, usage: ended.usage };
   const incomplete = INCOMPLETE[ended.finish];
   return { status: incomplete === undefined ? 'completed' : 'incomplete', output, usage: usedFor(ended), ...(incomplete === undefined ? {} : { incomplete }) };

@@ -14,6 +14,7 @@ const Part = { type: 'object', properties: { type: { enum: ['input_text', 'outpu
 const Content = whereFits({ type: 'array' }, { items: Part }, { type: 'string' });
 const ofType = (type: string, rules: object, otherwise?: object) => whereFits({ properties: { type: { const: type } }, required: ['type'] }, rules, otherwise);
 const CALL = Texts('call_id', 'name', 'arguments');
+const CUSTOM_CALL = Texts('call_id', 'name', 'input');
 const RESULT = { properties: { call_id: { type: 'string' }, output: Content }, required: ['call_id', 'output'] };
 const MESSAGE = { properties: { role: { enum: ROLES }, content: Content }, required: ['role', 'content'] };
 
@@ -23,8 +24,8 @@ const Item = Type.Object(
   {
     additionalProperties: true,
     ...documented({
-      properties: { type: { type: 'string', enum: ['message', 'reasoning', 'function_call', 'function_call_output'] } },
-      ...ofType('reasoning', {}, ofType('function_call', CALL, ofType('function_call_output', RESULT, MESSAGE))),
+      properties: { type: { type: 'string', enum: ['message', 'reasoning', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'] } },
+      ...ofType('reasoning', {}, ofType('function_call', CALL, ofType('function_call_output', RESULT, ofType('custom_tool_call', CUSTOM_CALL, ofType('custom_tool_call_output', RESULT, MESSAGE))))),
     }),
   },
 );
@@ -43,7 +44,8 @@ export const ResponseRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, maxLength: 512, description: 'As at /v1/chat/completions' }),
     input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Item, { minItems: 1, maxItems: MAX_ITEMS })], {
-      description: 'A text, or items: messages with `input_text` and `input_image` parts, `function_call` and `function_call_output`. `reasoning` items are ignored',
+      description:
+        'A text, or items: messages with `input_text` and `input_image` parts, `function_call` and `function_call_output`, `custom_tool_call` and `custom_tool_call_output`. `reasoning` items are ignored, and older items of other types',
     }),
     instructions: Maybe(Type.String({ maxLength: 1_000_000, description: "Follows the agent's own prompt, for this response only" })),
     previous_response_id: Maybe(Type.String({ maxLength: 100, description: 'The newest response of a conversation, which this one continues' })),
@@ -82,38 +84,53 @@ export function formatOf({ text }: ResponseRequest): Pick<ChatRequest, 'response
 export function messagesOf({ input, instructions }: Pick<ResponseRequest, 'input' | 'instructions'>): ChatMessage[] {
   const messages: ChatMessage[] = instructions ? [{ role: 'system', content: instructions }] : [];
   if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
-  for (const [index, item] of input.entries()) addItem(messages, item, index);
+  for (const [index, item] of input.entries()) addItem(messages, item, index, index === input.length - 1);
   return messages;
 }
 
-function addItem(messages: ChatMessage[], item: Readonly<Record<string, unknown>>, index: number): void {
-  const { type = 'message' } = item;
+function addItem(messages: ChatMessage[], item: Readonly<Record<string, unknown>>, index: number, isNewest: boolean): void {
+  const { type = 'message', call_id: callId } = item;
   if (type === 'reasoning') return;
-  if (type === 'message') messages.push(messageOf(item, index));
-  else if (type === 'function_call_output') messages.push({ role: 'tool', tool_call_id: textIn(item, 'call_id', index), content: contentOf(item.output, index) });
-  else if (type === 'function_call') {
-    const call = { id: textIn(item, 'call_id', index), type: 'function', function: { name: textIn(item, 'name', index), arguments: textIn(item, 'arguments', index) } };
-    const last = messages.at(-1);
-    if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: null, tool_calls: [call] });
-    else messages[messages.length - 1] = { ...last, tool_calls: [...(Array.isArray(last.tool_calls) ? last.tool_calls : []), call] };
-  } else throw compatErrors.unsupported_value(`input.${index} is of type ${JSON.stringify(type)?.slice(0, 60)}, which is not supported.`);
+  if (type === 'message') messages.push(messageOf(item, index, isNewest));
+  else if (typeof type === 'string' && RESULT_TYPE.test(type) && (typeof callId === 'string' || type === 'function_call_output' || type === 'custom_tool_call_output'))
+    messages.push({ role: 'tool', tool_call_id: isNewest ? textIn(item, 'call_id', index) : (callId ?? ''), content: contentOf(item.output, index, isNewest) });
+  else if (typeof type === 'string' && CALL_TYPE.test(type) && typeof callId === 'string') addCall(messages, { id: callId, type: 'function', function: calledIn(item, type) });
+  else if (isNewest || typeof type !== 'string') throw compatErrors.unsupported_value(`input.${index} is of type ${JSON.stringify(type)?.slice(0, 60)}, which is not supported.`);
 }
 
-function messageOf(item: Readonly<Record<string, unknown>>, index: number): ChatMessage {
+const CALL_TYPE = /_call$/;
+const RESULT_TYPE = /_call_output$/;
+
+/** Calls of kinds that only one program knows (local_shell_call) are named by their kind. */
+function calledIn(item: Readonly<Record<string, unknown>>, type: string): { name: unknown; arguments: string } {
+  const { name = type.replace(CALL_TYPE, ''), arguments: args, input, action, operation } = item;
+  if (type === 'custom_tool_call') return { name, arguments: JSON.stringify({ input }) };
+  return { name, arguments: typeof args === 'string' ? args : JSON.stringify(args ?? action ?? operation ?? {}) };
+}
+
+function addCall(messages: ChatMessage[], call: object): void {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+  else messages[messages.length - 1] = { ...last, tool_calls: [...(Array.isArray(last.tool_calls) ? last.tool_calls : []), call] };
+}
+
+function messageOf(item: Readonly<Record<string, unknown>>, index: number, isNewest: boolean): ChatMessage {
   const role = ROLES.find((one) => one === item.role);
   if (!role) throw compatErrors.unsupported_value(`input.${index}.role must be system, developer, user or assistant.`);
-  return { role, content: contentOf(item.content, index) };
+  return { role, content: contentOf(item.content, index, isNewest) };
 }
 
-function contentOf(content: unknown, index: number): NonNullable<ChatMessage['content']> {
+/** What cannot be taken keeps its type: whoever reads the message refuses it, or says it in words. */
+function contentOf(content: unknown, index: number, isNewest: boolean): NonNullable<ChatMessage['content']> {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) throw compatErrors.unsupported_value(`input.${index} has neither text nor a list of parts.`);
+  if (!Array.isArray(content)) {
+    if (isNewest) throw compatErrors.unsupported_value(`input.${index} has neither text nor a list of parts.`);
+    return '';
+  }
   return content.map((part: unknown) => {
-    const { type, text, refusal, image_url: url }: Readonly<Record<string, unknown>> = isTable(part) ? part : {};
-    if (type === 'input_text' || type === 'output_text' || type === 'text') return { type: 'text', text };
-    if (type === 'refusal') return { type: 'text', text: refusal };
-    if (type === 'input_image') return { type: 'image_url', image_url: { url } };
-    throw compatErrors.unsupported_part(typeof type === 'string' ? type : 'unknown');
+    const { type, ...rest }: Readonly<Record<string, unknown>> = isTable(part) ? part : {};
+    if (type === 'input_image') return { type: 'image_url', image_url: { url: rest.image_url } };
+    return { ...rest, type: typeof type === 'string' ? type : 'unknown' };
   });
 }
 

@@ -1,14 +1,14 @@
 /** /v1/responses: HTTP in, service call, HTTP out. */
 import { bytes, follow, reply, type Req, type RouteDecl, routeGroup, TextOf, Type, waitFor, type MediaReply, type JsonReply, type Plain } from '@svc/api';
 import { openAiErrors } from '../answer/error-object.js';
-import { warningOf } from '../answer/warning.js';
+import { together, warningOf } from '../answer/warning.js';
 import { ask, type CompatDeps, MAX_SILENCE_MS } from '../asking.js';
 import { agentNamed, idOf, type Named } from '../conversation/model-ids.js';
 import { isStateless, STATELESS } from '../conversation/which-conversation.js';
 import { compatErrors } from '../errors.js';
 import { type Asked, type AskedToGoOn, askedAlone, askedInConversation } from '../request/asked.js';
 import type { ChatMessage } from '../request/chat-request.js';
-import { clientToolsOf } from '../request/client-tools.js';
+import { clientToolsOf, toolsLeftOut } from '../request/client-tools.js';
 import { parametersOf } from '../request/parameters.js';
 import { RESPONSE_EXAMPLES } from './response-examples.js';
 import { bodyOf, type ResponseHead, responseOf } from './response-object.js';
@@ -119,12 +119,13 @@ async function respond(deps: CompatDeps, { actor, body, headers }: Req<unknown, 
   const parameters = parametersOf({ ...formatOf(body), top_p: body.top_p ?? null });
   const terms = { clientTools, parameters, maxTokens: body.max_output_tokens ?? undefined, temperature: body.temperature ?? undefined };
   const answering = await ask(deps, { actor, named, asked, sessionId: await sessionId(), headers, terms });
-  const { runId, topic, after, clientCalls, leftOut = [] } = answering;
+  const { runId, topic, after, clientCalls } = answering;
+  const leftOut = together(toolsLeftOut(body), answering.leftOut ?? []);
   const id = isStored ? responseIdOf(runId, 'results' in asked ? asked.results : []) : `resp_${answering.answerId.replaceAll('-', '')}`;
   const head = headOf(id, body, Math.floor(deps.clock.now() / 1_000), isStored);
   const shownHeaders = { 'x-svc-run': runId, ...(isStored ? { 'x-svc-session': answering.sessionId } : {}), ...warningOf(leftOut) };
   if (clientCalls && body.stream) return bytes(200, 'text/event-stream', responseStreamOf(head, clientCalls), { 'cache-control': 'no-cache', ...shownHeaders });
-  if (clientCalls) return reply(200, responseOf(head, bodyOf(id, clientCalls)), shownHeaders);
+  if (clientCalls) return reply(200, responseOf(head, bodyOf(id, clientCalls, head.tools)), shownHeaders);
   const from = after === undefined ? {} : { after };
   const args = { head, leftOut };
   if (!body.stream) return waitFor(topic, ResponseAnswer, args, { headers: shownHeaders, ...from });

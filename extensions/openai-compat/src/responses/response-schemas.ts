@@ -3,8 +3,12 @@ import { type MediaAnswer, Nullable, Type } from '@svc/api';
 import { ResponseHead } from './response-object.js';
 
 const Item = Type.Object(
-  { type: Type.String({ description: '`message` or `function_call`' }), id: Type.String(), status: Type.String() },
-  { additionalProperties: true, 'x-name': 'ResponseItem', description: 'A message with `output_text` parts, or a call of a tool of the client with `call_id`, `name` and `arguments`' },
+  { type: Type.String({ description: '`message`, `function_call` or `custom_tool_call`' }), id: Type.String(), status: Type.String() },
+  {
+    additionalProperties: true,
+    'x-name': 'ResponseItem',
+    description: 'A message with `output_text` parts, or a call of a tool of the client with `call_id`, `name` and `arguments`; of a custom tool, with `input`',
+  },
 );
 
 export const ResponseObject = Type.Object(

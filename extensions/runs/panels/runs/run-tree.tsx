@@ -19,7 +19,7 @@ export const RunTree = ({ of }: { of: Run }) => {
     <Section title={t('tree')}>
       <ul class="runs-tree">
         {placed.map(({ run, depth }) => (
-          <li key={run.run_id} style={{ '--depth': depth }}>
+          <li key={run.run_id} style={{ paddingInlineStart: `${depth}rem` }}>
             <StateBadge status={run.status} />{' '}
             <a href={addressOf('runs', [run.run_id])} {...(run.run_id === of.run_id ? { 'aria-current': 'true' as const } : {})}>
               <bdi>{nameOf(run)}</bdi>

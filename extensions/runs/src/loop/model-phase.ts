@@ -1,5 +1,5 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
-import type { Clock, Ids, JournalStep, Logger, StepSpec, Streams, Write } from '@svc/api';
+import { type Clock, type Ids, isSvcError, type JournalStep, type Logger, type StepSpec, type Streams, type Write } from '@svc/api';
 import type { CallContext, LeftOut, LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
@@ -40,6 +40,9 @@ export interface ModelTurn {
 }
 
 const MIN_BUDGET_TOKENS = 1_000;
+/** Of what one call sends. */
+const MAX_SHORTENINGS = 6;
+const TOO_LONG = 'llm_context_too_long';
 
 /** A call that is about to be made: its intent stands. */
 export interface ModelCall {
@@ -54,10 +57,42 @@ export async function callModel(deps: ModelDeps, progress: Progress, tools: read
   const call = begun ?? (await beginCall(deps, progress, tools, redo));
   const { request, seq } = call;
   progress.calling = seq;
-  const answer = await answerOf(deps, progress, call);
+  const answer = await answerThatFits(deps, progress, tools, call);
   progress.calling = undefined;
   return toTurn(deps, progress, withOwnIds(deps, progress, request, answer, seq), seq);
 }
+
+/** Only the provider knew that it was too long: the conversation is compacted, and the model is asked again with what fits. */
+async function answerThatFits(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], first: ModelCall): Promise<ModelAnswer> {
+  let call = first;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await answerOf(deps, progress, call);
+    } catch (cause) {
+      const isTooLong = isSvcError(cause) && cause.code === TOO_LONG && progress.received?.text === '';
+      if (!isTooLong || tries === MAX_SHORTENINGS || progress.effects.aborted || progress.input.beside?.kind === 'stateless') throw cause;
+      deps.streams.publish(RunFrames, progress.run.id, 'phase', { phase: 'retrying', detail: 'the conversation is too long for the model; it is compacted and sent again' });
+      if (tries === 1 && !progress.input.beside) await compact(deps, progress);
+      const request = await buildRequest(deps, progress, tools);
+      if (sizeOf(request) >= sizeOf(call.request)) throw cause;
+      call = { request, seq: first.seq };
+    }
+  }
+}
+
+/** Without a summary the oldest messages are left out. */
+async function compact({ sessions, log }: ModelDeps, progress: Progress): Promise<void> {
+  const { actor, agent, run } = progress;
+  try {
+    await sessions.compact(actor, agent, progress.session.id);
+  } catch (cause) {
+    log.warn('a conversation that is too long could not be compacted; its oldest messages are left out', { run: run.id, cause });
+  }
+  progress.session = await sessions.ensure(actor, agent.id, progress.session.id, { again: true });
+  progress.staged = undefined;
+}
+
+const sizeOf = ({ system, messages }: ModelRequest): number => system.length + JSON.stringify(messages).length;
 
 async function beginCall(deps: ModelDeps, progress: Progress, tools: readonly ToolInfo[], redo: JournalStep | undefined): Promise<ModelCall> {
   const request = await buildRequest(deps, progress, tools);

@@ -101,8 +101,16 @@ export const createCompactor = (deps: CompactionDeps): Compactor => {
 async function compactNow(deps: CompactionDeps, worker: DurableWorker, ref: SessionRef): Promise<Compacted> {
   const log = ref.seq === 0 ? [] : await deps.load(ref.id);
   const total = countOf(log);
-  const through = cutOf(log, total, KEPT_MESSAGES);
-  if (through === undefined) return { summarised: 0, kept: total, summaryChars: 0, message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} are never summarised.` };
+  const window = (await windowOf(deps, deps.actors.of(ref.ownerId), ref.agentId)) ?? Number.MAX_SAFE_INTEGER;
+  const cuts = [cutOf(log, total, KEPT_MESSAGES), cutThatFits(log, window)].filter((cut) => cut !== undefined);
+  const through = cuts.length === 0 ? undefined : Math.max(...cuts);
+  if (through === undefined)
+    return {
+      summarised: 0,
+      kept: total,
+      summaryChars: 0,
+      message: `The session has ${total} messages; the newest ${KEPT_MESSAGES} are never summarised.`,
+    };
   const input: CompactionInput = { agentId: ref.agentId, sessionId: ref.id, through, isAsked: true };
   const hold = deps.hold('compaction');
   if (!hold) throw sessionsErrors.compaction_busy();
@@ -177,17 +185,19 @@ const pieceCharsOf = ({ steps }: LeasedRun): number | undefined => {
 
 /** Half of what the model reads at most, for what it writes stands beside it. */
 async function fittingChars(deps: CompactionDeps, actor: Actor, agentId: string): Promise<number> {
-  const llm = deps.llm.value;
-  if (!llm) return MAX_PIECE_CHARS;
+  const window = await windowOf(deps, actor, agentId);
+  return window === undefined ? MAX_PIECE_CHARS : Math.max(MIN_PIECE_CHARS, Math.min(MAX_PIECE_CHARS, (window * CHARS_PER_TOKEN) / 2));
+}
+
+async function windowOf({ llm, agents, log }: CompactionDeps, actor: Actor, agentId: string): Promise<number | undefined> {
   try {
-    const { manifest } = await deps.agents.get(actor, agentId);
-    const { contextWindow } = await llm.resolve(manifest.model);
-    const window = Math.min(contextWindow, manifest.model.context_window ?? contextWindow);
-    return Math.max(MIN_PIECE_CHARS, Math.min(MAX_PIECE_CHARS, (window * CHARS_PER_TOKEN) / 2));
+    const { manifest } = await agents.get(actor, agentId);
+    const found = await llm.value?.resolve(manifest.model);
+    return found && Math.min(found.contextWindow, manifest.model.context_window ?? found.contextWindow);
   } catch (cause) {
     // Who asks it next is told, or leaves a note.
-    deps.log.debug('how much the model reads is not known', { agent: agentId, cause });
-    return MAX_PIECE_CHARS;
+    log.debug('how much the model reads is not known', { agent: agentId, cause });
+    return undefined;
   }
 }
 

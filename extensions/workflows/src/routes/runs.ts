@@ -69,7 +69,7 @@ const starting = (deps: RunRouteDeps): RouteDecl[] => [
     },
   }),
   route({
-    id: 'rerunWorkflow',
+    id: 'runWorkflowAgain',
     method: 'POST',
     path: '/api/workflows/runs/{run_id}/rerun',
     summary: 'Run a workflow again with the same input',
@@ -86,12 +86,11 @@ const starting = (deps: RunRouteDeps): RouteDecl[] => [
     },
   }),
   route({
-    id: 'dryRunWorkflow',
+    id: 'previewWorkflow',
     method: 'POST',
     path: '/api/workflows/{id}/dry-run',
     summary: 'Show what a workflow would ask',
     description: 'Asks no model: each step with its agent and its prompt, in which what earlier steps would give stays a placeholder.',
-    permission: 'workflows.read',
     cost: 5,
     params: WorkflowPath,
     body: RunBody,
@@ -150,13 +149,15 @@ const reading = ({ rules, db }: RunRouteDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/workflows/{id}/runs',
     summary: 'List the runs of a workflow, newest first',
-    description: 'A bare list; the headers `X-Total-Count` and `X-Next` help to page. A workflow that is gone has none, and its runs stay readable by their ids.',
+    description: 'A bare list; the headers `X-Total-Count` and `X-Next` help to page. Runs of a deleted workflow are listed as long as they are stored.',
     params: WorkflowPath,
     query: runs.query,
+    errors: [404],
     responses: { 200: runs.answer },
     handler: async ({ actor, params, query }) => {
       const where = { workflow_id: params.id.toLowerCase(), ...(query.state === undefined ? {} : { state: query.state }) };
       const found = await readList(db.as(actor), runs, query, { from: WorkflowRunRows.name, where });
+      if (found.total === 0) await rules.get(actor, params.id);
       const rows = found.rows as unknown as readonly WorkflowRunRow[];
       const steps = await stepsById(db, rows);
       return runs.reply(query, { ...found, rows: rows.map((row) => runOf(row, steps.get(row.id) ?? [])) });

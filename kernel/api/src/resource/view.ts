@@ -20,7 +20,7 @@ export const viewOf = (spec: AnyResourceSpec, { draft, change, event, isTable }:
   const columns = shownColumns(spec);
   const may = (verb: 'create' | 'update' | 'delete') => operationOf(spec, verb)?.permission ?? `${area}.write`;
   const changes = operationOf(spec, 'update') !== undefined || operationOf(spec, 'replace') !== undefined;
-  const heard = view.event ?? event;
+  const received = view.event ?? event;
   return {
     path: spec.path,
     itemPath: itemPathOf(spec),
@@ -43,7 +43,7 @@ export const viewOf = (spec: AnyResourceSpec, { draft, change, event, isTable }:
     sort,
     ...(view.cursor === undefined ? {} : { cursor: view.cursor }),
     ...(view.limit === undefined ? {} : { limit: view.limit }),
-    ...(heard === undefined ? {} : { event: heard }),
+    ...(received === undefined ? {} : { event: received }),
     ...(spec.actions === undefined ? {} : { actions: buttonsOf(spec) }),
     ...(view.opens === undefined ? {} : { opens: view.opens }),
     ...(view.detail === false || view.opens !== undefined || !operationOf(spec, 'get') ? {} : { detail: view.detail ?? Object.keys(properties) }),

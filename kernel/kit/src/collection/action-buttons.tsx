@@ -89,7 +89,7 @@ const OneButton = ({ view, action, item, reload }: { view: CollectionView; actio
 /** Until the work has ended. Throws where it failed. */
 const workedOff = async ({ label, work }: ActionButton, answer: Item, item: Item): Promise<void> => {
   if (!work) return;
-  let told = -1;
+  let reported = -1;
   for (;;) {
     const { data } = await daemon.request('GET', addressWith(work.path, answer, item));
     const now: Item = typeof data === 'object' && data !== null ? { ...data } : {};
@@ -97,8 +97,8 @@ const workedOff = async ({ label, work }: ActionButton, answer: Item, item: Item
     if (work.failed?.includes(state)) throw new Error(work.message === undefined ? `${said(label)}: ${state}` : String(valueAt(now, work.message) ?? state));
     if (work.until.includes(state)) return;
     const percent = work.percent === undefined ? undefined : valueAt(now, work.percent);
-    if (typeof percent === 'number' && Math.floor(percent / 25) > told) {
-      told = Math.floor(percent / 25);
+    if (typeof percent === 'number' && Math.floor(percent / 25) > reported) {
+      reported = Math.floor(percent / 25);
       notify(t('working', { name: said(label), percent: Math.round(percent) }));
     }
     await new Promise((resolve) => setTimeout(resolve, WORK_STEP_MS));

@@ -5,6 +5,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { kitWords } from '../kit-words.js';
 import { Button, IconButton } from './button.js';
 
+const FOCUSABLE = ':is(a[href], button, input, select, textarea, [tabindex])';
 const FIRST = '.dialog-body :is(input, select, textarea):not([disabled], [type=hidden]), .dialog-actions button:not([disabled])';
 
 export const Dialog = ({ title, onClose, children, actions, wide = false }: { title: string; onClose: () => void; children: ComponentChildren; actions?: ComponentChildren; wide?: boolean }) => {
@@ -14,6 +15,9 @@ export const Dialog = ({ title, onClose, children, actions, wide = false }: { ti
     const before = document.activeElement;
     const dialog = own.current;
     dialog?.showModal();
+    // Long text alone is scrolled with keys, too.
+    const body = dialog?.querySelector<HTMLElement>('.dialog-body');
+    if (body && !body.querySelector(FOCUSABLE)) body.tabIndex = 0;
     // Where the browser would begin with the button that closes it: the first field, else the first thing to do.
     if (document.activeElement?.closest('.dialog-head')) dialog?.querySelector<HTMLElement>(FIRST)?.focus();
     return () => {

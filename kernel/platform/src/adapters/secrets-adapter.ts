@@ -3,7 +3,7 @@
  * through on their way into a request, after the log has learnt to hide them.
  */
 import { createHmac } from 'node:crypto';
-import type { SecretRef, Secrets } from '@svc/api';
+import type { HmacOptions, SecretRef, Secrets } from '@svc/api';
 import type { Log } from '../log/log.js';
 import { secretErrors } from './errors.js';
 import { createSigningKeys } from './signing-keys.js';
@@ -46,10 +46,17 @@ export const createSecrets = (deps: SecretsDeps): SecretsAdapter => {
     sign,
     hmac: async (name, data, { algorithm, key }) => {
       const found = await find(deps, { secret: name });
-      return found && new Uint8Array(createHmac(algorithm, Buffer.from(found.value, key)).update(data).digest());
+      return found && new Uint8Array(createHmac(algorithm, keyOf(found.value, key)).update(data).digest());
     },
   };
   return { ...adapter, limited: (grants) => limited(adapter, grants) };
+};
+
+const STANDARD_PREFIX = 'whsec_';
+
+const keyOf = (value: string, key: HmacOptions['key']): Buffer => {
+  if (key !== 'whsec') return Buffer.from(value, key);
+  return value.startsWith(STANDARD_PREFIX) ? Buffer.from(value.slice(STANDARD_PREFIX.length), 'base64') : Buffer.from(value, 'utf8');
 };
 
 const find = async (deps: SecretsDeps, ref: SecretRef): Promise<{ value: string; where: 'stored' | 'environment' } | undefined> => {

@@ -93,6 +93,7 @@ describe('a backup', () => {
     expect(await stage(await readFile(again.path))).to.equal('done');
     expect(await readFile(join(staged(), 'workspaces/a/back\\slash.txt'), 'utf8')).to.equal('kept');
     await rm(staged(), { recursive: true });
+    await rm(again.path);
   });
 
   it('unpacks to what it was made of', async () => {

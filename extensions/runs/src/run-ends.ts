@@ -1,0 +1,32 @@
+/** Wakes other areas at the end of runs that they wait for. While none is waited for, a message costs nothing here. */
+import type { Disposable, Logger } from '@svc/api';
+
+export interface RunEnds {
+  /** Calls `wake` once when the run ends. A run that ends while the daemon is off is found when its area looks next. */
+  watch(runId: string, wake: () => Promise<unknown>): void;
+}
+
+const MAX_WATCHED = 10_000;
+
+/** `listen` listens to the end of runs. `late`: what the log says where somebody could not be woken, and when they look by themselves. */
+export const createRunEnds = (listen: (ended: (fact: { readonly runId: string }) => void) => Disposable, log: Logger, late: string): RunEnds => {
+  const watched = new Map<string, () => Promise<unknown>>();
+  let listener: Disposable | undefined;
+  const wakeFor = ({ runId }: { readonly runId: string }): void => {
+    const wake = watched.get(runId);
+    if (!wake) return;
+    watched.delete(runId);
+    if (watched.size === 0) {
+      listener?.dispose();
+      listener = undefined;
+    }
+    wake().catch((cause: unknown) => log.warn(late, { run: runId, cause }));
+  };
+  return {
+    watch: (runId, wake) => {
+      if (watched.size >= MAX_WATCHED) return;
+      watched.set(runId, wake);
+      listener ??= listen(wakeFor);
+    },
+  };
+};

@@ -1,0 +1,137 @@
+/**
+ * Messages for agents from other programs.
+ *
+ * H1  Their text has the label ExternalNetwork, and is never a slash command.
+ * H2  A call that comes again with its id asks its agent once.
+ */
+import { type Actor, type Clock, type Db, type Events, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import { RunFrames, type RunsService, type Submitted } from '@svc/ext-runs/contract';
+import { WebhookWake } from './contract.js';
+import { webhookErrors } from './errors.js';
+
+export interface HookDeps {
+  readonly db: Db;
+  readonly events: Events;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly streams: Streams;
+  readonly agents: Pick<AgentsService, 'find' | 'list'>;
+  readonly runs: Pick<RunsService, 'submit' | 'get'>;
+}
+
+const MAX_WAKE_CHARS = 4_096;
+const MAX_MESSAGE_CHARS = 16_384;
+const MAX_BODY_BYTES = 262_144;
+const DEFAULT_SECS = 120;
+const MAX_KEY_CHARS = 200;
+const KEY_HEADERS = ['idempotency-key', 'webhook-id', 'x-github-delivery'];
+const HOOK_COST = 10;
+
+const route = routeGroup({ area: 'webhooks', errors: [404] });
+const KeyHeaders = Type.Object(Object.fromEntries(KEY_HEADERS.map((name) => [name, Type.Optional(Type.String({ description: 'What comes again with it asks the agent once' }))])));
+const AgentName = Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Id or name; by default your first agent' }));
+
+const agentOf = async ({ agents }: HookDeps, actor: Actor, named: string | undefined): Promise<Agent> => {
+  const found = named === undefined ? (await agents.list(actor)).find(({ ownerId }) => ownerId === actor.ownerId) : await agents.find(actor, named);
+  if (!found) throw webhookErrors.no_agent(named ?? '');
+  return found;
+};
+
+const submit = ({ runs }: HookDeps, actor: Actor, agent: Agent, text: string, headers: Req['headers']): Promise<Submitted> => {
+  const key = KEY_HEADERS.map((name) => headers[name]).find((value) => value !== undefined && value !== '');
+  return runs.submit(actor, {
+    agentId: agent.id,
+    door: 'internal',
+    cause: { kind: 'webhook' },
+    via: { channel: 'webhook' },
+    parts: [{ type: 'text', text }],
+    origin: { labels: ['ExternalNetwork'], source: 'a webhook' },
+    ...(key === undefined ? {} : { key: `hook:${key.slice(0, MAX_KEY_CHARS)}` }),
+  });
+};
+
+export const hookRoutes = (deps: HookDeps): RouteDecl[] => [wake(deps), ask(deps)];
+
+const wake = (deps: HookDeps): RouteDecl =>
+  route({
+    id: 'wakeByHook',
+    method: 'POST',
+    path: '/api/hooks/wake',
+    summary: 'Wake an agent',
+    description: 'Tells an agent what happened, and does not wait for it. Needs an API key.',
+    examples: { 'something happened': { text: 'The build failed.' }, 'say it to one agent': { text: 'A visitor rang.', agent_id: 'assistant' }, 'at once': { text: 'The disk is full.', mode: 'now' } },
+    cost: HOOK_COST,
+    maxBodyBytes: MAX_BODY_BYTES,
+    headers: KeyHeaders,
+    body: Type.Object({
+      // Newlines and tabs are the only control characters.
+      text: Type.String({ minLength: 1, maxLength: MAX_WAKE_CHARS, pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$' }),
+      mode: Type.Optional(OneOf(['now', 'next_heartbeat'], { default: 'now' })),
+      agent_id: AgentName,
+    }),
+    audit: 'hook_wake',
+    responses: { 200: Type.Object({ status: OneOf(['accepted']), mode: OneOf(['now']), agent_id: Type.String(), run_id: Type.String() }) },
+    handler: async ({ actor, body, headers }) => {
+      if (body.mode === 'next_heartbeat') throw webhookErrors.unsupported('The mode next_heartbeat', 'agents have no heartbeat.');
+      const agent = await agentOf(deps, actor, body.agent_id);
+      const { runId, replayed } = await submit(deps, actor, agent, body.text, headers);
+      if (!replayed) await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, agentId: agent.id, text: body.text })]);
+      return reply(200, { status: 'accepted', mode: 'now', agent_id: agent.id, run_id: runId });
+    },
+  });
+
+const ask = (deps: HookDeps): RouteDecl =>
+  route({
+    id: 'askByHook',
+    method: 'POST',
+    path: '/api/hooks/agent',
+    summary: 'Ask an agent and wait for its answer',
+    description: 'Needs an API key. After `timeout_secs`, or when the agent waits for a person, the answer is 202 and the run goes on.',
+    examples: {
+      'ask your first agent': { message: 'Summarize: the build failed.' },
+      'ask one agent, briefly': { message: 'Is it raining?', agent: 'assistant', timeout_secs: 30 },
+      'a long task': { message: 'Compare the two reports.', timeout_secs: 600 },
+    },
+    cost: HOOK_COST,
+    maxBodyBytes: MAX_BODY_BYTES,
+    headers: KeyHeaders,
+    errors: [500],
+    body: Type.Object({
+      message: Type.String({ minLength: 1, maxLength: MAX_MESSAGE_CHARS }),
+      agent: AgentName,
+      deliver: Type.Optional(Type.Boolean()),
+      channel: Type.Optional(Type.String({ maxLength: 64 })),
+      model: Type.Optional(Type.String({ maxLength: 200 })),
+      timeout_secs: Type.Optional(Type.Integer({ minimum: 10, maximum: 600, default: DEFAULT_SECS })),
+    }),
+    audit: 'hook_agent',
+    responses: {
+      200: Type.Object({
+        status: OneOf(['completed']),
+        agent_id: Type.String(),
+        run_id: Type.String(),
+        response: Type.String(),
+        usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer() }),
+      }),
+      202: Type.Object({ status: OneOf(['running']), agent_id: Type.String(), run_id: Type.String() }),
+    },
+    handler: async ({ actor, body, headers, signal }) => {
+      if (body.deliver === true || body.channel !== undefined) throw webhookErrors.unsupported('Delivery to a channel', 'svc has no channels yet.');
+      if (body.model !== undefined) throw webhookErrors.unsupported('`model`', 'an agent answers with the model of its manifest.');
+      const agent = await agentOf(deps, actor, body.agent);
+      const submitted = await submit(deps, actor, agent, body.message, headers);
+      await ended(deps, submitted, (body.timeout_secs ?? DEFAULT_SECS) * 1_000, signal);
+      const { status, result, error } = await deps.runs.get(actor, submitted.runId);
+      const about = { agent_id: agent.id, run_id: submitted.runId };
+      if (status === 'failed' || status === 'cancelled') throw webhookErrors.run_failed(error?.message ?? `the run was ${status}`);
+      if (status !== 'done' || !result) return reply(202, { status: 'running', ...about });
+      return reply(200, { status: 'completed', ...about, response: result.response, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens } });
+    },
+  });
+
+/** Until its last frame, or for so long. */
+const ended = async ({ streams, clock }: HookDeps, { topic }: Submitted, limitMs: number, gone: AbortSignal): Promise<void> => {
+  const over = new AbortController();
+  const signal = AbortSignal.any([gone, over.signal]);
+  await Promise.race([streams.final(RunFrames, topic, signal), clock.sleep(limitMs, signal)]).finally(() => over.abort());
+};

@@ -1,0 +1,116 @@
+import { Agents } from '@svc/ext-agents/contract';
+import { Runs } from '@svc/ext-runs/contract';
+import { type Actor, type ChangeOf, defineExtension, KernelReady, openCollection, type OpenCollection, reply, routeGroup, Type } from '@svc/api';
+import { webhookTables } from '../migrations/0001_init.js';
+import * as contract from './contract.js';
+import { type DeliveryRow, EventSubscriptions, kindOf, MAX_WEBHOOKS, Webhooks } from './contract.js';
+import { type Address, createDeliveries } from './delivery.js';
+import { webhookErrors } from './errors.js';
+import { hookRoutes } from './hooks.js';
+import { createSources } from './sources.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const KEEP_MS = 30 * 24 * HOUR_MS;
+const MAX_SHOWN = 200;
+
+const route = routeGroup({ area: 'webhooks' });
+
+export default defineExtension({
+  contract,
+  collections: [Webhooks, EventSubscriptions],
+  tables: [contract.DeliveryRows],
+  migrations: [webhookTables],
+  commands: [
+    {
+      command: 'webhooks subscriptions',
+      summary: 'list event subscriptions',
+      operation: 'listEventSubscriptions',
+      output: {
+        kind: 'table',
+        empty: 'There are no event subscriptions.',
+        columns: [{ field: 'id' }, { field: 'event_type', title: 'EVENT' }, { field: 'url', shrinks: true }, { field: 'enabled' }],
+      },
+    },
+  ],
+  activate(ctx) {
+    const { db, clock, ids, actors, journal, events, log } = ctx;
+    const agents = ctx.services.require(Agents);
+    const runs = ctx.services.require(Runs);
+    const refuseUrl = async (url: string, before: string | undefined): Promise<void> => {
+      const refused = url === before ? undefined : await ctx.egress.refusal(url);
+      if (refused !== undefined) throw webhookErrors.unsafe_url(refused);
+    };
+    const refuseMany = async (table: string, ownerId: string): Promise<void> => {
+      if ((await db.system('limit of webhooks').count(table, { owner_id: ownerId })) >= MAX_WEBHOOKS) throw webhookErrors.too_many(MAX_WEBHOOKS);
+    };
+    const hooks: OpenCollection<typeof Webhooks.spec.fields> = openCollection(ctx, Webhooks, {
+      check: async ({ item, before }: ChangeOf<typeof Webhooks.spec.fields>) => {
+        if (!before) await refuseMany(Webhooks.table.name, item.owner_id);
+        await refuseUrl(item.url, before?.url);
+        return { ...item, events: [...new Set(item.events.map(kindOf))] };
+      },
+      alsoDeleted: ({ item }) => [db.remove('deliveries', { webhook_id: item.id }, { expect: 'any' })],
+      actions: {
+        test: async ({ actor, item }) => {
+          const address = await addressOf(actor, item.id);
+          if (!address) throw webhookErrors.not_found(item.id);
+          const { status, why } = await deliveries.test(address);
+          return status === 0 ? { status: 'error' as const, error: why, webhook_id: item.id } : { status: 'sent' as const, response_status: status, webhook_id: item.id };
+        },
+        deliveries: async ({ actor, item }) => {
+          const reader = db.as(actor);
+          const rows = await reader.select<DeliveryRow>({ from: 'deliveries', where: { webhook_id: item.id }, order: [{ column: 'created_at', descending: true }], limit: MAX_SHOWN });
+          return { deliveries: rows.map(deliveredOf), total: await reader.count('deliveries', { webhook_id: item.id }) };
+        },
+      },
+    });
+    const subscriptions: OpenCollection<typeof EventSubscriptions.spec.fields> = openCollection(ctx, EventSubscriptions, {
+      check: async ({ item, before }: ChangeOf<typeof EventSubscriptions.spec.fields>) => {
+        if (!before) await refuseMany(EventSubscriptions.table.name, item.owner_id);
+        await refuseUrl(item.url, before?.url);
+        return { ...item, event_type: kindOf(item.event_type) };
+      },
+      alsoDeleted: ({ item }) => [db.remove('deliveries', { webhook_id: item.id }, { expect: 'any' })],
+    });
+    const addressOf = async (owner: Actor, id: string): Promise<Address | undefined> => {
+      const hook = await hooks.find(owner, id);
+      if (hook) return { id, url: hook.url, enabled: hook.enabled, secret: hooks.secretOf(hook, 'secret') };
+      const subscription = await subscriptions.find(owner, id);
+      return subscription && { id, url: subscription.url, enabled: subscription.enabled, secret: subscriptions.secretOf(subscription, 'secret') };
+    };
+    const deliveries = createDeliveries({
+      db,
+      journal,
+      clock,
+      ids,
+      actors,
+      secrets: ctx.secrets,
+      fetch: ctx.fetch,
+      closing: ctx.signal,
+      address: addressOf,
+      disable: async (owner, id) => ((await hooks.find(owner, id)) ? hooks.update(owner, id, { enabled: false }) : subscriptions.update(owner, id, { enabled: false })),
+    });
+    const sources = createSources({ db, events, log, send: deliveries.send });
+    ctx.hooks.tap(KernelReady, () => sources.reload());
+    // A daemon whose events were lost, or an extension that was switched on later.
+    ctx.timers.every('read-webhooks', MINUTE_MS, () => sources.reload());
+    ctx.timers.every('prune-deliveries', HOUR_MS, async () => {
+      const before = new Date(clock.now() - KEEP_MS).toISOString();
+      await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ['sent', 'dead'] }, { expect: 'any' })]);
+      await Promise.all([hooks.sweepSecrets(), subscriptions.sweepSecrets()]);
+    });
+    const listSubscriptions = route({
+      id: 'listEventSubscriptions',
+      method: 'GET',
+      path: '/api/webhooks/events',
+      summary: 'List event subscriptions',
+      description: 'A bare array, newest first.',
+      responses: { 200: Type.Array(EventSubscriptions.item) },
+      handler: async ({ actor }) => reply(200, [...(await subscriptions.list(actor, { limit: MAX_WEBHOOKS })).rows]),
+    });
+    ctx.routes.add(...hooks.routes, ...subscriptions.routes, listSubscriptions, ...hookRoutes({ db, events, clock, streams: ctx.streams, agents, runs }));
+  },
+});
+
+const deliveredOf = ({ owner_id: _owner, webhook_id: _webhook, body: _body, status, ...row }: DeliveryRow): contract.Delivered => ({ ...row, status: status as contract.Delivered['status'] }); // src/delivery.ts writes no other
