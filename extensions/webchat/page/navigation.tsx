@@ -113,7 +113,9 @@ const PanelEntries = ({ label, panels: shown, isSmall, withIcons = true }: { lab
 };
 
 const HubEntry = ({ hub, isSmall }: { hub: Hub; isSmall: boolean }) => {
-  const name = t(`hub_${hub.id}`);
+  // A lone panel of another area is found by its own name.
+  const [lone] = hub.id === 'more' && hub.panels.length === 1 ? hub.panels : [];
+  const name = lone?.title[language.value] ?? t(`hub_${hub.id}`);
   const isOpen = isUnfolded(hub.id) && hub.panels.length > 1;
   return (
     <li>

@@ -289,7 +289,7 @@ describe('a panel of a third party', function () {
     const { page } = await chromium.open(`${kernel.url}/#/garden`);
     await page.getByText('sent too many messages', { exact: false }).waitFor();
     expect(await page.locator('iframe').count()).to.equal(0);
-    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).click();
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Chat' }).click();
     await page.getByRole('textbox', { name: /^Message to/ }).waitFor();
   });
 
