@@ -115,6 +115,7 @@ export const SpawnRequest = Type.Object({
   model: Type.Optional(ModelChoice),
   parentId: Type.Optional(Type.String()),
   key: Type.Optional(Type.String({ description: 'A repeated request with the same key returns the same agent' })),
+  id: Type.Optional(Type.String({ format: 'uuid', description: 'Its id, for an area that gives the same agent the same id each time. Default: a random one' })),
 });
 export type SpawnRequest = Plain<typeof SpawnRequest>;
 
@@ -131,7 +132,7 @@ export type AgentEdit = Plain<typeof AgentEdit>;
 export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'New warnings caused by the change' }) });
 export type AgentEdited = Plain<typeof AgentEdited>;
 
-export const Agents = defineService('agents', '1.1.0', {
+export const Agents = defineService('agents', '1.2.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
   get: method([Actor, Type.String()], Agent, { what: 'sees your agents, with their manifests and system prompts' }),
   /** By id, else by name. */
