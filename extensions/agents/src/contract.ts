@@ -77,6 +77,9 @@ export const AgentManifest = Type.Object({
   pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL` that the mode Stable pins, if the manifest sets it' })),
   asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: the model in the manifest. `model` is then the pinned one' })),
   mode_tools: Type.Optional(OneOf(['none', 'reads'], { description: 'Set by the mode: observe leaves an agent no tools, assist those that only read' })),
+  auto_dream_enabled: Type.Optional(Type.Boolean({ description: 'Set if the agent tidies its memory by itself' })),
+  auto_dream_min_hours: Type.Optional(Type.Number()),
+  auto_dream_min_sessions: Type.Optional(Type.Number()),
   proactive_memory: Type.Optional(
     Type.Object({
       enabled: Type.Optional(Type.Boolean()),

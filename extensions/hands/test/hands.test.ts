@@ -167,8 +167,8 @@ describe('hands', function () {
     expect((await owner.expect(200, 'POST', '/api/hands/reload')).body).to.deep.include({ status: 'ok', added: 1, updated: 0 });
     await writeFile(path.join(home, 'hands/fresh/HAND.toml'), named('fresh').replace('Two roles', 'Three roles'));
     expect((await owner.expect(200, 'POST', '/api/hands/reload')).body).to.deep.include({ added: 0, updated: 1 });
-    const findings = await world.kernel.daemon.kernel.doctor();
-    expect(JSON.stringify(findings)).to.contain('hands/broken/HAND.toml');
+    const { doctor } = (await owner.expect(200, 'GET', '/api/health/detail')).body;
+    expect(doctor.filter(({ check }: { check: string }) => check === 'hands.files').map(({ message }: { message: string }) => message)[0]).to.contain('hands/broken/HAND.toml: The HAND.toml cannot be used: it is not valid TOML');
     await rm(path.join(home, 'hands/broken'), { recursive: true });
     await owner.expect(200, 'DELETE', '/api/hands/fresh');
   });
@@ -181,8 +181,7 @@ describe('hands', function () {
     expect(instance).to.deep.include({ instance_id: first.instance_id, coordinator_role: 'lead', config: { tone: 'loud', polite: 'true' }, error: null });
     const lead = await agentOf(first.agent_id);
     expect(lead.is_hand).to.equal(true);
-    const manifest = (await alice.expect(200, 'GET', `/api/agents/${first.agent_id}/manifest`)).body;
-    const text = JSON.stringify(manifest);
+    const text = lead.manifest_toml;
     for (const part of ['Tone: loud', 'Rule of the team: be brief.', 'team:helper: Knows the rules.', 'team_hand_looks', 'example.org', `hand_instance:${first.instance_id}`, 'agent_send']) expect(text).to.contain(part);
     await deactivate(first.instance_id);
     expect(await active()).to.deep.equal([]);
@@ -222,7 +221,7 @@ describe('hands', function () {
     expect((await alice.post('/api/hands/team/activate', { shell: ['*'] })).status).to.equal(403);
     expect(await active()).to.deep.equal([]);
     const { instance_id, agent_id } = await activate('team', { network: ['example.com'] });
-    expect(JSON.stringify((await alice.expect(200, 'GET', `/api/agents/${agent_id}/manifest`)).body)).to.contain('example.com');
+    expect((await agentOf(agent_id)).manifest_toml).to.contain('example.com');
     await deactivate(instance_id);
   });
 
@@ -230,7 +229,7 @@ describe('hands', function () {
     const { instance_id: id, agent_id: agent } = await activate('team');
     const [loop] = await jobsOf(agent);
     expect(loop).to.deep.include({ name: 'team:lead', enabled: true });
-    for (const name of ['on', 'off']) await alice.expect(201, 'POST', '/api/cron/jobs', { agent_id: agent, name, schedule: 'every 10m', prompt: 'x', enabled: name === 'on' });
+    for (const name of ['on', 'off']) await alice.expect(200, 'POST', '/api/cron/jobs', { agent_id: agent, name, schedule: 'every 10m', prompt: 'x', enabled: name === 'on' });
     const enabled = async () => Object.fromEntries((await jobsOf(agent)).map((job) => [job.name, job.enabled]));
     expect((await alice.expect(200, 'POST', `/api/hands/instances/${id}/pause`)).body.status).to.equal('paused');
     expect(await enabled()).to.deep.equal({ 'team:lead': false, on: false, off: false });
