@@ -133,13 +133,24 @@ const claim = async (deps: DreamDeps, agent: Agent, before: DreamRow | undefined
   const { db, journal, actors } = deps;
   const key = `${agent.id}:${number}`;
   const { leased, replayed } = await journal.open(
-    { id, kind: Dream.name, actor: actors.of(agent.ownerId), key, fingerprint: key, lane: `auto-dream:${agent.id}`, subject: agent.id, cause: { kind: 'task', id: 'auto-dream' }, input: { agentId: agent.id, number } },
+    {
+      id,
+      kind: Dream.name,
+      actor: actors.of(agent.ownerId),
+      key,
+      fingerprint: key,
+      lane: `auto-dream:${agent.id}`,
+      subject: agent.id,
+      cause: { kind: 'task', id: 'auto-dream' },
+      input: { agentId: agent.id, number },
+    },
     [db.upsert('dreams', ['agent_id'], [row]), told(deps, row, 'running')],
   );
   return replayed ? {} : { taskId: id, leased };
 };
 
-const told = ({ events }: DreamDeps, { agent_id: agentId, owner_id: ownerId }: Pick<DreamRow, 'agent_id' | 'owner_id'>, status: 'running' | 'completed' | 'failed' | 'aborted') => events.event(DreamChanged, { ownerId, agentId, status });
+const told = ({ events }: DreamDeps, { agent_id: agentId, owner_id: ownerId }: Pick<DreamRow, 'agent_id' | 'owner_id'>, status: 'running' | 'completed' | 'failed' | 'aborted') =>
+  events.event(DreamChanged, { ownerId, agentId, status });
 
 const scan = async (deps: DreamDeps, begin: Begin): Promise<void> => {
   const config = deps.config();
@@ -180,7 +191,8 @@ const dream = async (deps: DreamDeps, leased: LeasedRun, row: DreamRow): Promise
   const isLate = await follow(deps, leased, row, actor, runId, seen);
   const { status, result, error } = await deps.runs.get(actor, runId);
   const figures = figuresOf(seen);
-  if (status === 'cancelled') return end(deps, leased, row, isLate ? { status: 'failed', error: `The dream took longer than ${deps.config().timeout_secs} s.` } : { status: 'aborted', error: STOPPED }, figures);
+  if (status === 'cancelled')
+    return end(deps, leased, row, isLate ? { status: 'failed', error: `The dream took longer than ${deps.config().timeout_secs} s.` } : { status: 'aborted', error: STOPPED }, figures);
   if (status !== 'done') return end(deps, leased, row, { status: 'failed', error: error?.message ?? `The run of the dream is ${status}.` }, figures);
   await change(deps, row, { phase: 'prune' });
   const merged = await memory.consolidate(actor, row.agent_id);
@@ -279,7 +291,14 @@ type Fields = Partial<Record<keyof DreamRow, string | number | null>>;
 
 const change = ({ db }: DreamDeps, { agent_id, number }: DreamRow, fields: Fields): Promise<unknown> => db.commit([db.update('dreams', ['agent_id', 'number'], [{ agent_id, number, ...fields }])]);
 
-const end = async (deps: DreamDeps, leased: LeasedRun, row: DreamRow, { status, error = null }: { status: 'completed' | 'failed' | 'aborted'; error?: string | null }, figures: Fields = {}, merged = 0): Promise<void> => {
+const end = async (
+  deps: DreamDeps,
+  leased: LeasedRun,
+  row: DreamRow,
+  { status, error = null }: { status: 'completed' | 'failed' | 'aborted'; error?: string | null },
+  figures: Fields = {},
+  merged = 0,
+): Promise<void> => {
   const now = deps.clock.iso();
   const set = {
     ...figures,
@@ -292,7 +311,10 @@ const end = async (deps: DreamDeps, leased: LeasedRun, row: DreamRow, { status, 
     ...(status === 'failed' ? failedAgain(row, deps.clock.now()) : { failures: 0, failed_on: null }),
     ...(status === 'completed' ? { consolidated_at: now } : {}),
   };
-  const finish = status === 'completed' ? ({ status: 'done', result: { merged } } as const) : ({ status: status === 'aborted' ? 'cancelled' : 'failed', error: { code: 'auto_dream_failed', message: error ?? '' } } as const);
+  const finish =
+    status === 'completed'
+      ? ({ status: 'done', result: { merged } } as const)
+      : ({ status: status === 'aborted' ? 'cancelled' : 'failed', error: { code: 'auto_dream_failed', message: error ?? '' } } as const);
   await deps.journal.advance(leased, { finish, also: [deps.db.update('dreams', ['agent_id', 'number'], [set]), told(deps, row, status)] });
 };
 

@@ -19,13 +19,36 @@ export default defineExtension({
   migrations: [dreamTables],
   config: [AutoDreamSection],
   resources: [Dreams],
-  commandWords: [{ word: 'auto-dream', summary: 'agents that tidy their memory by themselves', usage: 'auto-dream status|trigger|abort|set', order: 62, synonyms: [{ word: 'dream', means: 'auto-dream status', runs: true }] }],
+  commandWords: [
+    {
+      word: 'auto-dream',
+      summary: 'agents that tidy their memory by themselves',
+      usage: 'auto-dream status|trigger|abort|set',
+      order: 62,
+      synonyms: [{ word: 'dream', means: 'auto-dream status', runs: true }],
+    },
+  ],
   activate(ctx) {
     const { db, events, journal, clock, ids, log, actors, streams } = ctx;
     const agents = ctx.services.require(Agents);
     const sessions = ctx.services.require(Sessions);
     const config = () => ctx.config.get(AutoDreamSection);
-    const deps: DreamDeps = { db, events, journal, clock, ids, log, actors, agents, streams, sessions, runs: ctx.services.require(Runs), memory: ctx.services.optional(Memory), closing: ctx.signal, config };
+    const deps: DreamDeps = {
+      db,
+      events,
+      journal,
+      clock,
+      ids,
+      log,
+      actors,
+      agents,
+      streams,
+      sessions,
+      runs: ctx.services.require(Runs),
+      memory: ctx.services.optional(Memory),
+      closing: ctx.signal,
+      config,
+    };
     const dreams = createDreams(deps);
     const agentOf = async (actor: Actor, id: string): Promise<Agent> => {
       const found = await agents.find(actor, id);
@@ -35,8 +58,20 @@ export default defineExtension({
     const open = openResource(Dreams, {
       list: async ({ actor }) => {
         const all = await agents.list(actor);
-        const rows = await dreams.rows(actor, all.map(({ id }) => id));
-        const shown = await Promise.all(all.map(async (agent) => agentShown(agent, rows.get(agent.id), { config: config(), now: clock.now(), sessions: await sessionsSince(deps, actor, agent.id, rows.get(agent.id)), unavailable: refusalOf(deps, agent) })));
+        const rows = await dreams.rows(
+          actor,
+          all.map(({ id }) => id),
+        );
+        const shown = await Promise.all(
+          all.map(async (agent) =>
+            agentShown(agent, rows.get(agent.id), {
+              config: config(),
+              now: clock.now(),
+              sessions: await sessionsSince(deps, actor, agent.id, rows.get(agent.id)),
+              unavailable: refusalOf(deps, agent),
+            }),
+          ),
+        );
         const { enabled, min_hours, min_sessions, check_interval_secs } = config();
         return { enabled, unavailable: deps.memory.value ? null : NO_MEMORY, min_hours, min_sessions, check_interval_secs, lock_dir: '', agents: shown };
       },

@@ -72,7 +72,13 @@ export const Dreams = defineResource({
   columns: [
     { field: 'agent_name', title: { en: 'Agent', zh: '智能体' }, below: ['progress.error', 'unavailable'] },
     { field: 'auto_dream_enabled', title: { en: 'Opted in', zh: '已同意' }, format: 'yes' },
-    { field: 'progress.status', title: { en: 'Last dream', zh: '上次整理' }, format: 'badge', tones: { running: 'info', completed: 'good', failed: 'bad', aborted: 'warn' }, none: { en: 'none', zh: '无' } },
+    {
+      field: 'progress.status',
+      title: { en: 'Last dream', zh: '上次整理' },
+      format: 'badge',
+      tones: { running: 'info', completed: 'good', failed: 'bad', aborted: 'warn' },
+      none: { en: 'none', zh: '无' },
+    },
     { field: 'progress.tool_use_count', title: { en: 'Tool calls', zh: '工具调用' }, format: 'number', isMinor: true },
     { field: 'sessions_since_last', title: { en: 'Conversations since', zh: '此后的对话' }, format: 'number', isMinor: true },
   ],
@@ -119,7 +125,10 @@ export const Dreams = defineResource({
   words: {
     title: { en: 'Dreams', zh: '记忆整理' },
     one: { en: 'dream', zh: '整理' },
-    note: { en: 'Agents that tidy their memory by themselves, while nobody waits. Off until you switch it on in the settings and for an agent.', zh: '在无人等待时自行整理记忆的智能体。在设置中并为智能体开启之前不会运行。' },
+    note: {
+      en: 'Agents that tidy their memory by themselves, while nobody waits. Off until you switch it on in the settings and for an agent.',
+      zh: '在无人等待时自行整理记忆的智能体。在设置中并为智能体开启之前不会运行。',
+    },
     empty: { en: 'You have no agents.', zh: '还没有智能体。' },
     fields: { enabled: { label: { en: 'Dreams by itself', zh: '自行整理' } } },
   },

@@ -4,6 +4,8 @@ import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { systemClock } from '@svc/platform/clock/clock';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
+import { failedAgain, nextAt } from '../src/due.js';
+import type { DreamRow } from '../src/tables.js';
 
 const KEYS = { owner: 'dreams-root-key', alice: 'dreams-alice-key', bob: 'dreams-bob-key' };
 const person = (name: 'alice' | 'bob'): string => `[[users]]\nname = "${name}"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
@@ -20,7 +22,7 @@ describe('dreams', function () {
   let world: ModelKernel;
   let alice: TestHttp;
   let bob: TestHttp;
-  let ahead = 0;
+  const ahead = 0;
   let dreamer = '';
   const sent: Sent[] = [];
   let mode: 'store' | 'forbidden' | 'fail' | 'hang' = 'store';
@@ -61,6 +63,11 @@ describe('dreams', function () {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     throw new Error(`the dream of ${id} is ${JSON.stringify((await shown(id)).progress)}`);
+  };
+  /** A minute passes, and svc looks for dreams that are due. */
+  const ticked = async (): Promise<void> => {
+    ahead += 61_000;
+    await world.kernel.tick('auto-dream', 'look-for-dreams');
   };
   const ended = (id: string) => until(id, (progress) => progress !== null && progress.status !== 'running');
 
@@ -116,5 +123,36 @@ describe('dreams', function () {
     expect(await trigger(dreamer)).to.deep.include({ fired: false, task_id: null });
     expect((await alice.expect(200, 'PUT', `/api/auto-dream/agents/${dreamer}/enabled`, { enabled: true })).body).to.deep.equal({ agent_id: dreamer, enabled: true });
     expect((await trigger(await spawn('locked', { capabilities: {} }))).reason).to.contain('memory_read');
+  });
+
+  it('G1 dream once within their hours, and again after a failure no sooner than in an hour, three times a day', () => {
+    const gates = { minHours: 24, minSessions: 1 };
+    const start = Date.parse('2027-01-01T08:00:00.000Z');
+    const row = (fields: object) => ({ started_at: '2027-01-01T08:00:00.000Z', ended_at: '2027-01-01T08:10:00.000Z', status: 'completed', failures: 0, failed_on: null, ...fields }) as unknown as DreamRow;
+    expect(nextAt(undefined, gates)).to.equal(undefined);
+    for (const status of ['completed', 'aborted']) expect(nextAt(row({ status }), gates)).to.equal(start + 24 * HOUR);
+    const failed = (failures: number) => row({ status: 'failed', failures, failed_on: '2027-01-01' });
+    expect(nextAt(failed(1), gates)).to.equal(start + HOUR + HOUR / 6);
+    expect(nextAt(failed(3), gates)).to.equal(Date.parse('2027-01-02T00:00:00.000Z'));
+    expect(failedAgain(failed(2), start + HOUR)).to.deep.equal({ failures: 3, failed_on: '2027-01-01' });
+    expect(failedAgain(failed(3), start + 24 * HOUR)).to.deep.equal({ failures: 1, failed_on: '2027-01-02' });
+  });
+
+  it('G1 begin by themselves when they are due, and count a failure', async () => {
+    mode = 'fail';
+    const id = await spawn('regular');
+    await alice.expect(200, 'POST', `/api/agents/${id}/message`, { message: 'Hello.' });
+    await ticked();
+    const { progress, next_eligible_at_ms: next } = await ended(id);
+    expect(progress.status).to.equal('failed');
+    expect(next).to.equal(progress.ended_at_ms + HOUR);
+    mode = 'store';
+    sent.length = 0;
+    await ticked();
+    expect((await shown(id)).progress.task_id).to.equal(progress.task_id);
+    ahead += HOUR;
+    await alice.expect(200, 'POST', `/api/agents/${id}/message`, { message: 'Hello again.' });
+    await ticked();
+    await until(id, (one) => one?.status === 'completed');
   });
 });

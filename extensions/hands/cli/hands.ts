@@ -59,7 +59,10 @@ const set = async (cli: Cli, hand: string, key: string, value: string | undefine
   const daemon = await cli.daemon();
   const done = await daemon.call('updateHandSettings', { hand_id: hand, body: { [key]: value ?? null } });
   if (cli.json) cli.out.json(done);
-  else cli.out.line(`${cli.out.green('✓')} ${key} is ${done.config[key] === undefined || done.config[key] === '' ? 'empty' : done.config[key]}.${done.instance_id === null ? '' : ' The active hand has it once it is activated again.'}`);
+  else
+    cli.out.line(
+      `${cli.out.green('✓')} ${key} is ${done.config[key] === undefined || done.config[key] === '' ? 'empty' : done.config[key]}.${done.instance_id === null ? '' : ' The active hand has it once it is activated again.'}`,
+    );
   return EXIT.ok;
 };
 
@@ -81,6 +84,11 @@ const installDeps = async (cli: Cli, hand: string): Outcome => {
 const shown = (cli: Cli, results: OutputOf<'installHandDependencies'>['results']): ReturnType<() => Awaited<Outcome>> => {
   if (cli.json) cli.out.json({ results });
   else if (results.length === 0) cli.out.line('It needs nothing.');
-  else for (const line of table(['NEEDS', 'STATUS', 'MESSAGE'], results.map(({ key, status, message }) => [key, status, message]))) cli.out.line(line);
+  else
+    for (const line of table(
+      ['NEEDS', 'STATUS', 'MESSAGE'],
+      results.map(({ key, status, message }) => [key, status, message]),
+    ))
+      cli.out.line(line);
   return results.some(({ status }) => status === 'error' || status === 'timeout') ? EXIT.failed : EXIT.ok;
 };

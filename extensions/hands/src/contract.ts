@@ -42,7 +42,11 @@ export const Hands = defineResource({
   key: { name: 'hand_id', schema: HandId },
   item: HandItem,
   operations: {
-    list: { summary: 'List hands', description: 'Hands that are installed, with what they need and whether you have them active. Texts are in the language of `Accept-Language` where the hand has it.', cost: 3 },
+    list: {
+      summary: 'List hands',
+      description: 'Hands that are installed, with what they need and whether you have them active. Texts are in the language of `Accept-Language` where the hand has it.',
+      cost: 3,
+    },
     get: { summary: 'Get a hand', description: 'Shows what each of its agents is told and granted. Read it before you activate the hand.', answer: HandDetail, cost: 2 },
     delete: {
       id: 'uninstallHand',
@@ -130,7 +134,19 @@ export const Hands = defineResource({
       audit: false,
       done: { en: 'Everything it needs is there: {requirements_met}.', zh: '所需均已满足：{requirements_met}。' },
       button: { label: { en: 'Check', zh: '检查' }, icon: 'search' },
-      command: { output: { kind: 'table', rows: 'requirements', empty: 'It needs nothing.', columns: [{ field: 'label', shrinks: true }, { field: 'satisfied', format: 'yes' }, { field: 'optional', format: 'yes' }, { field: 'command', givesWay: true }] } },
+      command: {
+        output: {
+          kind: 'table',
+          rows: 'requirements',
+          empty: 'It needs nothing.',
+          columns: [
+            { field: 'label', shrinks: true },
+            { field: 'satisfied', format: 'yes' },
+            { field: 'optional', format: 'yes' },
+            { field: 'command', givesWay: true },
+          ],
+        },
+      },
     },
     installDeps: {
       id: 'installHandDependencies',
@@ -163,7 +179,14 @@ export const Hands = defineResource({
       summary: 'Get your settings of a hand',
       answer: SettingsShown,
       cost: 2,
-      command: { output: { kind: 'table', rows: 'settings', empty: 'It has no settings.', columns: [{ field: 'key' }, { field: 'label', shrinks: true }, { field: 'setting_type', title: 'TYPE' }, { field: 'default', givesWay: true }] } },
+      command: {
+        output: {
+          kind: 'table',
+          rows: 'settings',
+          empty: 'It has no settings.',
+          columns: [{ field: 'key' }, { field: 'label', shrinks: true }, { field: 'setting_type', title: 'TYPE' }, { field: 'default', givesWay: true }],
+        },
+      },
     },
     setSettings: {
       id: 'updateHandSettings',
@@ -172,9 +195,14 @@ export const Hands = defineResource({
       isBlind: true,
       summary: 'Change your settings of a hand',
       description: 'Changes the settings that the body names and leaves the others. They hold from the next activation.',
-      examples: { 'one': { report: 'brief' }, 'several': { folder: 'inbox', include_hidden: false }, 'back to its default': { report: null } },
+      examples: { one: { report: 'brief' }, several: { folder: 'inbox', include_hidden: false }, 'back to its default': { report: null } },
       body: Given,
-      answer: Type.Object({ status: OneOf(['ok']), hand_id: Type.String(), instance_id: Type.Union([Uuid, Type.Null()], { description: 'Your first active instance, which has its settings until it is activated again' }), config: Config }),
+      answer: Type.Object({
+        status: OneOf(['ok']),
+        hand_id: Type.String(),
+        instance_id: Type.Union([Uuid, Type.Null()], { description: 'Your first active instance, which has its settings until it is activated again' }),
+        config: Config,
+      }),
       errors: [400],
       audit: 'hand_settings_changed',
       command: false,
@@ -183,7 +211,10 @@ export const Hands = defineResource({
   words: {
     title: { en: 'Hands', zh: '助手' },
     one: { en: 'hand', zh: '助手' },
-    note: { en: 'Agents with a purpose, settings and a schedule, made from one file. Activating a hand creates its agents.', zh: '由一个文件定义的、有目标、设置和时间表的智能体。启用后会创建其智能体。' },
+    note: {
+      en: 'Agents with a purpose, settings and a schedule, made from one file. Activating a hand creates its agents.',
+      zh: '由一个文件定义的、有目标、设置和时间表的智能体。启用后会创建其智能体。',
+    },
     empty: { en: 'No hand is installed. Install one from the text of its HAND.toml.', zh: '还没有安装助手。可用 HAND.toml 的内容安装。' },
     fields: {
       name: { label: { en: 'Hand', zh: '助手' } },
@@ -221,12 +252,7 @@ export const HandInstances = defineResource({
     },
   },
   list: { as: ['instances'], search: ['hand_name', 'hand_id'], sort: ['activated_at', 'hand_name'], order: 'desc' },
-  columns: [
-    { field: 'hand_name', below: 'error' },
-    { field: 'status', tones: { running: 'good', paused: 'warn', error: 'bad' } },
-    { field: 'agent_name' },
-    { field: 'activated_at', format: 'ago' },
-  ],
+  columns: [{ field: 'hand_name', below: 'error' }, { field: 'status', tones: { running: 'good', paused: 'warn', error: 'bad' } }, { field: 'agent_name' }, { field: 'activated_at', format: 'ago' }],
   verbs: { list: 'active', delete: 'deactivate' },
   actions: {
     pause: {

@@ -59,7 +59,11 @@ export const Setting = Type.Object({
 });
 export type Setting = Plain<typeof Setting>;
 
-export const Metric = Type.Object({ label: Text(200), memory_key: Type.String({ minLength: 1, maxLength: 256 }), format: Type.Optional(OneOf(['number', 'duration', 'bytes', 'percentage', 'text', 'date'])) });
+export const Metric = Type.Object({
+  label: Text(200),
+  memory_key: Type.String({ minLength: 1, maxLength: 256 }),
+  format: Type.Optional(OneOf(['number', 'duration', 'bytes', 'percentage', 'text', 'date'])),
+});
 
 const Metadata = Type.Object({
   frequency: Type.Optional(OneOf(FREQUENCIES)),
@@ -205,7 +209,9 @@ const manifestOf = (table: Table): Table => {
   const model = { ...flat, ...given };
   const iterations = typeof table.max_iterations === 'number' ? { max_iterations: table.max_iterations } : {};
   const autonomous = { ...(isTable(table.autonomous) ? table.autonomous : {}), ...iterations };
-  const rest = Object.fromEntries(Object.entries(table).filter(([key]) => !OWN_ROLE_KEYS.has(key) && !(MODEL_KEYS as readonly string[]).includes(key) && key !== 'max_iterations' && key !== 'autonomous'));
+  const rest = Object.fromEntries(
+    Object.entries(table).filter(([key]) => !OWN_ROLE_KEYS.has(key) && !(MODEL_KEYS as readonly string[]).includes(key) && key !== 'max_iterations' && key !== 'autonomous'),
+  );
   return { ...rest, ...(Object.keys(model).length > 0 ? { model } : {}), ...(Object.keys(autonomous).length > 0 ? { autonomous } : {}) };
 };
 

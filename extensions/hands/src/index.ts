@@ -62,7 +62,18 @@ export default defineExtension({
       check: (definition) => checkRoles(definition, async (text) => void (await agents.read(text))),
     });
     const requirements = createRequirements({ exec: ctx.exec, secrets: ctx.secrets, clock, folder });
-    const installer = createInstaller({ exec: ctx.exec, secrets: ctx.secrets, clock, folder, journal: ctx.journal, wall: clock, log, closing: ctx.signal, platform: platformOf(process.platform), requirements });
+    const installer = createInstaller({
+      exec: ctx.exec,
+      secrets: ctx.secrets,
+      clock,
+      folder,
+      journal: ctx.journal,
+      wall: clock,
+      log,
+      closing: ctx.signal,
+      platform: platformOf(process.platform),
+      requirements,
+    });
     const instances = createInstances({ db, events, clock, ids, log, actors, definitions, agents, schedules, templates: ctx.services.optional(Templates), tools });
     const parts: Parts = {
       ...{ ctx, definitions, instances, requirements, installer },

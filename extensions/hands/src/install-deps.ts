@@ -126,7 +126,8 @@ const commandFor = async ({ platform, requirements }: InstallDeps, { install = {
   return install.pip;
 };
 
-const said = async ({ exec, folder }: RequirementDeps, program: string, args: readonly string[]): Promise<string> => (await exec(program, args, { cwd: await folder(), timeoutMs: 5_000 })).stdout.trim();
+const said = async ({ exec, folder }: RequirementDeps, program: string, args: readonly string[]): Promise<string> =>
+  (await exec(program, args, { cwd: await folder(), timeoutMs: 5_000 })).stdout.trim();
 
 const runAll = async (deps: InstallDeps, run: LeasedRun, results: DepResult[]): Promise<void> => {
   if (run.steps.length > 0 || results.length === 0)

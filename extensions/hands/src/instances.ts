@@ -107,7 +107,11 @@ export const createInstances = (deps: InstanceDeps): Instances => {
     settings,
     list: async (actor, handId) => {
       const where = { state: ['running', 'paused'], ...(handId === undefined ? {} : { hand_id: handId }) };
-      return withMissing(deps, actor, await deps.db.as(actor).select<InstanceRow>({ from: 'instances', where, order: [{ column: 'activated_at', descending: true }, { column: 'id' }], limit: MAX_LISTED }));
+      return withMissing(
+        deps,
+        actor,
+        await deps.db.as(actor).select<InstanceRow>({ from: 'instances', where, order: [{ column: 'activated_at', descending: true }, { column: 'id' }], limit: MAX_LISTED }),
+      );
     },
     countOf: (handId) => deps.db.system('instances of a hand').count('instances', { hand_id: handId }),
     activate: async (actor, handId, request) => activate(deps, actor, await deps.definitions.get(handId), request, await settings(actor, handId)),
@@ -131,7 +135,8 @@ export const createInstances = (deps: InstanceDeps): Instances => {
   };
 };
 
-const changed = ({ events }: InstanceDeps, { id, ownerId }: Pick<Instance, 'id' | 'ownerId'>, change: 'activated' | 'paused' | 'resumed' | 'deactivated') => events.event(HandsChanged, { ownerId, id, change });
+const changed = ({ events }: InstanceDeps, { id, ownerId }: Pick<Instance, 'id' | 'ownerId'>, change: 'activated' | 'paused' | 'resumed' | 'deactivated') =>
+  events.event(HandsChanged, { ownerId, id, change });
 
 const withMissing = async ({ agents }: InstanceDeps, actor: Actor, rows: readonly InstanceRow[]): Promise<Instance[]> => {
   const all = rows.map(instanceOf);
@@ -171,14 +176,21 @@ const activate = async (deps: InstanceDeps, actor: Actor, definition: Definition
     for (const role of hand.roles) {
       const base = await baseOf(deps, role.role, role.base);
       const own = roles.find((one) => one.role === role.role);
-      await deps.agents.spawn(actor, { manifest: manifestOf(role, roles, { definition, config, grants, place, base }), ...(own === undefined ? {} : { id: own.agentId }), ...(parentId === undefined ? {} : { parentId }) });
+      await deps.agents.spawn(actor, {
+        manifest: manifestOf(role, roles, { definition, config, grants, place, base }),
+        ...(own === undefined ? {} : { id: own.agentId }),
+        ...(parentId === undefined ? {} : { parentId }),
+      });
     }
   } catch (error) {
     await takeBack(deps, actor, row);
     throw error;
   }
   const running = { ...row, state: 'running', updated_at: deps.clock.iso() };
-  await deps.db.commit([deps.db.update('instances', ['id'], [{ id, state: 'running', updated_at: running.updated_at }], { expect: 'each' }), changed(deps, { id, ownerId: actor.ownerId }, 'activated')]);
+  await deps.db.commit([
+    deps.db.update('instances', ['id'], [{ id, state: 'running', updated_at: running.updated_at }], { expect: 'each' }),
+    changed(deps, { id, ownerId: actor.ownerId }, 'activated'),
+  ]);
   await sync(deps, actor, running);
   const tools = await deps.tools.value?.all();
   const remarks = remarksOf(hand, { tools: tools && new Set(tools.map(({ name }) => name)), hasSchedules: deps.schedules.value !== undefined });

@@ -8,7 +8,12 @@ const Texts = Type.Array(Text);
 const Count = Type.Integer({ minimum: 0 });
 
 const ShownRequirement = Type.Object({ key: Text, label: Text, satisfied: Type.Boolean(), optional: Type.Boolean() });
-const WholeRequirement = Type.Object({ ...Requirement.properties, optional: Type.Boolean(), satisfied: Type.Boolean(), command: Type.Optional(Type.String({ description: 'What installs it on this machine' })) });
+const WholeRequirement = Type.Object({
+  ...Requirement.properties,
+  optional: Type.Boolean(),
+  satisfied: Type.Boolean(),
+  command: Type.Optional(Type.String({ description: 'What installs it on this machine' })),
+});
 
 const common = {
   id: Text,

@@ -35,6 +35,13 @@ const metricsOf = async ({ definitions, memory }: StatsDeps, actor: Actor, insta
   const metrics = (await definitions.find(instance.handId))?.hand.metrics ?? [];
   const leader = instance.roles.find(({ isCoordinator }) => isCoordinator);
   const service = memory.value;
-  const pairs = service && leader && metrics.length > 0 ? await service.pairs(actor, leader.agentId, metrics.map(({ memory_key: key }) => key)) : {};
+  const pairs =
+    service && leader && metrics.length > 0
+      ? await service.pairs(
+          actor,
+          leader.agentId,
+          metrics.map(({ memory_key: key }) => key),
+        )
+      : {};
   return Object.fromEntries(metrics.map(({ label, memory_key: key, format = 'text' }) => [label, { value: pairs[key] ?? null, format }]));
 };

@@ -43,10 +43,15 @@ export type SettingRow = RowOf<typeof SettingRows>;
 /** The missing programs of one hand are installed on this machine, one after another. */
 export const DepsInstall = defineWork('hands-install', '1.0.0', { input: Type.Object({ handId: Type.String() }), result: Type.Object({ installed: Type.Integer() }) });
 
-export const HandsChanged = defineEvent('hands.changed', '1.0.0', Type.Object({ ownerId: Type.Optional(Type.String()), id: Type.String(), change: OneOf(['activated', 'paused', 'resumed', 'deactivated', 'settings', 'definition']) }), {
-  what: 'hands',
-  permission: 'hands.read',
-  owner: 'ownerId',
-  id: 'id',
-  state: 'change',
-});
+export const HandsChanged = defineEvent(
+  'hands.changed',
+  '1.0.0',
+  Type.Object({ ownerId: Type.Optional(Type.String()), id: Type.String(), change: OneOf(['activated', 'paused', 'resumed', 'deactivated', 'settings', 'definition']) }),
+  {
+    what: 'hands',
+    permission: 'hands.read',
+    owner: 'ownerId',
+    id: 'id',
+    state: 'change',
+  },
+);

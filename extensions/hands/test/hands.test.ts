@@ -112,10 +112,20 @@ describe('hands', function () {
   it('H1 are read from keys at the top or under [hand], with those that svc does not know named', async () => {
     const { body } = await alice.expect(200, 'GET', '/api/hands/team');
     expect(body).to.deep.include({ id: 'team', hand_id: 'team', is_custom: true, unknown_keys: ['future_key'], settings_count: 3, dashboard_metrics: 1, requirements_met: false, active: false });
-    expect(body.agents.map((one: { role: string; coordinator: boolean; loop: string | null }) => [one.role, one.coordinator, one.loop])).to.deep.equal([['lead', true, 'every 300s'], ['helper', false, null]]);
+    expect(body.agents.map((one: { role: string; coordinator: boolean; loop: string | null }) => [one.role, one.coordinator, one.loop])).to.deep.equal([
+      ['lead', true, 'every 300s'],
+      ['helper', false, null],
+    ]);
     expect(body.agents[0]).to.deep.include({ steps: ['Look.', 'Ask the helper.'], capabilities: { network: ['example.org'] } });
-    expect(body.requirements.map((one: { key: string; satisfied: boolean }) => [one.key, one.satisfied])).to.deep.equal([['nothing', false], ['key', false], ['shell', true]]);
-    expect(body.settings[0].options).to.deep.equal([{ value: 'calm', label: 'calm', available: true }, { value: 'loud', label: 'loud', binary: 'svc-no-such-program', available: false }]);
+    expect(body.requirements.map((one: { key: string; satisfied: boolean }) => [one.key, one.satisfied])).to.deep.equal([
+      ['nothing', false],
+      ['key', false],
+      ['shell', true],
+    ]);
+    expect(body.settings[0].options).to.deep.equal([
+      { value: 'calm', label: 'calm', available: true },
+      { value: 'loud', label: 'loud', binary: 'svc-no-such-program', available: false },
+    ]);
   });
 
   it('are shown in the language of the reader', async () => {
@@ -133,7 +143,9 @@ describe('hands', function () {
     expect(await refused('id = "active"\nname = "x"\ndescription = "x"\n[agent]\n')).to.contain('an address of svc');
     expect(await refused('id = "x"\nname = "x"\ndescription = "x"\n')).to.contain('neither [agent] nor');
     expect(await refused('id = "x"\nname = "x"\ndescription = "x"\n[agent]\ntemperature = 9\n')).to.contain('the role main');
-    expect(await refused('id = "x"\nname = "x"\ndescription = "x"\n[agent]\n[[settings]]\nkey="a"\nsetting_type="text"\n[[settings]]\nkey="a"\nsetting_type="text"\n')).to.contain('"a" is there twice');
+    expect(await refused('id = "x"\nname = "x"\ndescription = "x"\n[agent]\n[[settings]]\nkey="a"\nsetting_type="text"\n[[settings]]\nkey="a"\nsetting_type="text"\n')).to.contain(
+      '"a" is there twice',
+    );
   });
 
   it('D3 with texts that look like orders that were slipped in are refused, until whoever installs has read them', async () => {
@@ -160,7 +172,10 @@ describe('hands', function () {
   });
 
   it('D1 of files in the home are found by a reload, and a file that cannot be read is named', async () => {
-    for (const [id, text] of [['fresh', named('fresh')], ['broken', 'id = ']] as const) {
+    for (const [id, text] of [
+      ['fresh', named('fresh')],
+      ['broken', 'id = '],
+    ] as const) {
       await mkdir(path.join(home, 'hands', id), { recursive: true });
       await writeFile(path.join(home, 'hands', id, 'HAND.toml'), text);
     }
@@ -168,7 +183,9 @@ describe('hands', function () {
     await writeFile(path.join(home, 'hands/fresh/HAND.toml'), named('fresh').replace('Two roles', 'Three roles'));
     expect((await owner.expect(200, 'POST', '/api/hands/reload')).body).to.deep.include({ added: 0, updated: 1 });
     const { doctor } = (await owner.expect(200, 'GET', '/api/health/detail')).body;
-    expect(doctor.filter(({ check }: { check: string }) => check === 'hands.files').map(({ message }: { message: string }) => message)[0]).to.contain('hands/broken/HAND.toml: The HAND.toml cannot be used: it is not valid TOML');
+    expect(doctor.filter(({ check }: { check: string }) => check === 'hands.files').map(({ message }: { message: string }) => message)[0]).to.contain(
+      'hands/broken/HAND.toml: The HAND.toml cannot be used: it is not valid TOML',
+    );
     await rm(path.join(home, 'hands/broken'), { recursive: true });
     await owner.expect(200, 'DELETE', '/api/hands/fresh');
   });
@@ -182,7 +199,8 @@ describe('hands', function () {
     const lead = await agentOf(first.agent_id);
     expect(lead.is_hand).to.equal(true);
     const text = lead.manifest_toml;
-    for (const part of ['Tone: loud', 'Rule of the team: be brief.', 'team:helper: Knows the rules.', 'team_hand_looks', 'example.org', `hand_instance:${first.instance_id}`, 'agent_send']) expect(text).to.contain(part);
+    for (const part of ['Tone: loud', 'Rule of the team: be brief.', 'team:helper: Knows the rules.', 'team_hand_looks', 'example.org', `hand_instance:${first.instance_id}`, 'agent_send'])
+      expect(text).to.contain(part);
     await deactivate(first.instance_id);
     expect(await active()).to.deep.equal([]);
     expect((await alice.get(`/api/agents/${first.agent_id}`)).status).to.equal(404);
@@ -201,7 +219,13 @@ describe('hands', function () {
     const other = await activate('team', { instance_id: own });
     expect(other.agent_name).to.equal('team:lead:11111111');
     expect(await code(409, 'POST', '/api/hands/team/activate', { instance_id: own })).to.equal('hands_already_active');
-    for (const [method, at] of [['GET', 'stats'], ['GET', 'browser'], ['POST', 'pause'], ['POST', 'resume']] as const) expect(await code(404, method, `/api/hands/instances/${id}/${at}`, undefined, bob)).to.equal('hands_instance_not_found');
+    for (const [method, at] of [
+      ['GET', 'stats'],
+      ['GET', 'browser'],
+      ['POST', 'pause'],
+      ['POST', 'resume'],
+    ] as const)
+      expect(await code(404, method, `/api/hands/instances/${id}/${at}`, undefined, bob)).to.equal('hands_instance_not_found');
     expect(await code(404, 'DELETE', `/api/hands/instances/${id}`, undefined, bob)).to.equal('hands_instance_not_found');
     expect(await code(409, 'DELETE', '/api/hands/team', undefined, owner)).to.equal('hands_in_use');
     expect(await code(404, 'GET', `/api/hands/instances/${MISSING}/stats`)).to.equal('hands_instance_not_found');

@@ -97,7 +97,12 @@ function clientDecision({ clock, clientToolsSecs }: ToolPhaseDeps, { run, input 
 /** A model may name a tool that it was not told of. */
 async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
   const decision = await deps.checks.decide(request.name, () => deps.tools.decide(request), deps.isLeaving, progress.effects);
-  const reason = progress.input.beside?.kind === 'ephemeral' ? 'A side question uses no tools.' : isAlone(progress.input) || isLeftOut(progress.input, request.name) ? `There is no tool ${request.name}.` : undefined;
+  const reason =
+    progress.input.beside?.kind === 'ephemeral'
+      ? 'A side question uses no tools.'
+      : isAlone(progress.input) || isLeftOut(progress.input, request.name)
+        ? `There is no tool ${request.name}.`
+        : undefined;
   return reason === undefined || decision.code === 'loop_guard_break' ? decision : { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason, missed: true };
 }
 
