@@ -11,7 +11,7 @@ import { Dreams } from './routes.js';
 import { agentShown, NO_MEMORY } from './shown.js';
 import { Dream, DreamChanged, DreamRows } from './tables.js';
 
-const TICK_MS = 60_000;
+const TICK_MS = 1_000;
 
 export default defineExtension({
   contract: { Dream, DreamChanged, DreamRows },

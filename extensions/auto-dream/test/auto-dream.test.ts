@@ -57,17 +57,12 @@ describe('dreams', function () {
   const shown = async (id: string, http = alice) => (await http.expect(200, 'GET', '/api/auto-dream/status')).body.agents.find((one: { agent_id: string }) => one.agent_id === id);
   const trigger = async (id: string, http = alice) => (await http.expect(200, 'POST', `/api/auto-dream/agents/${id}/trigger`)).body;
   const until = async (id: string, is: (progress: { status: string; phase: string } | null) => boolean) => {
-    for (let tries = 0; tries < 400; tries++) {
+    for (let tries = 0; tries < 600; tries++) {
       const one = await shown(id);
       if (is(one.progress)) return one;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     throw new Error(`the dream of ${id} is ${JSON.stringify((await shown(id)).progress)}`);
-  };
-  /** A minute passes, and svc looks for dreams that are due. */
-  const ticked = async (): Promise<void> => {
-    ahead += 61_000;
-    await world.kernel.tick('auto-dream', 'look-for-dreams');
   };
   const ended = (id: string) => until(id, (progress) => progress !== null && progress.status !== 'running');
 
@@ -142,17 +137,19 @@ describe('dreams', function () {
     mode = 'fail';
     const id = await spawn('regular');
     await alice.expect(200, 'POST', `/api/agents/${id}/message`, { message: 'Hello.' });
-    await ticked();
+    ahead += 61_000;
     const { progress, next_eligible_at_ms: next } = await ended(id);
     expect(progress.status).to.equal('failed');
     expect(next).to.equal(progress.ended_at_ms + HOUR);
     mode = 'store';
-    sent.length = 0;
-    await ticked();
+    const witness = await spawn('witness');
+    await alice.expect(200, 'POST', `/api/agents/${witness}/message`, { message: 'Hello.' });
+    ahead += 61_000;
+    await ended(witness);
     expect((await shown(id)).progress.task_id).to.equal(progress.task_id);
-    ahead += HOUR;
+    await alice.expect(200, 'POST', `/api/agents/${id}/message`, { message: '/new' });
     await alice.expect(200, 'POST', `/api/agents/${id}/message`, { message: 'Hello again.' });
-    await ticked();
+    ahead += HOUR;
     await until(id, (one) => one?.status === 'completed');
   });
 });

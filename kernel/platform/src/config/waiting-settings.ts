@@ -60,7 +60,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
 
   ...all(['thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'bindings']),
   ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'media', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
-  ...all(['prompt_intelligence', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
+  ...all(['inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
   ...all(['web.fetch.readability']),
 };
 
