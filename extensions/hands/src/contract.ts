@@ -177,6 +177,7 @@ export const Hands = defineResource({
       method: 'GET',
       isBlind: true,
       summary: 'Get your settings of a hand',
+      description: 'What you chose, what holds with the defaults filled in, and which values of a setting can be used on this machine.',
       answer: SettingsShown,
       cost: 2,
       command: {

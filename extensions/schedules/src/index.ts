@@ -68,7 +68,7 @@ export default defineExtension({
       closing: ctx.signal,
       notify: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
     });
-    ctx.services.provide(contract.Schedules, servedJobs(jobs));
+    ctx.services.provide(contract.Schedules, servedJobs({ db, jobs }));
     const waits = createFireWaits({ db, events: ctx.events, clock, runs });
     ctx.events.on(contract.JobChanged, () => fires.changed());
     ctx.timers.every('fire-jobs', TICK_MS, async () => {

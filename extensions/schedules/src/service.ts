@@ -1,14 +1,21 @@
 /** Jobs for other areas: those that ask agents. */
-import type { AgentJob, SchedulesService } from './contract.js';
-import type { Job, Jobs } from './jobs.js';
+import type { AgentJob, JobRow, SchedulesService } from './contract.js';
+import type { Db } from '@svc/api';
+import { type Job, type Jobs, jobOf } from './jobs.js';
 import { parsePlan, planText } from './plan.js';
 
 const MOST = 500;
 
-export const servedJobs = (jobs: Jobs): SchedulesService => ({
+export const servedJobs = ({ db, jobs }: { readonly db: Pick<Db, 'as'>; readonly jobs: Jobs }): SchedulesService => ({
   create: async (actor, { agentId, name, schedule, tz, message, enabled }) =>
     agentJobOf(await jobs.create(actor, { agent: agentId, name, plan: parsePlan(schedule, tz), action: { kind: 'agent_turn', message }, ...(enabled === undefined ? {} : { enabled }) })),
-  of: async (actor, agentId) => (await jobs.list(actor, { agentId, limit: MOST })).rows.filter(({ action }) => action.kind !== 'workflow').map(agentJobOf),
+  of: async (actor, agentId) => {
+    const rows = await db.as(actor).select<JobRow>({ from: 'jobs', where: { agent_id: agentId }, order: [{ column: 'created_at' }, { column: 'id' }], limit: MOST });
+    return rows
+      .map(jobOf)
+      .filter(({ action }) => action.kind !== 'workflow')
+      .map(agentJobOf);
+  },
   setEnabled: async (actor, id, enabled) => agentJobOf(await jobs.update(actor, id, { enabled })),
   remove: (actor, id) => jobs.remove(actor, id),
 });
