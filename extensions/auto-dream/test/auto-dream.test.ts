@@ -22,7 +22,7 @@ describe('dreams', function () {
   let world: ModelKernel;
   let alice: TestHttp;
   let bob: TestHttp;
-  const ahead = 0;
+  let ahead = 0;
   let dreamer = '';
   const sent: Sent[] = [];
   let mode: 'store' | 'forbidden' | 'fail' | 'hang' = 'store';
