@@ -6,7 +6,6 @@ import { Failure } from '../failure.js';
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Skills: ['skill', 'skills', 'new skill'],
   Hands: ['hand', 'hands'],
-  Channels: ['channel', 'channels'],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
   'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],

@@ -59,8 +59,8 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['auto_dream', 'thinking', 'compaction', 'tool_results', 'parallel_tools', 'context_engine', 'bindings']),
-  ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'media', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
-  ...all(['prompt_intelligence', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
+  ...all(['webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
+  ...all(['reload', 'registry', 'skills', 'auto_reply', 'background']),
   ...all(['web.fetch.readability']),
 };
 
