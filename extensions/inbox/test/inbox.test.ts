@@ -23,7 +23,7 @@ describe('inbox', function () {
     await writeFile(join(folder, 'note.txt'), `agent:${world.agent.name}\n/new is no command here`);
     await until(async () => (await status()).processed_count === 1);
     await until(async () => asked('/new is no command here') > 0);
-    expect(await readdir(folder)).to.deep.equal(['processed']);
+    await until(async () => (await readdir(folder)).join() === 'processed');
     expect(await readdir(join(folder, 'processed'))).to.deep.equal(['note.txt']);
     expect(asked('/new is no command here')).to.equal(1);
     const [run] = (await world.http.expect(200, 'GET', '/api/tasks/list')).body.tasks;
