@@ -81,6 +81,9 @@ export const AgentManifest = Type.Object({
   auto_dream_enabled: Type.Optional(Type.Boolean({ description: 'Set if the agent tidies its memory by itself' })),
   auto_dream_min_hours: Type.Optional(Type.Number()),
   auto_dream_min_sessions: Type.Optional(Type.Number()),
+  session_mode: Type.Optional(OneOf(['persistent', 'new'], { description: 'Whether its triggers share one conversation, or each fire has its own' })),
+  max_concurrent_invocations: Type.Optional(Type.Integer({ description: 'Fires of triggers that it works on at the same time; 1 by default' })),
+  assignee_wake: Type.Optional(Type.Boolean({ description: 'False: tasks that are assigned to it on the task board do not wake it' })),
   proactive_memory: Type.Optional(
     Type.Object({
       enabled: Type.Optional(Type.Boolean()),
@@ -120,6 +123,7 @@ export const SpawnRequest = Type.Object({
   parentId: Type.Optional(Type.String()),
   key: Type.Optional(Type.String({ description: 'A repeated request with the same key returns the same agent' })),
   id: Type.Optional(Type.String({ format: 'uuid', description: 'Its id, for an area that gives the same agent the same id each time. Default: a random one' })),
+  runId: Type.Optional(Type.String({ description: 'The run in which an agent asked for it' })),
 });
 export type SpawnRequest = Plain<typeof SpawnRequest>;
 
@@ -190,7 +194,18 @@ export const AgentReview = defineGather('agent.review', '1.0.0', {
 });
 
 const AgentFact = Type.Object({ agentId: Type.String(), name: Type.String(), ownerId: Type.String() });
+const SpawnFact = Type.Object({ ...AgentFact.properties, runId: Type.Optional(Type.String({ description: 'The run in which an agent asked for it' })) });
 const LIVE = { what: 'agent', permission: 'agents.read', owner: 'ownerId', id: 'agentId', agent: 'agentId' } as const;
-export const AgentSpawned = defineEvent('agent.spawned', '1.0.0', AgentFact, { ...LIVE, is: 'spawned' });
+export const AgentSpawned = defineEvent('agent.spawned', '1.1.0', SpawnFact, { ...LIVE, is: 'spawned' });
 export const AgentKilled = defineEvent('agent.killed', '1.0.0', AgentFact, { ...LIVE, is: 'killed' });
-export const AgentChanged = defineEvent('agent.changed', '1.1.0', Type.Object({ agentId: Type.String(), ownerId: Type.String() }), { ...LIVE, is: 'changed' });
+export const AgentChanged = defineEvent(
+  'agent.changed',
+  '1.2.0',
+  Type.Object({
+    agentId: Type.String(),
+    ownerId: Type.String(),
+    revision: Type.Optional(Type.Integer()),
+    change: Type.Optional(OneOf(['suspended', 'resumed'], { description: 'Left out for any other change' })),
+  }),
+  { ...LIVE, is: 'changed' },
+);

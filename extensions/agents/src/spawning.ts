@@ -86,7 +86,7 @@ export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnReq
   const remarks = [...(await modelRemarks(deps, manifest)), ...(await reviewOf(deps, manifest))];
   const skipped = (await place.prepare?.()) ?? [];
   const spawned: Spawned = { agentId: agent.id, name: agent.name, warnings: [...warnings, ...remarks, ...skipped] };
-  await commitSpawn(deps, agent, receipt(spawned, { subject: agent.id }));
+  await commitSpawn(deps, agent, request.runId, receipt(spawned, { subject: agent.id }));
   return spawned;
 };
 
@@ -114,11 +114,11 @@ const parentOf = async (deps: SpawnDeps, actor: Actor, parentId: string): Promis
   return parent;
 };
 
-const commitSpawn = async (deps: SpawnDeps, agent: Agent, receipt: readonly Write[]): Promise<void> => {
+const commitSpawn = async (deps: SpawnDeps, agent: Agent, runId: string | undefined, receipt: readonly Write[]): Promise<void> => {
   const { id: agentId, name, ownerId } = agent;
   try {
     // The receipt first: the same request sent twice at once is a repetition, and not a name that is taken.
-    await deps.store.commit([...receipt, deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId, name, ownerId })]);
+    await deps.store.commit([...receipt, deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId, name, ownerId, ...(runId === undefined ? {} : { runId }) })]);
   } catch (error) {
     if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
     throw agentErrors.agent_already_exists(name).with({ cause: error });
@@ -151,7 +151,7 @@ const templateText = async ({ templates }: SpawnDeps, name: string): Promise<str
 export const readText = async (deps: SpawnDeps, text: string): Promise<ReadManifest> =>
   readTaken({ schemas: deps.schemas, declared: deps.capabilities.declared() }, await asWrittenHere(await parseManifestToml(text), deps.providers), text);
 
-const fingerprintOf = ({ key: _key, ...request }: SpawnRequest): string =>
+const fingerprintOf = ({ key: _key, runId: _runId, ...request }: SpawnRequest): string =>
   createHash('sha256')
     .update(
       JSON.stringify([

@@ -30,7 +30,7 @@ import { Attachment } from './uploads.js';
 export { Via } from '@svc/ext-sessions/contract';
 export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
-export { createRunEnds, type RunEnds } from './run-ends.js';
+export { createRunEnds, type RunEnds, untilEnd } from './run-ends.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
 export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli', 'internal'], { description: '`internal`: an area of the daemon sent it' });
@@ -377,3 +377,15 @@ export const RunRated = defineEvent('run.rated', '1.1.0', Type.Object({ ...RunFa
   is: 'rated',
 });
 export const RunEnded = defineEvent('run.ended', '1.1.0', Type.Object({ ...RunFact, status: RunStatus }), { ...LIVE, state: 'status' });
+/** One agent sent another a message, by a tool or in its name: what follows is the run of that message. */
+export const AgentMessaged = defineEvent(
+  'agent.messaged',
+  '1.0.0',
+  Type.Object({
+    ownerId: Type.String(),
+    runId: Type.String(),
+    fromId: Nullable(Type.String(), { description: 'An agent; null for svc itself' }),
+    toId: Type.String(),
+    text: Type.String({ description: 'How it begins' }),
+  }),
+);
