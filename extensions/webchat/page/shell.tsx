@@ -30,7 +30,7 @@ import {
   viewTitle,
   withCtrl,
 } from '@svc/kit';
-import { useAgentNotices } from './agent-notices.js';
+import { useAgentNotices, useDeviceMessages } from './agent-notices.js';
 import { Login } from './login.js';
 import { keepFocus } from './kept-focus.js';
 import { followLaterLinks, followLoginLink } from './login-link.js';
@@ -94,6 +94,7 @@ const Inside = () => {
   useEffect(() => (mustLogIn.value || !isBegun ? undefined : startLive(readAfter)), [mustLogIn.value, isBegun]);
   useChanges(['extension', 'auth'], () => void loadPanels());
   useAgentNotices();
+  useDeviceMessages();
   useEffect(() => setNavOpen(false), [address.value]);
   useKeys();
   const onCommands = (): void => toggle('commands');
