@@ -30,6 +30,7 @@ const PUBLIC = new Set([
   'GET /ui/frames/{extension}/{panel}',
   'GET /auth/session',
   'GET /shared/{token}',
+  'POST /api/pairing/complete',
   'POST /auth/session',
   'POST /mcp',
   'POST /auth/logout',
@@ -66,7 +67,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, and /mcp are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, where a device brings its code, and /mcp are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);

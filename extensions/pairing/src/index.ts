@@ -19,7 +19,20 @@ export default defineExtension({
   migrations: [pairingTables],
   config: [PairingSection],
   resources: [contract.Devices],
-  commandWords: [{ word: 'devices', summary: 'phones and browsers with keys of their own', usage: 'devices list|pair|role|notify|remove', order: 45, module: 'devices' }],
+  commandWords: [
+    {
+      word: 'devices',
+      summary: 'phones and browsers with keys of their own',
+      usage: 'devices list|pair|role|notify|remove',
+      order: 45,
+      module: 'devices',
+      synonyms: [
+        { word: 'qr', means: 'devices pair', runs: true, takesArguments: true },
+        { word: 'nodes', means: 'devices list' },
+        { word: 'pairing', means: 'devices list' },
+      ],
+    },
+  ],
   activate(ctx) {
     const { clock, db, events, ids } = ctx;
     const settings = () => ctx.config.get(PairingSection);
