@@ -35,8 +35,8 @@ const PUBLIC = new Set([
   'POST /mcp',
   'POST /auth/logout',
 ]);
-/** Validates the key in its body, and a walk has none: auth's own claims are about it. */
-const LOGIN = 'createLogin';
+/** Validate the key or code in their body, and a walk has none: the claims of auth and pairing are about them. */
+const LOGINS = ['createLogin', 'completePairing'];
 /** Changes nothing, although it is a POST: it says what a change would do. */
 const DRY_RUNS = new Set(['planExtensionChange']);
 /** A socket that tells and takes nothing but a ping. */
@@ -53,7 +53,7 @@ describe('authentication', () => {
       kernel = await bootTestKernel({ config: WITH_KEYS });
       // A public file answers where it is named.
       const [panel] = (await kernel.as(KEYS.owner).expect(200, 'GET', '/api/panels')).body.panels;
-      routes = walk(kernel, { file: 'docs.js', asset: 'kit.js', extension: panel.extension, chunk: panel.script }).filter(({ id }) => id !== LOGIN);
+      routes = walk(kernel, { file: 'docs.js', asset: 'kit.js', extension: panel.extension, chunk: panel.script }).filter(({ id }) => !LOGINS.includes(id));
     });
     after(stopTestKernels);
 

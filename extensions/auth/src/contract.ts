@@ -9,10 +9,10 @@ export const Auth = defineService('auth', '1.1.0', {
   /** Whether callers must show a key. */
   needsKey: method([], Type.Boolean()),
   /**
-   * A key for something of this person that calls by itself. It acts on their rows as `id`, with at most the role that they
+   * A key for something of this person that calls by itself. It acts on their rows by that name, with at most the role that they
    * have themselves at the time. Commit the writes with your own; the key is shown once.
    */
-  issue: method([Type.Object({ id: CredentialId, ownerId: Type.String(), role: Role })], Type.Object({ key: Type.String(), writes: SealedWrites })),
+  issue: method([Type.Object({ name: CredentialId, personId: Type.String({ description: 'Owner id' }), role: Role })], Type.Object({ key: Type.String(), writes: SealedWrites })),
   /** What it holds open is validated again, on every daemon, when these writes are committed. So it is with `revoke`. */
   setRole: method([CredentialId, Role], SealedWrites),
   revoke: method([Type.Array(CredentialId)], SealedWrites),

@@ -71,9 +71,9 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
       isRead = false;
       version += 1;
     },
-    issue: ({ id, ownerId, role }: Pick<Credential, 'id' | 'ownerId' | 'role'>): { key: string; writes: Write[] } => {
+    issue: ({ name, personId, role }: { readonly name: string; readonly personId: string; readonly role: Role }): { key: string; writes: Write[] } => {
       const key = ids.hex(KEY_BYTES);
-      const row: CredentialRow = { id, owner_id: ownerId, role, key_hash: createHash('sha256').update(key).digest('hex'), created_at: clock.iso(), seen_at: null };
+      const row: CredentialRow = { id: name, owner_id: personId, role, key_hash: createHash('sha256').update(key).digest('hex'), created_at: clock.iso(), seen_at: null };
       return { key, writes: [db.insert('credentials', [row]), news()] };
     },
     setRole: (id: string, role: Role): Write[] => [db.update('credentials', ['id'], [{ id, role }], { expect: 'each' }), news()],

@@ -122,6 +122,7 @@ export const Devices = defineResource({
       permission: 'pairing.send',
       cost: 10,
       audit: 'devices_notified',
+      command: false,
       done: { en: 'Reached {notified} devices; {failed} not reached.', zh: '已送达 {notified} 台设备，{failed} 台未送达。' },
     },
   },

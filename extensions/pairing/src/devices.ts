@@ -87,7 +87,7 @@ export const createDevices = ({ auth, clock, db, events, ids, settings }: Device
       const code = hash === undefined ? undefined : await db.system('whose a pairing code is').first<CodeRow>({ from: 'codes', where: { id: hash, expires_at: { gte: clock.iso() } } });
       if (!code) throw pairingErrors.code_over();
       const device: DeviceRow = { id: ids.uuid(), owner_id: code.owner_id, display_name, platform, paired_at: clock.iso(), notice_title: null, notice: null, notice_at: null };
-      const { key, writes } = await auth.issue({ id: credentialOf(device.id), ownerId: code.owner_id, role: code.role as DeviceRole }); // `request` wrote it
+      const { key, writes } = await auth.issue({ name: credentialOf(device.id), personId: code.owner_id, role: code.role as DeviceRole }); // `request` wrote it
       await committed([db.remove('codes', { id: code.id }, { expect: 1 }), within('devices', { ...device }, settings().max_devices), ...writes, changed(device, 'paired')], () =>
         pairingErrors.code_over(),
       );

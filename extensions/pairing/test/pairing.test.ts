@@ -203,15 +203,15 @@ describe('pairing', function () {
     expect(pushed).to.deep.equal([{ path: '/message', body: JSON.stringify({ title: 'Build', message: 'Done.' }), token: 'gotify-token-of-the-tests' }]);
     pushStatus = 500;
     const socket = new WebSocket(`${kernel.url.replace('http', 'ws')}/api/live`, { headers: { authorization: `Bearer ${first.api_key}` } });
-    const heard: string[] = [];
-    socket.on('message', (data) => heard.push(String(data)));
+    const received: string[] = [];
+    socket.on('message', (data) => received.push(String(data)));
     await new Promise((resolve) => socket.once('message', resolve));
     expect((await alice.expect(200, 'POST', '/api/pairing/notify', { message: 'Again.' })).body).to.deep.equal({ ok: true, notified: 1, failed: 1 });
     await new Promise<void>((resolve) => {
-      const look = (): unknown => (heard.some((text) => text.includes('notified')) ? resolve() : setTimeout(look, 10));
+      const look = (): unknown => (received.some((text) => text.includes('notified')) ? resolve() : setTimeout(look, 10));
       look();
     });
-    expect(heard.join('\n')).to.not.include('Again.');
+    expect(received.join('\n')).to.not.include('Again.');
     expect((await listed(kernel.as(first.api_key))).map((one: { notice: { message: string } }) => one.notice.message)).to.deep.equal(['Again.', 'Again.']);
     socket.close();
     expect((await owner.expect(200, 'POST', '/api/pairing/notify', { message: 'To nobody.' })).body).to.deep.equal({ ok: true, notified: 0, failed: 0 });
