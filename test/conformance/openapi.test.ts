@@ -76,6 +76,8 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'streamMessage: [].data.result.client.calls[].args': "the arguments of a call, by the schema of the client's tool",
   'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getSession: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
+  'exportPlugin: manifest.*': 'plugin.toml, as its author wrote it',
+  'testPluginHook: output': 'what the script said',
   'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
   'getOpenapi: paths.*': 'OpenAPI 3.1 describes it',
 };

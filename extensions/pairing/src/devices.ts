@@ -78,7 +78,8 @@ export const createDevices = ({ auth, clock, db, events, ids, settings }: Device
       const { max_devices: most, token_expiry_secs: secs } = settings();
       if ((await db.system('limit of devices').count('devices', { owner_id: actor.ownerId })) >= most) throw pairingErrors.too_many_devices(most);
       const code = newCode(ids);
-      const row: CodeRow = { id: hashOf(code) ?? '', owner_id: actor.ownerId, role, expires_at: new Date(clock.now() + secs * 1_000).toISOString() };
+      const whose = { owner_id: actor.ownerId };
+      const row: CodeRow = { id: hashOf(code) ?? '', ...whose, role, expires_at: new Date(clock.now() + secs * 1_000).toISOString() };
       await committed([db.remove('codes', { expires_at: { lt: clock.iso() } }, { expect: 'any' }), within('codes', row, MAX_PENDING)], () => pairingErrors.too_many_codes(MAX_PENDING));
       return { code, expiresAt: row.expires_at };
     },
