@@ -8,7 +8,6 @@ const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Hands: [],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
-  'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],
   'Sign-in with a subscription': ['auth', 'auth chatgpt'],
   'Import from other programs': ['migrate', 'import'],
   'Changing the id of an agent': ['agent reset-uuid', 'agent merge-history'],
