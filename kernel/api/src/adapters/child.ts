@@ -6,6 +6,8 @@ export interface AgentReach {
   /** As `[capabilities] network` grants them. */
   readonly hosts: readonly string[];
   readonly mounts: readonly SandboxMount[];
+  /** It may not write to its own folder either, in the sandbox. */
+  readonly isReadOnly?: boolean;
 }
 
 export interface SandboxMount {

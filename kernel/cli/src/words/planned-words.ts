@@ -5,7 +5,7 @@ import { Failure } from '../failure.js';
 /** By what they stand for, in the words of the README's list of what is missing. */
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Triggers: ['trigger', 'triggers'],
-  Skills: ['skill', 'skills', 'new skill'],
+  'A new skill': ['new skill'],
   Hands: ['hand', 'hands'],
   Channels: ['channel', 'channels'],
   'A new MCP server': ['new mcp'],

@@ -115,15 +115,16 @@ const tryIt = async (deps: CommandSandboxDeps): Promise<Ready | Extract<SandboxS
 interface Workspace {
   readonly real: string;
   readonly cwd: string;
+  readonly isReadOnly?: boolean | undefined;
 }
 
-const planOf = (accounts: readonly Bind[], { real, cwd }: Workspace, mounts: readonly Bind[], home: string | undefined, bounds: Bounds): SandboxPlan => ({
+const planOf = (accounts: readonly Bind[], { real, cwd, isReadOnly = false }: Workspace, mounts: readonly Bind[], home: string | undefined, bounds: Bounds): SandboxPlan => ({
   hostname: 'sandbox',
   user: SANDBOX_USER,
   tmpBytes: bounds.tmpBytes,
   folders: ['/tmp/home'],
   hidden: hiddenFrom(home),
-  binds: [...accounts, ...nodeBinds(process.execPath), ...mounts, { path: real, at: cwd, isWritable: true }],
+  binds: [...accounts, ...nodeBinds(process.execPath), ...mounts, { path: real, at: cwd, isWritable: !isReadOnly }],
   chdir: cwd,
 });
 
@@ -137,7 +138,7 @@ const enter = async (state: State, command: string, cwd: string, env: Readonly<R
     return { state: found };
   }
   const bounds = boundsOf(settings);
-  const workspace = { cwd, real: await realWorkspace(cwd) };
+  const workspace = { cwd, real: await realWorkspace(cwd), isReadOnly: reach.isReadOnly };
   const mounts = await checkedMounts(reach.mounts, deps.home);
   const proxy = reach.hosts.length > 0 ? await openNetwork(deps, reach.hosts) : undefined;
   const socket = proxy ? [{ path: proxy.socket, at: PROXY_SOCKET, isWritable: true }] : [];
