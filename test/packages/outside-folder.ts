@@ -1,6 +1,6 @@
 /** A folder outside this repository, with the published packages and nothing else. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,15 @@ import { type LocalRegistry, ROOT, startRegistry } from './local-registry.js';
 
 const run = promisify(execFile);
 
-/** What our packages need of npm, and what a third party has besides. */
-const LENT = ['@sinclair/typebox', '@iarna/toml', 'eventsource-parser', 'html-to-text', 'mocha', 'pg', 'piscina', 'prom-client', 'sqlite3', '@types/mocha', '@types/node', 'esbuild', 'typescript'];
+/** What a third party has besides our packages. */
+const LENT = ['mocha', '@types/mocha', '@types/node', 'esbuild', 'typescript'];
+const OURS = join(ROOT, 'dist/packages/node_modules/@svc');
+
+/** What our packages, once they are packed, need of npm. */
+const needed = async (): Promise<readonly string[]> => {
+  const packages = await Promise.all((await readdir(OURS)).filter((name) => !name.startsWith('.')).map(async (name) => JSON.parse(await readFile(join(OURS, name, 'package.json'), 'utf8'))));
+  return [...new Set(packages.flatMap(({ dependencies = {} }) => Object.keys(dependencies)))].filter((name) => !name.startsWith('@svc/'));
+};
 
 let ours: Promise<LocalRegistry> | undefined;
 
@@ -23,7 +30,7 @@ const makeRegistry = async (): Promise<LocalRegistry> => {
   const { stdout } = await run(process.execPath, [join(ROOT, 'tools/pack.mjs')], { cwd: ROOT });
   const registry = await startRegistry();
   try {
-    await registry.lend(...LENT);
+    await registry.lend(...LENT, ...(await needed()));
     for (const tarball of stdout.trim().split('\n')) await registry.publish(tarball);
     registry.letGo();
     return registry;

@@ -5,7 +5,7 @@
  * J2  An agent or workflow that a job names exists when the job is written; with its agent the job goes.
  * J3  What svc cannot do is refused by name when the job is written, never dropped.
  */
-import { type Actor, type Clock, type Db, type Events, type HookHandle, type Ids, isSvcError, type Page, type Plain } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, type Found, type HookHandle, type Ids, isSvcError, type ListDecl, type ListQuery, type Plain, readList } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import { type Action, type Delivery, JobChanged, type JobRow, MAX_TARGETS, type MISSED, type OVERLAP, type Plan, type SESSION_MODES, type StartWorkflow, type Target } from './contract.js';
 import { scheduleErrors } from './errors.js';
@@ -52,7 +52,10 @@ export interface Job extends Omit<JobRow, 'schedule' | 'action' | 'delivery' | '
 export interface Jobs {
   create(actor: Actor, draft: JobDraft): Promise<Job>;
   get(actor: Actor, id: string): Promise<Job>;
-  list(actor: Actor, filter: { readonly agentId?: string; readonly after?: string; readonly limit: number; readonly offset?: number }): Promise<Page<Job> & { readonly total: number }>;
+  /** A page of the jobs that the actor may see. Rejects as `readList` does. */
+  list(actor: Actor, list: ListDecl, query: ListQuery & { readonly agent_id?: string | undefined }): Promise<Found<Job>>;
+  /** Newest first. */
+  ofAgent(actor: Actor, agentId: string, limit: number): Promise<readonly Job[]>;
   update(actor: Actor, id: string, draft: JobDraft): Promise<Job>;
   remove(actor: Actor, id: string): Promise<void>;
 }
@@ -104,16 +107,12 @@ export const createJobs = (deps: JobDeps): Jobs => {
       await db.commit([db.insert('jobs', [rowOf(job)]), changed(job, 'created')]);
       return job;
     },
-    list: async (actor, { agentId, after, limit, offset }) => {
-      const where = agentId === undefined ? {} : { agent_id: agentId };
-      const [page, total] = await Promise.all([
-        db
-          .as(actor)
-          .page<JobRow>({ from: 'jobs', where, order: [{ column: 'created_at', descending: true }], limit, ...(after === undefined ? {} : { after }), ...(offset === undefined ? {} : { offset }) }),
-        db.as(actor).count('jobs', where),
-      ]);
-      return { rows: page.rows.map(jobOf), next: page.next, total };
+    list: async (actor, list, query) => {
+      const found = await readList<JobRow>(db.as(actor), list, query, { from: 'jobs', where: query.agent_id === undefined ? {} : { agent_id: query.agent_id } });
+      return { ...found, rows: found.rows.map(jobOf) };
     },
+    ofAgent: async (actor, agentId, limit) =>
+      (await db.as(actor).page<JobRow>({ from: 'jobs', where: { agent_id: agentId }, order: [{ column: 'created_at', descending: true }], limit })).rows.map(jobOf),
     update: async (actor, id, draft) => {
       const before = await get(actor, id);
       const agent = draft.agent === undefined ? undefined : await agentOf(deps, actor, draft.agent);

@@ -18,7 +18,7 @@ export const jobTools = (jobs: Jobs): AnyTool[] => {
     return job;
   };
   const listed = async (actor: Parameters<Jobs['get']>[0], agentId: string): Promise<string> => {
-    const { rows } = await jobs.list(actor, { agentId, limit: MAX_LISTED });
+    const rows = await jobs.ofAgent(actor, agentId, MAX_LISTED);
     return rows.map(lineOf).join('\n') || 'You have no jobs.';
   };
   const setEnabled = async (actor: Parameters<Jobs['get']>[0], agentId: string, id: string, enabled: boolean): Promise<string> => {

@@ -257,6 +257,10 @@ describe('schedules and cron jobs', function () {
     await alice.expect(400, 'GET', '/api/cron/next?expr=nonsense');
   });
 
+  it('are listed from one place: an offset, or where the page before ended', async () => {
+    for (const path of ['/api/cron/jobs', '/api/schedules']) expect(await code(400, 'GET', `${path}?offset=1&after=x`)).to.equal('collection_two_pages');
+  });
+
   it('are created and paused by an agent for itself alone, within its limit', async () => {
     const other = await job({ name: 'of nobody else' });
     const onlooker = await spawn('onlooker');

@@ -25,6 +25,21 @@ export default defineExtension({
   migrations: [createTables('0001_init', [contract.SkillRows])],
   resources: [SkillsResource],
   config: [SkillsSection],
+  commandWords: [
+    {
+      word: 'skills',
+      summary: 'skills of agents: read, install, update, remove',
+      usage: 'skills list|get|check|install|create|remove|registry|reload',
+      order: 35,
+      synonyms: [
+        { word: 'skill', means: 'skills' },
+        { word: 'skill install', means: 'skills install' },
+        { word: 'skill list', means: 'skills list' },
+        { word: 'skills show', means: 'skills get', runs: true, takesArguments: true },
+        { word: 'skills search', means: 'skillhub find', runs: true, takesArguments: true },
+      ],
+    },
+  ],
   completions: [{ name: 'skills', fields: ['name'], operation: 'listSkills', rows: 'skills', value: 'name' }],
   activate(ctx) {
     const agents = ctx.services.require(Agents);

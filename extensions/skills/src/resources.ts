@@ -202,7 +202,7 @@ export const SkillsResource = defineResource({
       },
       done: { en: 'Installed {skill} {version}.', zh: '已安装 {skill} {version}。' },
       button: { label: { en: 'Install', zh: '安装' }, icon: 'download' },
-      command: false,
+      command: { args: ['source'], confirm: 'Install this skill? Its instructions become those of your agents. `svc skills check SOURCE` shows what it would do.' },
     },
     uninstall: {
       on: 'list',

@@ -131,13 +131,16 @@ describe('the panel of runs', function () {
     await say('hello');
     const { run_id: theirs } = await newest();
     await configure(svc.kernel, OPEN_RATE + person('vera', 'viewer') + modelConfig(svc.model.url));
-    const { page } = await chromium.open(at());
-    await logInAs(page, 'vera');
-    await page.getByText('No runs yet').waitFor();
-    await page.goto(at(`/${theirs}`));
-    await page.getByRole('alert').getByText(/run/).waitFor();
-    await expectWellMade(page, 'a run of somebody else');
-    await configure(svc.kernel, OPEN_RATE + modelConfig(svc.model.url));
+    try {
+      const { page } = await chromium.open(at());
+      await logInAs(page, 'vera');
+      await page.getByText('No runs yet').waitFor();
+      await page.goto(at(`/${theirs}`));
+      await page.getByRole('alert').getByText(/run/).waitFor();
+      await expectWellMade(page, 'a run of somebody else');
+    } finally {
+      await configure(svc.kernel, OPEN_RATE + modelConfig(svc.model.url));
+    }
   });
 
   it('shows what models and people write as the text that it is', async () => {

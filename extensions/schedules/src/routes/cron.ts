@@ -1,5 +1,5 @@
 /** Cron jobs: the full view of jobs, with their fires. */
-import { defineList, Nullable, OneOf, reply, type RouteDecl, routeGroup, type Timers, type Clock, type Db, Type, Uuid } from '@svc/api';
+import { defineList, Nullable, OneOf, readList, reply, type RouteDecl, routeGroup, type Timers, type Clock, type Db, Type, Uuid } from '@svc/api';
 import { type FireRow, FIRE_STATES, Zone } from '../contract.js';
 import type { Fires } from '../fires.js';
 import type { Jobs } from '../jobs.js';
@@ -130,7 +130,7 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     query: jobs.query,
     responses: { 200: jobs.answer },
     handler: async ({ actor, query }) => {
-      const found = await deps.jobs.list(actor, { ...query, limit: jobs.limitOf(query), ...(query.agent_id === undefined ? {} : { agentId: query.agent_id }) });
+      const found = await deps.jobs.list(actor, jobs, query);
       return jobs.reply(query, { ...found, rows: found.rows.map(cronJobOf) });
     },
   }),
@@ -183,13 +183,8 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     handler: async ({ actor, params, query }) => {
       const job = await deps.jobs.get(actor, params.id);
       const where = { job_id: job.id, ...(query.status === undefined ? {} : { status: query.status }) };
-      const reader = deps.db.as(actor);
-      const paged = { ...(query.after === undefined ? {} : { after: query.after }), ...(query.offset === undefined ? {} : { offset: query.offset }) };
-      const [page, total] = await Promise.all([
-        reader.page<FireRow>({ from: 'fires', where, order: [{ column: 'fired_at', descending: true }], limit: firesList.limitOf(query), ...paged }),
-        reader.count('fires', where),
-      ]);
-      return firesList.reply(query, { rows: page.rows.map(fireOf), next: page.next, total });
+      const found = await readList<FireRow>(deps.db.as(actor), firesList, query, { from: 'fires', where, columns: { created_at: { column: 'fired_at' } } });
+      return firesList.reply(query, { ...found, rows: found.rows.map(fireOf) });
     },
   }),
   route({

@@ -39,7 +39,7 @@ export const scheduleRoutes = ({ jobs, fires, waits }: JobRouteDeps): RouteDecl[
     query: list.query,
     responses: { 200: list.answer },
     handler: async ({ actor, query }) => {
-      const found = await jobs.list(actor, { ...query, limit: list.limitOf(query), ...(query.agent_id === undefined ? {} : { agentId: query.agent_id }) });
+      const found = await jobs.list(actor, list, query);
       return list.reply(query, { ...found, rows: found.rows.map(scheduleOf) });
     },
   }),

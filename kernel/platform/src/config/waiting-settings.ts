@@ -60,7 +60,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
 
   ...all(['auto_dream', 'thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'bindings']),
   ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'media', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
-  ...all(['prompt_intelligence', 'inbox', 'reload', 'registry', 'auto_reply', 'background']),
+  ...all(['inbox', 'reload', 'registry', 'auto_reply', 'background']),
   ...all(['skills.load_user', 'skills.extra_dirs', 'skills.env_passthrough_denied_patterns', 'skills.env_passthrough_per_skill', 'skills.registry_repo', 'skills.config']),
   ...all(['web.fetch.readability']),
 };
