@@ -66,7 +66,7 @@ export const uploadErrors = defineErrors('upload', {
     status: 400,
     retry: false,
     message: (type: string) => `Files of the type "${type.slice(0, 100)}" are not taken.`,
-    hint: 'Supported: images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), PDF, and text such as plain, markdown, csv, JSON, YAML, TOML, SQL and source code, in UTF-8.',
+    hint: 'Supported: images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), video (mp4, webm), PDF, and text such as plain, markdown, csv, JSON, YAML, TOML, SQL and source code, in UTF-8.',
   },
   type_mismatch: {
     status: 400,

@@ -183,7 +183,7 @@ export type ModelAnswer = Plain<typeof ModelAnswer>;
 export const Units = Type.Object({
   provider: Type.String(),
   model: Type.String(),
-  unit: OneOf(['image', 'second', 'character']),
+  unit: OneOf(['image', 'second', 'character', 'track']),
   quantity: Type.Integer({ minimum: 0, description: 'The most there will be' }),
   priceMicros: Type.Number({ minimum: 0, description: 'Micro-dollars for one' }),
   lastsMs: Type.Integer({ minimum: 1_000, maximum: 86_400_000, description: 'The longest that it can take. After that, what was reserved counts as used' }),
@@ -192,7 +192,7 @@ export type Units = Plain<typeof Units>;
 
 export const CallContext = Type.Object({
   actor: Actor,
-  agentId: Type.String(),
+  agentId: Type.String({ description: 'Empty where a person asks without an agent: limits of all agents together hold' }),
   runId: Type.String(),
   purpose: OneOf(['run', 'compaction', 'probe', 'embedding', 'review', 'title', 'extraction', 'media']),
   begunBy: Type.Optional(OneOf(['person', 'agent'], { description: 'Whose message began the turn; left out if nobody’s' })),

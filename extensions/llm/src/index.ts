@@ -80,7 +80,7 @@ export default defineExtension({
     ctx.events.on(LlmUsed, ({ agentId, by }) => (by === self ? undefined : quota.listenForUsed(agentId)));
     const spent = cacheRows<number>(ctx.clock);
     const deps: LlmDeps = {
-      units: createUnitMoney({ quota, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
+      units: createUnitMoney({ quota, reservations, events: ctx.events, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
       resolution,
       windows,
       providers,

@@ -23,7 +23,7 @@ export const UsageRows = defineTable('usage', '1.2.0', {
     root_id: { kind: 'text' },
     /** How the message came that the call belongs to. */
     channel: { kind: 'text' },
-    /** Of what is not tokens: `image`, `second` or `character`, and how many of it. */
+    /** Of what is not tokens: `image`, `second`, `character` or `track`, and how many of it. */
     unit: { kind: 'text' },
     quantity: { kind: 'integer' },
   },

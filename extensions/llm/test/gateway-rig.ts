@@ -164,7 +164,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const windows = createWindows();
   const llm = createLlmService({
     quota,
-    units: createUnitMoney({ quota, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
+    units: createUnitMoney({ quota, reservations, events, store, clock, ids, willSpend: (agentId) => spent.willChange(agentId) }),
     windows,
     resolution: createResolutionCache({ drivers, models: createModelsService({ load: loadCatalog }), providers, windows, clock }),
     providers,

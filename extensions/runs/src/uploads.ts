@@ -22,7 +22,7 @@ export const Uploads = defineService('uploads', '1.1.0', {
    */
   attach: method([Actor, Type.Array(Attachment), Type.Optional(Type.Object({ agentId: Id }))], Type.Array(Part)),
   /** Stores a file that did not come by a request: what a tool gave. Its type is found in the bytes. Throws what an upload throws. */
-  create: method([Actor, Type.Object({ agentId: Id, filename: Type.String(), contentType: Type.Optional(Type.String()), data: Type.String({ description: 'Base64' }) })], Upload),
+  create: method([Actor, Type.Object({ agentId: Type.Optional(Id), filename: Type.String(), contentType: Type.Optional(Type.String()), data: Type.String({ description: 'Base64' }) })], Upload),
   /** A picture in base64, for the request that shows it to a model; undefined when it is gone, or too large for any. */
   picture: method([Actor, Id], Type.Union([Type.String(), Type.Undefined()]), { what: 'reads the names and pictures of your uploads' }),
 });

@@ -33,6 +33,8 @@ const POLICY = [
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "font-src 'self'",
+  // Sound and video among the uploads.
+  "media-src 'self'",
   "manifest-src 'self'",
   // Documents of third parties' panels and of what models write, which are sandboxed by themselves.
   "frame-src 'self'",

@@ -96,6 +96,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     ...lazyOf(raw),
     ...(raw.skills === undefined ? {} : { skills: textsOf(raw.skills) ?? [] }),
     ...(raw.skills_disabled === true ? { skills_disabled: true } : {}),
+    ...(raw.channels === undefined ? {} : { channels: textsOf(raw.channels) ?? [] }),
     ...(raw.mcp_servers === undefined ? {} : { mcp_servers: textsOf(raw.mcp_servers) ?? [] }),
     ...(raw.mcp_disabled === true ? { mcp_disabled: true } : {}),
     ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),

@@ -115,7 +115,7 @@ const create = async ({ uploads }: AttachmentDeps, { ownerId }: Actor, { agentId
   await uploads.assertRoom(ownerId);
   const bytes = Buffer.from(data, 'base64');
   const received = await uploads.receive({ name: filename, declared: contentType, bytes: once(bytes) });
-  return described(await uploads.keep({ ownerId, agentId }, filename, received));
+  return described(await uploads.keep({ ownerId, agentId: agentId ?? null }, filename, received));
 };
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,14 +1,14 @@
 /**
  * How bytes that came from people and models are answered.
  *
- * V1  A browser never runs them as a page of this service: the type is the stored one and no other (nosniff), only pictures
- *     and sound are shown in place, and whatever is opened all the same stands in a sandbox.
+ * V1  A browser never runs them as a page of this service: the type is the stored one and no other (nosniff), only pictures,
+ *     sound and video are shown in place, and whatever is opened all the same stands in a sandbox.
  * V2  No address of this origin serves them as a script or a style: a page takes these whatever the headers of V1 say. They are plain text.
  */
 import type { Headers } from '@svc/api';
 
 /** A browser draws or plays these, and runs nothing. */
-const SHOWN_IN_PLACE = /^(?:image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+)$/;
+const SHOWN_IN_PLACE = /^(?:image\/(?:png|jpeg|gif|webp)|audio\/[\w.+-]+|video\/(?:mp4|webm))$/;
 
 export const headersOfBytes = (contentType: string, name: string): Headers => ({
   'content-disposition': `${SHOWN_IN_PLACE.test(contentType) ? 'inline' : 'attachment'}; filename="${asciiOf(name)}"; filename*=UTF-8''${encoded(name)}`,

@@ -23,7 +23,22 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Types whose bytes say what they are, by what stands at their beginning. */
-const BINARY = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/mpeg', 'audio/wav', 'audio/x-wav', 'audio/ogg', 'audio/mp4', 'audio/webm', 'audio/flac', 'application/pdf']);
+const BINARY = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'audio/mpeg',
+  'audio/wav',
+  'audio/x-wav',
+  'audio/ogg',
+  'audio/mp4',
+  'audio/webm',
+  'audio/flac',
+  'video/mp4',
+  'video/webm',
+  'application/pdf',
+]);
 
 const TEXT = new Set(['json', 'x-ipynb+json', 'xml', 'yaml', 'toml', 'sql', 'graphql', 'javascript', 'typescript'].map((name) => `application/${name}`));
 /** Any text, but what a browser would read as a document of its own. */
@@ -43,6 +58,8 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   m4a: 'audio/mp4',
   weba: 'audio/webm',
   flac: 'audio/flac',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
   pdf: 'application/pdf',
   md: 'text/markdown',
   csv: 'text/csv',
@@ -108,8 +125,8 @@ export const validateHead = (declared: string | undefined, head: Uint8Array): vo
   if (!BINARY.has(type) && found === 'application/pdf') throw uploadErrors.type_mismatch(type, found);
 };
 
-/** What `binaryTypeOf` calls it. */
-const sniffed = (type: string): string => (type === 'audio/x-wav' ? 'audio/wav' : type);
+/** What `binaryTypeOf` calls it. Sound and pictures that move come in the same containers. */
+const sniffed = (type: string): string => (type === 'audio/x-wav' ? 'audio/wav' : type.replace(/^video\//, 'audio/'));
 
 /** The type that is kept. `isUtf8`: all of it was text. Throws what `validateHead` throws. */
 export const typeOfBytes = (given: { declared: string | undefined; name: string; head: Uint8Array; isUtf8: boolean }): string => {

@@ -18,7 +18,8 @@ export interface UploadsDeps extends BlobDeps {
 
 export interface Whose {
   readonly ownerId: string;
-  readonly agentId: string;
+  /** null for what belongs to no agent. It stays until its owner deletes it. */
+  readonly agentId: string | null;
 }
 
 export interface UploadStore extends Pick<Blobs, 'letGoUnnamed' | 'sweep' | 'drop'> {

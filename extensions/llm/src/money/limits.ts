@@ -28,11 +28,15 @@ export interface LimitsDeps {
 /** The least that counts is one: an amount below it must not become `no limit`. */
 export const micros = (usd: number): number => (usd > 0 ? Math.max(1, Math.floor(usd * 1_000_000)) : 0);
 
+/** The agent of a call that a person makes without one. Limits of all agents together hold for it. */
+const NO_AGENT = '';
+const NO_LIMITS: Limits = { tokensPerHour: 0, tokensPerMinute: 0, costPerHour: 0, costPerDay: 0, costPerMonth: 0 };
+
 const isLimited = (limits: Limits): boolean => Object.values(limits).some((limit) => limit > 0);
 
 /** The limits of an agent and of all agents, as far as there are any. They are read for each call, so that a change holds at once. */
 export const limitsOf = (deps: LimitsDeps, agentId: string): AtOnce<readonly ScopeLimits[]> =>
-  whenKnown(limitsOfScope(deps, agentId), (ofAgent) => {
+  whenKnown(agentId === NO_AGENT ? NO_LIMITS : limitsOfScope(deps, agentId), (ofAgent) => {
     const all = [
       { scope: agentId, limits: ofAgent },
       { scope: null, limits: limitsOfAll(deps.config.get(BudgetSection)) },

@@ -24,6 +24,8 @@ import { type Question, type Verdict, verdictOn } from './verdict.js';
 
 /** A call on its way. */
 export interface Hold {
+  /** Of its row. */
+  readonly id: string;
   /**
    * The call has ended and used this; it was `at` then (milliseconds). Answers what the commit of its usage rows takes along.
    * Safe to call twice: later ones answer nothing.
@@ -190,6 +192,7 @@ const usedBy = ({ events, self }: QuotaDeps, agentId: string): Write => events.e
 const holdOf = (deps: QuotaDeps, context: CallContext, id: string, accounts: readonly Account[], need: Need): Hold => {
   let isOpen = true;
   return {
+    id,
     settle: (used, at) => {
       if (!isOpen) return [];
       isOpen = false;

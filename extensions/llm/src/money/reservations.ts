@@ -27,6 +27,8 @@ export interface Reservations {
   remove(id: string): Write;
   /** What an earlier process left of this run, as usage; nothing, mostly. */
   leftOf(run: Pick<CallContext, 'agentId' | 'runId'>): Promise<readonly Write[]>;
+  /** What another process reserved for what is not tokens, as usage of so many. Answers nothing for a row that is gone. */
+  settleUnits(id: string, quantity: number): Promise<{ readonly agentId: string; readonly writes: readonly Write[] } | undefined>;
   /** Those that have outlived every call become usage. Answers how many. */
   sweep(): Promise<number>;
 }
@@ -55,7 +57,7 @@ const EMPTIED = '';
 
 export const createReservations = ({ db, clock, self }: { readonly db: Db; readonly clock: Pick<Clock, 'now' | 'iso'>; readonly self: string }): Reservations => {
   const left = db.system('reservations of processes that ended');
-  const asUsage = (rows: readonly Reserved[]): readonly Write[] => {
+  const asUsage = (rows: readonly Reserved[], estimated = 1): readonly Write[] => {
     if (rows.length === 0) return [];
     const at = clock.iso();
     const usage = rows.map(({ id, run_id, agent_id, owner_id, purpose, provider, model, input_tokens, output_tokens, cost_micros, begun_by, root_id, channel, unit, quantity }) => ({
@@ -68,7 +70,7 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
       input_tokens,
       output_tokens,
       cost_micros,
-      estimated: 1,
+      estimated,
       purpose,
       attempts: null,
       at,
@@ -105,6 +107,12 @@ export const createReservations = ({ db, clock, self }: { readonly db: Db; reado
       ]),
     remove: (id) => db.remove(ReservationRows.name, { id }, { expect: 'any' }),
     leftOf: async ({ agentId, runId }) => asUsage(await left.select<Reserved>({ from: ReservationRows.name, where: { agent_id: agentId, run_id: runId, holder: { not: self } } })),
+    settleUnits: async (id, quantity) => {
+      const row = await left.first<Reserved>({ from: ReservationRows.name, where: { id } });
+      if (!row || row.quantity === null) return undefined;
+      const used = { ...row, quantity, cost_micros: row.quantity === 0 ? 0 : Math.ceil((row.cost_micros * quantity) / row.quantity) };
+      return { agentId: row.agent_id, writes: quantity === 0 ? [db.remove(ReservationRows.name, { id })] : asUsage([used], 0) };
+    },
     sweep: async () => {
       if (await left.first({ from: ReservationRows.name, columns: ['id'], where: { until: EMPTIED } })) await db.commit([db.remove(ReservationRows.name, { until: EMPTIED })]);
       const rows = await left.select<Reserved>({ from: ReservationRows.name, where: { until: { gt: EMPTIED, lt: clock.iso() } }, order: [{ column: 'until' }], limit: SWEPT_AT_ONCE });

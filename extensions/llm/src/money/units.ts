@@ -2,15 +2,18 @@
  * Money for what is not tokens: images, seconds of sound or video, characters that are read aloud.
  *
  * N1  It is reserved before and settled after, under the limits of calls and in their rows.
- * N2  What nobody settles counts as used at its most: once it has lasted as long as it can, or its process has ended.
+ * N2  What nobody settles counts as used at its most, once it has lasted as long as it can. Any process can settle it until then.
  */
-import type { Clock, Ids, Write } from '@svc/api';
-import type { CallContext, Units } from '../contract.js';
+import type { Clock, Events, Ids, Write } from '@svc/api';
+import { type CallContext, LlmUsed, type Units } from '../contract.js';
 import type { UsageStore } from '../store.js';
 import type { Hold, Quota } from './quota.js';
+import type { Reservations } from './reservations.js';
 
 export interface UnitsDeps {
   readonly quota: Pick<Quota, 'hold'>;
+  readonly reservations: Pick<Reservations, 'settleUnits'>;
+  readonly events: Pick<Events, 'event'>;
   readonly store: Pick<UsageStore, 'insert'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
@@ -20,7 +23,7 @@ export interface UnitsDeps {
 
 export interface UnitMoney {
   reserve(context: CallContext, units: Units): Promise<{ reservation: string; ceilingMicros: number }>;
-  settle(reservation: string, quantity: number): Write[];
+  settle(reservation: string, quantity: number): Promise<readonly Write[]>;
 }
 
 interface Reserved {
@@ -47,13 +50,13 @@ export const createUnitMoney = (deps: UnitsDeps): UnitMoney => {
       const costMicros = costOf(units, units.quantity);
       const ceiling = { provider: units.provider, model: units.model, inputTokens: 0, outputTokens: 0, costMicros, lastsMs: units.lastsMs, units };
       const hold = await deps.quota.hold(context, async () => ceiling, NEVER);
-      const reservation = deps.ids.uuid();
+      const reservation = hold.id;
       reserved.set(reservation, { context, units, hold, overAt: now + units.lastsMs });
       return { reservation, ceilingMicros: costMicros };
     },
-    settle: (reservation, quantity) => {
+    settle: async (reservation, quantity) => {
       const one = reserved.get(reservation);
-      if (!one) return [];
+      if (!one) return settleLeft(deps, reservation, quantity);
       reserved.delete(reservation);
       const { context, units, hold } = one;
       deps.willSpend(context.agentId);
@@ -65,6 +68,15 @@ export const createUnitMoney = (deps: UnitsDeps): UnitMoney => {
       return [...(quantity === 0 ? [] : deps.store.insert([record])), ...hold.settle({ tokens: 0, costMicros }, now)];
     },
   };
+};
+
+/** Reserved by an earlier generation or another process. */
+const settleLeft = async (deps: UnitsDeps, reservation: string, quantity: number): Promise<readonly Write[]> => {
+  const left = await deps.reservations.settleUnits(reservation, quantity);
+  if (!left) return [];
+  deps.willSpend(left.agentId);
+  // Nobody's own call: each process reads it anew.
+  return [...left.writes, deps.events.event(LlmUsed, { agentId: left.agentId, by: '' })];
 };
 
 const costOf = ({ priceMicros }: Units, quantity: number): number => Math.ceil(priceMicros * quantity);

@@ -40,6 +40,22 @@ describe('what the gateway counts and lets others say', () => {
     expect(refused).to.include({ code: 'budget_exceeded' });
   });
 
+  it('N2 what an earlier process reserved can be settled by the next one, once', async () => {
+    const { llm, context, db, reservations } = await start({ limits: { max_cost_per_hour_usd: 1 } });
+    const video = { provider: 'minimax', model: 'film', unit: 'second', quantity: 6, priceMicros: 47_000, lastsMs: 3_600_000 } as const;
+    const row = { provider: 'minimax', model: 'film', inputTokens: 0, outputTokens: 0, costMicros: 282_000, lastsMs: 3_600_000, units: video };
+    await db.commit([reservations.insert('left-1', context({ purpose: 'media' }), row), reservations.insert('left-2', context({ purpose: 'media' }), row)]);
+    for (const [id, seconds] of [
+      ['left-1', 3],
+      ['left-2', 0],
+    ] as const)
+      await db.commit((await llm.settleUnits(id, seconds)).filter(({ sealed }) => !sealed.includes('event')));
+    const rows = await db.system('a test').select({ from: 'usage', columns: ['cost_micros', 'quantity', 'unit', 'estimated'] });
+    expect(rows).to.deep.equal([{ cost_micros: 141_000, quantity: 3, unit: 'second', estimated: 0 }]);
+    expect(await db.system('a test').count('reservations', {})).to.equal(0);
+    expect(await llm.settleUnits('left-1', 3)).to.deep.equal([]);
+  });
+
   it('reserves the ceiling of the dearest model: all it takes in, all it may say and think', async () => {
     const { llm, context } = await start();
     const ceiling = async (fields: Parameters<typeof request>[0]) => (await llm.reserve(request(fields), context({ runId: 'run-7' }))).ceilingMicros;

@@ -27,7 +27,7 @@ describe('the verdict on what an agent may use', () => {
       agents: { get: async () => ({ manifest: { capabilities: { max_llm_tokens_per_hour: tokens }, resources: { ...none, ...resources } } }) as unknown as Agent },
       config: { get: () => ({ ...NO_BUDGET, ...budget }) as never, onChange: () => ({ dispose: () => undefined }) },
       ledgers: createLedgers({ store, clock }),
-      reservations: { insert: () => sealed('insert'), remove: () => sealed('remove'), leftOf: async () => [], sweep: async () => 0 },
+      reservations: { insert: () => sealed('insert'), remove: () => sealed('remove'), leftOf: async () => [], settleUnits: async () => undefined, sweep: async () => 0 },
       guard: { applies: () => false, fits: async () => true },
       db: { commit: async () => ({ changes: [] }) },
       events: { event: ({ name }, data) => sealed(`${name} ${JSON.stringify(data)}`) },

@@ -59,9 +59,9 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['auto_dream', 'thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'bindings']),
-  ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'media', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
+  ...all(['webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['inbox', 'reload', 'registry', 'auto_reply', 'background']),
-  ...all(['skills.load_user', 'skills.extra_dirs', 'skills.env_passthrough_denied_patterns', 'skills.env_passthrough_per_skill', 'skills.registry_repo', 'skills.config']),
+  ...all([]),
   ...all(['web.fetch.readability']),
 };
 
