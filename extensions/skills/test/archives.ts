@@ -10,7 +10,10 @@ export const zipOf = (files: Readonly<Record<string, string | Uint8Array>>, link
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  const all = [...Object.entries(files).map(([path, data]) => ({ path, data: Buffer.from(data), mode: FILE })), ...Object.entries(links).map(([path, data]) => ({ path, data: Buffer.from(data), mode: LINK }))];
+  const all = [
+    ...Object.entries(files).map(([path, data]) => ({ path, data: Buffer.from(data), mode: FILE })),
+    ...Object.entries(links).map(([path, data]) => ({ path, data: Buffer.from(data), mode: LINK })),
+  ];
   for (const { path, data, mode } of all) {
     const name = Buffer.from(path);
     const packed = deflateRawSync(data);
