@@ -22,6 +22,6 @@ writeFileSync(NAMES_FILE, `${JSON.stringify(all, null, 2)}\n`);
 // Two pages for people count them, too.
 for (const page of ['README.md', 'kernel/cli/reference/coming-from.md']) {
   const file = join(ROOT, page);
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/\d+( of them are served| of the 341 so far)/, `${served.length}$1`));
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/\d+( of them are served| of the 341 operations so far)/, `${served.length}$1`));
 }
 process.stdout.write(`${served.length} of ${specOperations().length} operations are served; ${SERVED_FILE} and ${NAMES_FILE} say so.\n`);

@@ -66,6 +66,8 @@ export const AgentManifest = Type.Object({
   tool_allowlist: Type.Array(Type.String()),
   tool_blocklist: Type.Array(Type.String()),
   tools_disabled: Type.Boolean(),
+  skills: Type.Optional(Type.Array(Type.String(), { description: 'Names of its skills; empty or left out for all' })),
+  skills_disabled: Type.Optional(Type.Boolean()),
   channels: Type.Optional(Type.Array(Type.String(), { description: 'Channels that it takes messages from; left out or empty, all' })),
   mcp_servers: Type.Optional(Type.Array(Type.String(), { description: 'Servers whose tools the agent has; `*` for all. Left out, the list of tools decides' })),
   mcp_disabled: Type.Optional(Type.Boolean()),

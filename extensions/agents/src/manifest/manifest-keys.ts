@@ -36,7 +36,7 @@ const texts = (description: string): TSchema => Type.Union([Type.String(), Type.
 const Free = Type.Object({}, { additionalProperties: true });
 
 const AUTONOMY = 'autonomous work';
-const SKILLS = 'skills';
+const SKILLS = 'skills that agents change';
 const TRIGGERS = 'triggers';
 const PEERS = 'peers';
 const WASM = 'WASM modules';
@@ -213,8 +213,8 @@ export const TOP_KEYS: Table = {
   allowed_plugins: waits('context engines'),
   context_injection: waits('texts added to the context'),
   compaction: waits('settings of the compaction, which is the same for every session'),
-  skills: waits(SKILLS),
-  skills_disabled: waits(SKILLS),
+  skills: acts(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 500, description: 'Names of the skills that the agent has; empty for all that are on' })),
+  skills_disabled: acts(flag('No skills, whatever skills says')),
   skill_workshop: waits(SKILLS),
   auto_evolve: waits(SKILLS),
   mcp_servers: acts(

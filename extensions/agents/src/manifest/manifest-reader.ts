@@ -94,6 +94,8 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
     tools_disabled: raw.tools_disabled === true,
     ...lazyOf(raw),
+    ...(raw.skills === undefined ? {} : { skills: textsOf(raw.skills) ?? [] }),
+    ...(raw.skills_disabled === true ? { skills_disabled: true } : {}),
     ...(raw.channels === undefined ? {} : { channels: textsOf(raw.channels) ?? [] }),
     ...(raw.mcp_servers === undefined ? {} : { mcp_servers: textsOf(raw.mcp_servers) ?? [] }),
     ...(raw.mcp_disabled === true ? { mcp_disabled: true } : {}),
@@ -145,9 +147,13 @@ const modelOf = (table: Table): AgentManifest['model'] => ({
 });
 
 /** Left out, the list of tools decides. */
-const sourcesOf = ({ mcp_servers: servers, mcp_disabled: isOff }: Table): Pick<Capabilities, 'sources'> => {
+const sourcesOf = ({ mcp_servers: servers, mcp_disabled: isOff, skills, skills_disabled: hasNoSkills }: Table): Pick<Capabilities, 'sources'> => {
   const mcp = isOff === true ? [] : servers === undefined ? undefined : textsOf(servers);
-  return mcp === undefined ? {} : { sources: { mcp } };
+  // An empty list is all skills.
+  const named = textsOf(skills) ?? [];
+  const skill = hasNoSkills === true ? [] : named.length > 0 ? named : undefined;
+  if (mcp === undefined && skill === undefined) return {};
+  return { sources: { ...(mcp === undefined ? {} : { mcp }), ...(skill === undefined ? {} : { skill }) } };
 };
 
 const capabilitiesOf = (raw: Table, table: Table, resources: Table): Capabilities => {

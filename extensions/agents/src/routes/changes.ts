@@ -54,7 +54,7 @@ const PatchBody = Type.Object(
     provider: Type.Optional(ProviderText),
     mcp_servers: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 50, description: 'MCP servers whose tools the agent has; `*` for all, empty for none' })),
     schedule: Type.Optional(Type.Unknown({ description: 'As in a manifest; stored, without effect until svc supports autonomous work' })),
-    auto_evolve: Type.Optional(Type.Boolean({ description: 'Stored; has no effect until svc supports skills' })),
+    auto_evolve: Type.Optional(Type.Boolean({ description: 'Stored; has no effect until agents can change skills' })),
     revision: Type.Optional(Revision),
   },
   { ...closed, ...documented(SOME_CHANGE_OR_TEXT), 'x-name': 'AgentPatch' },

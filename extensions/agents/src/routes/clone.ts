@@ -14,7 +14,7 @@ export interface CloneRouteDeps {
 const CloneBody = Type.Object(
   {
     new_name: Type.Optional(Type.String({ description: 'At most 256 characters. By default `<name>-copy`, then `<name>-copy-2` and so on' })),
-    include_skills: Type.Optional(Type.Boolean({ description: 'Default true. False sets skills_disabled, which waits for skills' })),
+    include_skills: Type.Optional(Type.Boolean({ description: 'Default true. False sets skills_disabled' })),
     include_tools: Type.Optional(Type.Boolean({ description: 'Default true. False sets tools_disabled' })),
   },
   { ...closed, 'x-name': 'AgentClone' },

@@ -22,7 +22,7 @@ const setAgentMode = ({ setMode, modelsOf }: ModeRouteDeps): RouteDecl =>
     path: '/api/agents/{id}/mode',
     summary: "Set an agent's mode",
     description: [
-      "`Stable` pins the current model (or the manifest's `pinned_model`): the agent keeps it even if the default or an alias changes, and its model cannot be changed. This version has no skills to freeze.",
+      "`Stable` pins the current model (or the manifest's `pinned_model`): the agent keeps it even if the default or an alias changes, and its model cannot be changed. Skills are not frozen.",
       '`Normal` is how agents begin; it releases what Stable pinned. `full` does the same under another name.',
       '`observe` leaves the agent no tools; `assist` leaves it those that only read: tools of the risk `read`, and `web_fetch` and `web_search`. Both apply to every call, including those of active runs.',
     ].join('\n\n'),

@@ -5,7 +5,7 @@ import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { installErrors } from '../errors.js';
-import { archivePolicy, ARCHIVE_LIMITS, type ArchiveLimits } from './archive-rules.js';
+import { archivePolicy, ARCHIVE_LIMITS, type ArchiveLimits } from '@svc/api';
 import { canonicalJson } from './canonical-json.js';
 
 export const SIGNATURE_FILE = 'SIGNATURE.json';
@@ -34,7 +34,7 @@ export const packageFilesIn = (dir: string, limits: ArchiveLimits = ARCHIVE_LIMI
 export const allFilesIn = (dir: string, limits: ArchiveLimits = ARCHIVE_LIMITS): Promise<PackageFile[]> => filesIn(dir, limits, () => true);
 
 const filesIn = async (dir: string, limits: ArchiveLimits, isWanted: (path: string) => boolean): Promise<PackageFile[]> => {
-  const accept = archivePolicy(limits);
+  const accept = archivePolicy(installErrors, limits);
   const found: PackageFile[] = [];
   const walk = async (folder: string): Promise<void> => {
     for (const name of await readdir(join(dir, folder))) {

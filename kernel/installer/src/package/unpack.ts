@@ -8,10 +8,9 @@ import { dirname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { isSvcError } from '@svc/api';
+import { ARCHIVE_LIMITS, type ArchiveEntry, archivePolicy, type ArchiveLimits, inMegabytes, isSvcError } from '@svc/api';
 import { type Extract, extract, type Header } from 'tar-stream';
 import { installErrors } from '../errors.js';
-import { ARCHIVE_LIMITS, type ArchiveEntry, archivePolicy, type ArchiveLimits, inMegabytes } from './archive-rules.js';
 
 /** npm's layout. */
 const ROOT = 'package';
@@ -49,7 +48,7 @@ export const unpack = async (archive: string, dir: string, { limits = ARCHIVE_LI
 
 /** Bytes of all files. */
 const validate = async (archive: string, limits: ArchiveLimits, signal: AbortSignal | undefined): Promise<number> => {
-  const accept = archivePolicy(limits);
+  const accept = archivePolicy(installErrors, limits);
   let bytes = 0;
   let files = 0;
   await eachEntry(archive, limits, signal, async ({ header }) => {

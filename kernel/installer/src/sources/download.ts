@@ -3,9 +3,8 @@ import { createWriteStream } from 'node:fs';
 import type { Agent } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { isSvcError, type SvcError } from '@svc/api';
+import { ARCHIVE_LIMITS, inMegabytes, isSvcError, type SvcError } from '@svc/api';
 import { installErrors } from '../errors.js';
-import { ARCHIVE_LIMITS, inMegabytes } from '../package/archive-rules.js';
 import type { FetchContext } from './fetching.js';
 import { agentFor } from './reachable.js';
 

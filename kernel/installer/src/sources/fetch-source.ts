@@ -1,8 +1,8 @@
 /** Brings the package of a source into a folder of its own, unpacked and validated by the rules of archives. */
+import { ARCHIVE_LIMITS, inMegabytes } from '@svc/api';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installErrors } from '../errors.js';
-import { ARCHIVE_LIMITS, inMegabytes } from '../package/archive-rules.js';
 import { unpack } from '../package/unpack.js';
 import { downloadArchive } from './download.js';
 import type { FetchContext } from './fetching.js';

@@ -7,6 +7,7 @@
  * G3  What is fetched has a limit in bytes and in time.
  * G4  It connects to the host of the address alone: no redirect is followed, and what an index of others named is public (reachable.ts).
  */
+import { ARCHIVE_LIMITS, inMegabytes } from '@svc/api';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
@@ -15,7 +16,6 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { installErrors } from '../errors.js';
-import { ARCHIVE_LIMITS, inMegabytes } from '../package/archive-rules.js';
 import { isOfPackage } from '../package/package-files.js';
 import type { FetchContext } from './fetching.js';
 import { publicAddressesOf } from './reachable.js';

@@ -60,7 +60,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
 
   ...all(['thinking', 'compaction', 'tool_results', 'parallel_tools', 'bindings']),
   ...all(['webhook_triggers', 'network', 'terminal', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
-  ...all(['reload', 'registry', 'skills', 'auto_reply', 'background']),
+  ...all(['reload', 'registry', 'auto_reply', 'background']),
   ...all(['web.fetch.readability']),
 };
 
