@@ -82,6 +82,8 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'installHand: i18n.*.*': 'texts in other languages, as the author of the hand wrote them',
   'listHands: hands[].i18n.*.*': 'texts in other languages, as the author of the hand wrote them',
   'getHandStats: metrics.*.value': 'any JSON value that the agent stored under the key',
+  'exportPlugin: manifest.*': 'plugin.toml, as its author wrote it',
+  'testPluginHook: output': 'what the script said',
   'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
   'getOpenapi: paths.*': 'OpenAPI 3.1 describes it',
 };
@@ -117,7 +119,7 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
 
 /** Paths that the interface has as they are; the router takes the one with more fixed words. */
 const OF_A_NOT = /no-required-schema-properties-undefined \S*\/not\//;
-const AMBIGUOUS = ['`/api/agents/{id}/sessions/by-label/{label}`', '`/api/webhooks/events/{id}`', '`/api/workflows/runs/{run_id}`', '`/api/hands/instances/{id}`'];
+const AMBIGUOUS = ['`/api/channels/deliveries/{id}`', '`/api/agents/{id}/sessions/by-label/{label}`', '`/api/webhooks/events/{id}`', '`/api/workflows/runs/{run_id}`', '`/api/hands/instances/{id}`'];
 
 /** What a place refers to, or the place itself. */
 const resolved = (document: Document, place: Document): Document =>

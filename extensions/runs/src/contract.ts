@@ -340,9 +340,9 @@ export const Recalled = Type.Object({
 });
 export type Recalled = Plain<typeof Recalled>;
 /** What is known about a question, asked once for each message. It is stored before the question and stays there: later questions find it in the conversation. */
-export const RunRecall = defineGather('run.recall', '1.1.0', {
+export const RunRecall = defineGather('run.recall', '1.2.0', {
   policy: 'open',
-  budgetMs: 10_000,
+  budgetMs: 35_000,
   remote: true,
   subject: Type.Object({
     ...Asked,

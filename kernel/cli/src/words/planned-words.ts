@@ -6,7 +6,6 @@ import { Failure } from '../failure.js';
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Triggers: ['trigger', 'triggers'],
   Skills: ['skill', 'skills', 'new skill'],
-  Channels: ['channel', 'channels'],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
   'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],
