@@ -63,7 +63,11 @@ export default defineExtension({
     const reviews = createReviews({ ctx, actors, clock, store, timeouts, log, settings, needsCode, agents, closing: ctx.signal, llm: () => llm.value, sessions: () => sessions.value });
     const asking: AskingDeps = { ctx, clock, store, timeouts, agents, tools, settings, reviews };
     ctx.hooks.tap(ToolBefore, createAsking(asking), { stage: 0 });
-    ctx.services.provide(contract.Approvals, { ask: async (request, why) => (await askFor(asking, request, why)) ?? {} });
+    ctx.services.provide(contract.Approvals, {
+      ask: async (request, why) => (await askFor(asking, request, why)) ?? {},
+      hasAuthenticator: async (actor) => (await totp.status(actor)).confirmed,
+      useCode: (actor, code) => totp.use(actor, code),
+    });
     ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));
     ctx.routes.add(
       ...requestRoutes({

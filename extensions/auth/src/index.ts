@@ -70,7 +70,7 @@ export default defineExtension({
     for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, settingChanged);
     const look = (): Promise<void> => revocations.look().catch((cause: unknown) => ctx.log.warn('Keys that other daemons revoked could not be read; svc tries again.', { cause }));
 
-    ctx.services.provide(Auth, { roleOf: async (ownerId) => keyring.roleOf(ownerId) });
+    ctx.services.provide(Auth, { roleOf: async (ownerId) => keyring.roleOf(ownerId), isOpen: async () => keyring.isOpen });
     const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Actor => {
       if (keyring.isOpen) {
         welcomed.add(request.headers);
