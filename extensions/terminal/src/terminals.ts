@@ -39,6 +39,8 @@ interface Terminal {
   size: TerminalSize;
   isClosed: boolean;
   isPaused: boolean;
+  /** What comes before the shell is there waits for it. */
+  starting: Promise<void>;
 }
 
 export interface Terminals {
@@ -52,10 +54,10 @@ export const createTerminals = (deps: TerminalsDeps): Terminals => {
   return {
     opened: async (conn) => {
       const { cols, rows } = conn.state as Partial<TerminalSize>;
-      const terminal: Terminal = { pty: undefined, session: undefined, size: { cols: cols ?? DEFAULT_SIZE.cols, rows: rows ?? DEFAULT_SIZE.rows }, isClosed: false, isPaused: false };
+      const terminal: Terminal = { pty: undefined, session: undefined, size: { cols: cols ?? DEFAULT_SIZE.cols, rows: rows ?? DEFAULT_SIZE.rows }, isClosed: false, isPaused: false, starting: Promise.resolve() };
       open.set(conn.id, terminal);
-      if (await deps.needsCode(conn.actor)) return conn.send({ type: 'locked' });
-      await start(deps, conn, terminal);
+      terminal.starting = begin(deps, conn, terminal);
+      await terminal.starting;
     },
     message: async (conn, text) => {
       const terminal = open.get(conn.id);
@@ -73,8 +75,15 @@ export const createTerminals = (deps: TerminalsDeps): Terminals => {
   };
 };
 
+const begin = async (deps: TerminalsDeps, conn: Connection, terminal: Terminal): Promise<void> => {
+  if (await deps.needsCode(conn.actor)) conn.send({ type: 'locked' });
+  else await start(deps, conn, terminal);
+};
+
 const take = async (deps: TerminalsDeps, conn: Connection, terminal: Terminal, frame: ClientFrame): Promise<void> => {
   if (frame.type === 'close') return conn.close(1000, 'closed');
+  await terminal.starting;
+  if (terminal.isClosed) return;
   if (frame.type === 'resize') {
     terminal.size = { cols: frame.cols, rows: frame.rows };
     return terminal.pty?.resize(terminal.size);
@@ -82,7 +91,8 @@ const take = async (deps: TerminalsDeps, conn: Connection, terminal: Terminal, f
   if (frame.type === 'unlock') {
     if (terminal.pty) return;
     await deps.checkCode(conn.actor, frame.code);
-    return start(deps, conn, terminal);
+    terminal.starting = start(deps, conn, terminal);
+    return terminal.starting;
   }
   if (!terminal.pty) throw terminalErrors.locked();
   if (frame.type === 'input') return terminal.pty.write(frame.data);

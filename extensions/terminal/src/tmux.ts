@@ -39,7 +39,8 @@ export interface Tmux {
 const PROGRAM = 'tmux';
 const START_TRIES = 100;
 const START_PAUSE_MS = 20;
-const FORMAT = '#{window_id}\t#{window_active}\t#{window_name}';
+/** Without a locale tmux writes other white space as underscores. */
+const FORMAT = '#{window_id} #{window_active} #{window_name}';
 
 export const createTmux = (deps: TmuxDeps): Tmux => {
   const socket = `svc-${deps.ids.hex(8)}`;
@@ -65,8 +66,8 @@ export const createTmux = (deps: TmuxDeps): Tmux => {
     const { exitCode, stdout } = await run('list-windows', '-t', `=${sessionOf(ownerId)}`, '-F', FORMAT);
     if (exitCode !== 0) return [];
     return stdout.split('\n').flatMap((line) => {
-      const [id, active, ...name] = line.split('\t');
-      return id === undefined || id === '' ? [] : [{ id, active: active === '1', name: name.join('\t') }];
+      const [id, active, ...name] = line.split(' ');
+      return id === undefined || id === '' ? [] : [{ id, active: active === '1', name: name.join(' ') }];
     });
   };
   const owned = async (ownerId: string, id: string): Promise<Window> => {
@@ -105,7 +106,7 @@ export const createTmux = (deps: TmuxDeps): Tmux => {
       const { exitCode, stderr } = await run('new-session', '-d', '-t', `=${sessionOf(ownerId)}`, '-s', session, ';', 'set-option', '-t', session, 'destroy-unattached', 'off');
       if (exitCode !== 0) throw terminalErrors.no_tmux(stderr.trim().slice(0, 200));
       await run('select-window', '-t', `${session}:${id}`);
-      return ['-L', socket, 'attach-session', '-t', `=${session}`, ';', 'set-option', 'destroy-unattached', 'on'];
+      return ['-L', socket, '-u', 'attach-session', '-t', `=${session}`, ';', 'set-option', 'destroy-unattached', 'on'];
     },
     select: async (ownerId, id, session) => {
       await owned(ownerId, id);
