@@ -30,6 +30,7 @@ const PUBLIC = new Set([
   'GET /ui/frames/{extension}/{panel}',
   'GET /auth/session',
   'GET /shared/{token}',
+  'POST /api/channels/{name}/webhook',
   'POST /auth/session',
   'POST /mcp',
   'POST /auth/logout',
@@ -66,7 +67,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, and /mcp are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, signed messages of channels, and /mcp are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);
@@ -100,9 +101,9 @@ describe('authentication', () => {
     });
 
     it('public routes answer with, without and with a wrong key', async () => {
-      // Nobody from elsewhere is installed here, who could have a panel in a frame, and nothing is shared.
+      // Nobody from elsewhere is installed here, who could have a panel in a frame, nothing is shared, and no channel has that name.
       for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)])
-        await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(/ \/(ui\/frames|shared)\//.test(what) ? 404 : 200));
+        await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(/ \/(ui\/frames|shared|api\/channels)\//.test(what) ? 404 : 200));
     });
 
     it('the root key opens every route', () =>

@@ -104,7 +104,7 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
 
 /** Paths that the interface has as they are; the router takes the one with more fixed words. */
 const OF_A_NOT = /no-required-schema-properties-undefined \S*\/not\//;
-const AMBIGUOUS = ['`/api/agents/{id}/sessions/by-label/{label}`', '`/api/webhooks/events/{id}`', '`/api/workflows/runs/{run_id}`'];
+const AMBIGUOUS = ['`/api/channels/deliveries/{id}`', '`/api/agents/{id}/sessions/by-label/{label}`', '`/api/webhooks/events/{id}`', '`/api/workflows/runs/{run_id}`'];
 
 /** What a place refers to, or the place itself. */
 const resolved = (document: Document, place: Document): Document =>

@@ -63,6 +63,7 @@ const STAYS = {
   'test/': ['door', 'talk', 'told', 'heard'],
   // A field of what areas submit as runs.
   'extensions/a2a/': ['door'],
+  'extensions/channels/': ['door'],
   'extensions/mcp/': ['door'],
   'extensions/schedules/': ['door'],
   'extensions/webhooks/': ['door'],

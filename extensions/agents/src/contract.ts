@@ -66,6 +66,7 @@ export const AgentManifest = Type.Object({
   tool_allowlist: Type.Array(Type.String()),
   tool_blocklist: Type.Array(Type.String()),
   tools_disabled: Type.Boolean(),
+  channels: Type.Optional(Type.Array(Type.String(), { description: 'Channels that it takes messages from; left out or empty, all' })),
   mcp_servers: Type.Optional(Type.Array(Type.String(), { description: 'Servers whose tools the agent has; `*` for all. Left out, the list of tools decides' })),
   mcp_disabled: Type.Optional(Type.Boolean()),
   lazy_tools: Type.Optional(Type.Boolean({ description: 'Whether the model is sent a few of the tools and loads the others. By default, the number of tools decides' })),

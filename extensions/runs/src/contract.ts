@@ -371,5 +371,8 @@ export const RunStarted = defineEvent('run.started', '1.1.0', Type.Object(RunFac
 /** It waits its turn, goes on, waits for somebody, or has another step. */
 export const RunChanged = defineEvent('run.changed', '1.0.0', Type.Object({ ...RunFact, status: OneOf(['queued', 'running', 'waiting']) }), { ...LIVE, state: 'status' });
 /** A person rated its answer, or took that back. */
-export const RunRated = defineEvent('run.rated', '1.0.0', Type.Object(RunFact), { ...LIVE, is: 'rated' });
+export const RunRated = defineEvent('run.rated', '1.1.0', Type.Object({ ...RunFact, value: Type.Optional(OneOf(['up', 'down'], { description: 'Missing when a rating was taken back' })) }), {
+  ...LIVE,
+  is: 'rated',
+});
 export const RunEnded = defineEvent('run.ended', '1.1.0', Type.Object({ ...RunFact, status: RunStatus }), { ...LIVE, state: 'status' });

@@ -103,7 +103,7 @@ describe('the terminal', function () {
 
   it('knows none of the secrets of the daemon', async () => {
     const one = await shell();
-    one.send({ type: 'input', data: 'env | grep -c '^SVC_VAULT'; echo end=$((1+1))\r' });
+    one.send({ type: 'input', data: 'env | grep -c ^SVC_VAULT; echo end=$((1+1))\r' });
     await one.until(/\r0\r\nend=2/);
     one.send({ type: 'close' });
     await one.closed;

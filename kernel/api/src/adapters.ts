@@ -54,6 +54,8 @@ export interface FetchInit {
   secretHeaders?: Readonly<Record<string, SecretRef & { prefix?: string }>>;
   /** Adds fields from secrets to a form: `body` is text in the form of application/x-www-form-urlencoded, or left out. It is never sent to another origin. */
   secretForm?: Readonly<Record<string, SecretRef>>;
+  /** Puts secrets into the path: `{token}` in the URL becomes the value of `token`. Redirects are the answer then, and no message shows the path. Not for `model`. */
+  secretPath?: Readonly<Record<string, SecretRef>>;
   /** `manual`: a redirect is the answer. By default it is followed, for `server` only to what is allowed. */
   redirect?: 'follow' | 'manual';
 }
@@ -175,6 +177,8 @@ export interface Egress {
 export interface Secrets {
   /** Where the secret has a value: kept in the vault, in the environment, or nowhere. */
   where(ref: SecretRef): Promise<'stored' | 'environment' | undefined>;
+  /** The value itself, for a login that is no HTTP request: of a broker, of a mail server. Needs the grant `secrets-login`. The log hides it from then on. */
+  login(ref: SecretRef): Promise<string | undefined>;
   put(name: string, value: string): Promise<void>;
   delete(name: string): Promise<boolean>;
   list(prefix: string): Promise<string[]>;

@@ -94,6 +94,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     tool_blocklist: textsOf(raw.tool_blocklist) ?? [],
     tools_disabled: raw.tools_disabled === true,
     ...lazyOf(raw),
+    ...(raw.channels === undefined ? {} : { channels: textsOf(raw.channels) ?? [] }),
     ...(raw.mcp_servers === undefined ? {} : { mcp_servers: textsOf(raw.mcp_servers) ?? [] }),
     ...(raw.mcp_disabled === true ? { mcp_disabled: true } : {}),
     ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),

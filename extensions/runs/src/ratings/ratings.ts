@@ -46,7 +46,7 @@ export const createRatings = ({ db, events, clock }: { readonly db: Db; readonly
       rated_at: clock.iso(),
     };
     const write = row ? db.upsert('ratings', ['run_id', 'owner_id'], [row]) : db.remove('ratings', { run_id: runId, owner_id: ownerId });
-    await db.commit([write, events.event(RunRated, { runId, agentId, sessionId, ownerId })]);
+    await db.commit([write, events.event(RunRated, { runId, agentId, sessionId, ownerId, ...(rating ? { value: rating.value } : {}) })]);
   },
   own: async (actor, runIds) => {
     const rows = await db.as(actor).select<RatingRow>({ from: 'ratings', where: { run_id: [...runIds], owner_id: actor.ownerId } });

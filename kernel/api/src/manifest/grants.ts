@@ -38,6 +38,7 @@ export const GRANT_KINDS = {
   env: { form: 'env:<NAME>', what: 'reads this environment variable', pattern: 'env:([A-Za-z_][A-Za-z0-9_]{0,127})' },
   secrets: { form: 'secrets:<name> or secrets:<prefix>*', what: 'stores and uses secrets with this name or prefix', pattern: 'secrets:([A-Za-z0-9._:/-]{1,199}\\*?)' },
   'secrets-env': { form: 'secrets-env', what: 'uses secrets from environment variables that people name in its settings', pattern: 'secrets-env' },
+  'secrets-login': { form: 'secrets-login', what: 'sees the values of its own secrets, to log in where a protocol has no header for them', pattern: 'secrets-login' },
   'egress:model': { form: 'egress:model', what: 'talks to the model providers that are configured', pattern: 'egress:model' },
   'egress:tool': { form: 'egress:tool', what: 'fetches public addresses for an agent', pattern: 'egress:tool' },
   'egress:webhook': { form: 'egress:webhook', what: 'sends to public addresses that people named', pattern: 'egress:webhook' },

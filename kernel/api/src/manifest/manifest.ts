@@ -37,7 +37,12 @@ export const Manifest = Type.Object(
     hooks: Type.Optional(
       Type.Array(
         Type.Object(
-          { name: Type.String(), stage: Type.Optional(Type.Union([Type.String(), Type.Integer()])), why: Type.Optional(Type.String({ description: 'Shown to the person who installs it' })) },
+          {
+            name: Type.String(),
+            stage: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+            why: Type.Optional(Type.String({ description: 'Shown to the person who installs it' })),
+            whileNeeded: Type.Optional(Type.Boolean({ description: 'Tapped only while there is something to do, so that it costs nothing otherwise' })),
+          },
           closed,
         ),
       ),

@@ -7,7 +7,6 @@ const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Triggers: ['trigger', 'triggers'],
   Skills: ['skill', 'skills', 'new skill'],
   Hands: ['hand', 'hands'],
-  Channels: ['channel', 'channels'],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
   'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],

@@ -114,6 +114,7 @@ export const childSecrets = (peer: Peer): Secrets => {
   const ask = <T>(to: string, ...args: unknown[]): Promise<T> => peer.call(`secrets.${to}`, args) as Promise<T>;
   return {
     where: (ref) => ask('where', ref),
+    login: (ref) => ask('login', ref),
     put: (name, value) => ask('put', name, value),
     delete: (name) => ask('delete', name),
     list: (prefix) => ask('list', prefix),

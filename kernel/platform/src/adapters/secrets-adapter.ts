@@ -10,6 +10,7 @@ import { createSigningKeys } from './signing-keys.js';
 
 const NAME = /^[A-Za-z0-9._:/-]{1,200}$/;
 const GRANT = 'secrets:';
+const LOGIN_GRANT = 'secrets-login';
 /** The key that opens the store itself is nobody's secret to use. */
 const NEVER_FROM_ENV = /^SVC_(VAULT_KEY|STATE_SECRET|API_KEY)/;
 
@@ -40,6 +41,7 @@ export const createSecrets = (deps: SecretsDeps): SecretsAdapter => {
   const adapter: Omit<SecretsAdapter, 'limited'> = {
     resolve: async (ref) => (await find(deps, ref))?.value,
     where: async (ref) => (await find(deps, ref))?.where,
+    login: async (ref) => (await find(deps, ref))?.value,
     put: (name, value) => put(deps, name, value),
     delete: async (name) => (await change(deps, { op: 'delete', name: checked(name) })).changed,
     list: async (prefix) => [...((await change(deps, { op: 'list', name: prefix })).names ?? [])].filter((name) => name.startsWith(prefix)).sort(),
@@ -107,6 +109,10 @@ const limited = (adapter: Omit<SecretsAdapter, 'limited'>, grants: readonly stri
     resolve: (ref) => usable(ref).then(adapter.resolve),
     secrets: {
       where: (ref) => usable(ref).then(adapter.where),
+      login: async (ref) => {
+        if (!grants.includes(LOGIN_GRANT)) throw secretErrors.not_granted(ref.secret);
+        return adapter.login(await usable(ref));
+      },
       put: (name, value) => granted(name).then(() => adapter.put(name, value)),
       delete: (name) => granted(name).then(() => adapter.delete(name)),
       list: async (prefix) => (await adapter.list(prefix)).filter(isGranted),

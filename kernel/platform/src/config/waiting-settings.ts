@@ -59,8 +59,8 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['auto_dream', 'thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'bindings']),
-  ...all(['sidecar_channels', 'channels', 'webhook_triggers', 'network', 'pairing', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
-  ...all(['prompt_intelligence', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
+  ...all(['webhook_triggers', 'network', 'pairing', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
+  ...all(['inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background']),
   ...all(['web.fetch.readability']),
 };
 

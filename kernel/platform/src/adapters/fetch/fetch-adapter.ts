@@ -4,7 +4,7 @@
  * N1  `model`: the base URLs that were allowed (model-origins.ts) and nothing else, over a pool that keeps connections. No address check, no body timeout but the caller's.
  * N2  `tool`, `webhook`, `server`: name resolved, every address checked, the connection pinned to what was checked; each redirect again.
  * N5  `server`: what an operator configured (`Within.isServer`), also by redirect; private addresses too, cloud metadata and the daemon's own port never.
- * N3  Secrets are put into headers and forms here and nowhere else; no message holds one, nor a query string.
+ * N3  Secrets are put into headers, forms and paths here and nowhere else; no message holds one, nor a query string.
  * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
  */
 import { Readable } from 'node:stream';
@@ -104,7 +104,7 @@ const fetchModel = async (state: AdapterState, text: string, init: FetchInit, re
 
 const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, resolve?: ResolveSecret, within?: Within): Promise<FetchResponse> => {
   const limits = limitsOf(state, init);
-  let url = parseUrl(text);
+  let url = await withSecretPath(state, parseUrl(text), init, resolve);
   let hop: Hop = { method: methodOf(init), ...(await requestParts(state, init, url, resolve)) };
   // Servers of many sites answer for the one that this header names, also for one that is not granted.
   if (hop.headers.host !== undefined) throw fetchErrors.bad_request(url.host, 'the header host is set by svc, from the URL');
@@ -121,8 +121,8 @@ const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, 
         void agent.destroy();
         if (isLast) guard.done();
       });
-      const next = init.redirect === 'manual' ? undefined : redirectOf(head, url);
-      if (!next) return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: limits.maxBytes });
+      const next = init.redirect === 'manual' || init.secretPath ? undefined : redirectOf(head, url);
+      if (!next) return toResponse(incoming, head, { url: init.secretPath ? text : url.href, host: url.host, guard, maxBytes: limits.maxBytes });
       isLast = false;
       incoming.stop(fetchErrors.cancelled(url.host)); // nobody reads what stands beside a redirect
       hop = followed(hop, head.status, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
@@ -229,6 +229,21 @@ const requestParts = async (state: AdapterState, init: FetchInit, url: URL, reso
   }
   headers['content-type'] = 'application/x-www-form-urlencoded';
   return { headers, body: form.toString() };
+};
+
+/** What may stand in a path as it is. */
+const PLAIN_PART = /^[A-Za-z0-9._~:@!$&'()*+,;=-]+$/;
+
+const withSecretPath = async (state: AdapterState, url: URL, { secretPath }: FetchInit, resolve: ResolveSecret = state.deps.secrets.resolve): Promise<URL> => {
+  if (!secretPath) return url;
+  const whole = new URL(url);
+  for (const [name, ref] of Object.entries(secretPath)) {
+    const value = await resolve(ref);
+    if (value === undefined) throw secretErrors.missing(ref.secret, ref.env);
+    if (!PLAIN_PART.test(value) || /^\.\.?$/.test(value)) throw fetchErrors.bad_request(url.host, `the secret ${ref.secret} has characters that a path cannot hold`);
+    whole.pathname = whole.pathname.replaceAll(`%7B${name}%7D`, value);
+  }
+  return whole;
 };
 
 interface ExchangeLimits {

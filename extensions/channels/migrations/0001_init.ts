@@ -1,0 +1,4 @@
+import { createTables } from '@svc/api';
+import { AccountRows, BindingRows, ChatRows, ConnectionRows, DeliveryRows, SenderRows } from '../src/contract.js';
+
+export const channelTables = createTables('0001_init', [AccountRows, ConnectionRows, ChatRows, SenderRows, BindingRows, DeliveryRows]);

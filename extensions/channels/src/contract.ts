@@ -1,0 +1,98 @@
+/** What channels stores, and what it offers to others: sending a message to a chat. */
+import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+
+const text = { kind: 'text', notNull: true } as const;
+const maybe = { kind: 'text' } as const;
+const count = { kind: 'integer', notNull: true } as const;
+
+/** Channels that were configured, without their secrets. */
+export const AccountRows = defineTable('accounts', '1.0.0', {
+  columns: { name: { kind: 'text', primaryKey: true }, owner_id: text, fields: text, created_at: text, updated_at: text },
+  owner: 'owner_id',
+});
+export type AccountRow = RowOf<typeof AccountRows>;
+
+/** How the connection of each channel is, and which daemon holds it. */
+export const ConnectionRows = defineTable('connections', '1.0.0', {
+  columns: { name: { kind: 'text', primaryKey: true }, state: text, problem: maybe, fix: maybe, answered_at: maybe, started_at: maybe, holder: maybe, held_until: maybe, place: maybe },
+});
+export type ConnectionRow = RowOf<typeof ConnectionRows>;
+
+/** Choices within one chat: another agent, a new conversation. */
+export const ChatRows = defineTable('chats', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, agent_id: maybe, epoch: count, updated_at: text }, owner: 'owner_id' });
+export type ChatRow = RowOf<typeof ChatRows>;
+
+/** Who may write, and who asked to. */
+export const SenderRows = defineTable('senders', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, channel: text, sender: text, name: text, state: text, code: maybe, created_at: text, allowed_at: maybe },
+  owner: 'owner_id',
+  indexes: [['code']],
+});
+export type SenderRow = RowOf<typeof SenderRows>;
+
+export const BindingRows = defineTable('bindings', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, agent: text, rule: text, created_at: text }, owner: 'owner_id' });
+export type BindingRow = RowOf<typeof BindingRows>;
+
+export const DIRECTIONS = ['inbound', 'outbound'] as const;
+/** `unknown`: the daemon or the connection ended while it was sent; nobody knows whether it arrived. */
+export const DELIVERY_STATES = ['received', 'answered', 'ignored', 'queued', 'sending', 'sent', 'failed', 'unknown'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** Messages that came, and messages on their way out. */
+export const DeliveryRows = defineTable('deliveries', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: text,
+    direction: text,
+    channel: text,
+    chat: text,
+    thread: maybe,
+    sender: maybe,
+    sender_name: maybe,
+    agent_id: maybe,
+    session_id: maybe,
+    run_id: maybe,
+    message: text,
+    facts: text,
+    status: text,
+    attempts: count,
+    reason: maybe,
+    platform_id: maybe,
+    created_at: text,
+    ended_at: maybe,
+  },
+  owner: 'owner_id',
+  indexes: [['created_at'], ['channel', 'created_at'], ['agent_id']],
+});
+export type DeliveryRow = RowOf<typeof DeliveryRows>;
+
+/** A message that came: from its acceptance to its answer. */
+export const ChannelMessage = defineWork('channel-message', '1.0.0', { input: Type.Object({ deliveryId: Type.String() }), result: Type.Undefined() });
+/** A message on its way to a chat. */
+export const ChannelDelivery = defineWork('channel-delivery', '1.0.0', { input: Type.Object({ deliveryId: Type.String() }), result: Type.Undefined() });
+
+export const ChannelsSend = defineCapability('channels_send', '1.0.0', { description: 'Send messages to these channels', grant: 'names' });
+
+/** A channel was configured, removed, or is in another state. */
+export const ChannelChanged = defineEvent('channels.changed', '1.0.0', Type.Object({ name: Type.String(), change: OneOf(['configured', 'removed', 'state', 'message', 'senders', 'bindings']) }), {
+  what: 'channels',
+  permission: 'channels.read',
+  id: 'name',
+  state: 'change',
+});
+
+export const Outgoing = Type.Object({
+  channel: Type.String(),
+  chat: Type.String({ description: 'Where it goes, as the platform names it' }),
+  thread: Type.Optional(Type.String()),
+  message: Type.String(),
+  agentId: Type.Optional(Type.String()),
+  key: Type.String({ description: 'The same key is the same message' }),
+});
+export type Outgoing = Plain<typeof Outgoing>;
+
+export const Channels = defineService('channels', '1.0.0', {
+  /** Durable when this resolves; the answer is the id of the delivery. Throws `channels_not_found`, `channels_not_configured`. */
+  send: method([Actor, Outgoing], Type.String(), { what: 'sends messages to the channels that are configured', changes: true }),
+});
+export type ChannelsService = Service<typeof Channels>;

@@ -1,0 +1,255 @@
+/**
+ * Messages that come, from their acceptance to their answer.
+ *
+ * I1  A message is a row before the platform may forget it. The same message again, at this daemon or another, is the same row.
+ * I2  The place where the platform is read from next is stored with the message, in one commit.
+ * I3  In one chat, messages are answered in the order in which they came. A command does not wait for the answer before it.
+ * I4  Who wrote it is nobody of svc: the text is from outside, belongs to the owner of the agent, and begins no command of svc.
+ * I5  A run that fails is said to the sender, without its inner reasons.
+ */
+import { type Actors, type Clock, type Db, type Events, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { RunEnds, RunsService } from '@svc/ext-runs/contract';
+import type { SessionsService } from '@svc/ext-sessions/contract';
+import { type Account, textField } from './account.js';
+import type { Accounts } from './accounts.js';
+import type { Adapter, Incoming } from './adapters/adapter.js';
+import type { Bindings } from './bindings.js';
+import { ChannelChanged, ChannelMessage, type ChatRow, type DeliveryRow, type DeliveryState } from './contract.js';
+import { uuidV5 } from './ids.js';
+import type { Outbox } from './outbox.js';
+import type { Senders } from './senders.js';
+
+export interface InboxDeps {
+  readonly db: Db;
+  readonly journal: Journal;
+  readonly clock: Pick<Clock, 'iso' | 'now'>;
+  readonly events: Events;
+  readonly log: Logger;
+  readonly actors: Actors;
+  readonly agents: Pick<AgentsService, 'find' | 'list'>;
+  readonly runs: Pick<RunsService, 'submit' | 'get'>;
+  readonly sessions: Pick<SessionsService, 'create'>;
+  readonly ends: RunEnds;
+  readonly accounts: Accounts;
+  readonly bindings: Bindings;
+  readonly senders: Senders;
+  readonly outbox: Outbox;
+  readonly closing: AbortSignal;
+}
+
+export interface Inbox {
+  /** True for a message that is new. Durable when this resolves. */
+  receive(account: Account, message: Incoming, also?: readonly Write[]): Promise<{ readonly id: string; readonly isNew: boolean }>;
+}
+
+const AT_ONCE = 200;
+const CHECK_MS = 30_000;
+const MAX_MESSAGE = 50_000;
+const MAX_ID = 200;
+
+const wakeKey = (runId: string): string => `channel-run:${runId}`;
+
+/** What a message needs later, beside its columns. */
+interface Facts {
+  readonly isGroup: boolean;
+  readonly isMentioned: boolean;
+  readonly guild?: string;
+  readonly roles?: readonly string[];
+  readonly reply: Readonly<Record<string, string>>;
+}
+
+export const createInbox = (deps: InboxDeps): Inbox => {
+  const { db, journal, clock, actors } = deps;
+  const worker = journal.worker(ChannelMessage, { concurrency: AT_ONCE, drive: (run) => drive(deps, run) });
+  return {
+    receive: async (account, message, also = []) => {
+      const id = uuidV5('in', account.name, message.id);
+      const facts: Facts = {
+        isGroup: message.isGroup ?? false,
+        isMentioned: message.isMentioned ?? false,
+        ...(message.guild === undefined ? {} : { guild: message.guild }),
+        ...(message.roles === undefined ? {} : { roles: message.roles }),
+        reply: message.facts ?? {},
+      };
+      const row: DeliveryRow = {
+        ...{ id, owner_id: account.ownerId, direction: 'inbound', channel: account.name, chat: message.chat.slice(0, MAX_ID), thread: message.thread?.slice(0, MAX_ID) ?? null },
+        ...{ sender: message.sender.slice(0, MAX_ID), sender_name: message.senderName?.slice(0, MAX_ID) ?? null, agent_id: null, session_id: null, run_id: null },
+        ...{ message: message.text.slice(0, MAX_MESSAGE), facts: JSON.stringify(facts), status: 'received', attempts: 0, reason: null },
+        ...{ platform_id: message.id.slice(0, MAX_ID), created_at: clock.iso(), ended_at: null },
+      };
+      const isCommand = message.text.startsWith('/');
+      const { leased, replayed } = await journal.open(
+        {
+          kind: ChannelMessage.name,
+          actor: actors.of(account.ownerId),
+          key: `in:${id}`,
+          lane: isCommand ? `channel-command:${id}` : `channel-in:${account.name}:${row.chat}:${row.thread ?? ''}`,
+          cause: { kind: 'channel', id: account.name },
+          input: { deliveryId: id },
+        },
+        [db.insert('deliveries', [row], { ifAbsent: true }), deps.events.event(ChannelChanged, { name: account.name, change: 'message' }), ...also],
+      );
+      if (replayed && also.length > 0) await db.commit(also);
+      if (leased) void worker.take(leased);
+      else if (!replayed) worker.poke();
+      return { id, isNew: !replayed };
+    },
+  };
+};
+
+async function drive(deps: InboxDeps, run: LeasedRun): Promise<void> {
+  const { deliveryId } = run.input as { readonly deliveryId: string }; // what `receive` stored
+  const row = await deps.db.system('a message of a channel').first<DeliveryRow>({ from: 'deliveries', where: { id: deliveryId } });
+  // Deleted meanwhile, with its owner.
+  if (!row) return deps.journal.advance(run, { finish: { status: 'cancelled' } });
+  try {
+    await step(deps, run, row);
+  } catch (cause) {
+    if (deps.closing.aborted || run.signal.aborted) throw cause;
+    deps.log.warn('A message of a channel could not be answered.', { channel: row.channel, message: row.id, cause });
+    await answer(deps, row, `error:${row.id}`, NO_ANSWER);
+    await end(deps, run, row, 'failed', isSvcError(cause) ? cause.message : 'an internal error; the log has the cause');
+  }
+}
+
+const NO_ANSWER = 'Sorry, I could not answer this message. Please try again later.';
+
+async function step(deps: InboxDeps, run: LeasedRun, row: DeliveryRow): Promise<void> {
+  if (row.run_id !== null) return follow(deps, run, row, row.run_id);
+  const account = await deps.accounts.find(row.channel);
+  if (!account) return end(deps, run, row, 'failed', `the channel ${row.channel} is not configured`);
+  const facts = JSON.parse(row.facts) as Facts; // written by `receive`
+  const message = { chat: row.chat, sender: row.sender ?? row.chat, ...(row.sender_name === null ? {} : { senderName: row.sender_name }), ...facts };
+  const ignored = await refusal(deps, account, deps.accounts.adapterOf(row.channel), row, message);
+  if (ignored !== undefined) return end(deps, run, row, 'ignored', ignored);
+  if (row.message.trim() === '') return end(deps, run, row, 'ignored', 'it has no text');
+  const chat = await chatOf(deps, account, row);
+  const command = await commanded(deps, account, row, chat);
+  if (command !== undefined) {
+    await answer(deps, row, `command:${row.id}`, command);
+    return end(deps, run, row, 'answered', null);
+  }
+  const agent = await deps.bindings.agentFor(account, message, chat.agent_id ?? undefined);
+  if (!agent) {
+    await answer(deps, row, `error:${row.id}`, 'There is no agent here yet.');
+    return end(deps, run, row, 'failed', 'the owner of the channel has no agent; name one as default_agent');
+  }
+  if (!takesFrom(agent, account)) return end(deps, run, row, 'ignored', `the manifest of ${agent.name} takes no messages from ${account.name}`);
+  const asked = await ask(deps, run, row, agent, chat);
+  return follow(deps, run, asked, asked.run_id ?? '');
+}
+
+/** `channels` of the manifest; none are named: from all. */
+const takesFrom = ({ manifest: { channels = [] } }: Agent, { name, type }: Account): boolean => channels.length === 0 || channels.includes(name) || channels.includes(type);
+
+/** Why a message gets no answer of an agent; undefined where it does. */
+const refusal = async (deps: InboxDeps, account: Account, adapter: Adapter, row: DeliveryRow, message: Facts & Pick<Incoming, 'sender'>): Promise<string | undefined> => {
+  if (message.isGroup) {
+    const policy = textField(account, 'group_policy') || 'mention_only';
+    if (policy === 'ignore') return 'group_policy is ignore';
+    if (policy === 'mention_only' && !message.isMentioned) return 'the bot was not mentioned';
+    if (policy === 'commands_only' && !row.message.startsWith('/')) return 'group_policy is commands_only';
+  }
+  const policy = textField(account, 'dm_policy') || adapter.dmPolicy;
+  if (policy === 'respond') return undefined;
+  if (policy === 'ignore') return message.isGroup ? undefined : 'dm_policy is ignore';
+  const { isAllowed, code } = await deps.senders.admission(account, message);
+  if (isAllowed) return undefined;
+  if (code !== undefined && !message.isGroup)
+    await answer(deps, row, `code:${row.id}`, `Hello. I only answer people whom my owner allows. Give them this code: ${code}\nThey run: svc channels allow ${code}`);
+  return 'the sender is not allowed yet';
+};
+
+const idOfChat = (row: Pick<DeliveryRow, 'channel' | 'chat' | 'thread'>): string => uuidV5('chat', row.channel, row.chat, row.thread ?? '');
+
+const chatOf = async ({ db, clock }: InboxDeps, account: Account, row: DeliveryRow): Promise<ChatRow> => {
+  const id = idOfChat(row);
+  const found = await db.system('a chat').first<ChatRow>({ from: 'chats', where: { id } });
+  return found ?? { id, owner_id: account.ownerId, agent_id: null, epoch: 0, updated_at: clock.iso() };
+};
+
+/** The few commands of a chat: they change nothing but the chat. Undefined for any other text. */
+const commanded = async ({ db, clock }: InboxDeps, account: Account, row: DeliveryRow, chat: ChatRow): Promise<string | undefined> => {
+  const [, word] = /^\/(start|help|new)(?:@\S+)?\s*$/i.exec(row.message) ?? [];
+  if (word === undefined) return undefined;
+  if (word.toLowerCase() === 'new') {
+    await db.commit([db.upsert('chats', ['id'], [{ ...chat, owner_id: account.ownerId, epoch: chat.epoch + 1, updated_at: clock.iso() }])]);
+    return 'A new conversation begins.';
+  }
+  return 'Write a message, and an agent answers. /new begins a new conversation.';
+};
+
+const sessionOf = (row: DeliveryRow, agent: Agent, { epoch }: ChatRow): string =>
+  uuidV5('session', agent.id, row.channel, row.channel, row.chat, row.thread ?? '', ...(epoch === 0 ? [] : [String(epoch)]));
+
+const ask = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, agent: Agent, chat: ChatRow): Promise<DeliveryRow> => {
+  // Work for the owner of the agent, and no more than that: the sender is nobody of svc.
+  const actor = deps.actors.only('guest', agent.ownerId);
+  const sessionId = sessionOf(row, agent, chat);
+  await begin(deps, actor, agent, sessionId, row);
+  const { runId } = await deps.runs.submit(actor, {
+    agentId: agent.id,
+    sessionId,
+    parts: [{ type: 'text', text: row.message }],
+    door: 'internal',
+    cause: { kind: 'channel', id: row.channel },
+    via: { channel: row.channel, chat: row.chat, ...(row.sender === null ? {} : { sender: row.sender }) },
+    origin: { labels: ['ExternalNetwork'], source: `${row.sender_name ?? row.sender ?? row.chat} on ${row.channel}`, sessionId },
+    key: `channel:${row.id}`,
+    parentRunId: run.id,
+    isPatient: true,
+  });
+  const asked = { ...row, run_id: runId, agent_id: agent.id, session_id: sessionId };
+  await deps.db.commit([deps.db.update('deliveries', ['id'], [{ id: row.id, run_id: runId, agent_id: agent.id, session_id: sessionId }])]);
+  return asked;
+};
+
+const begin = async ({ db, sessions }: InboxDeps, actor: Parameters<SessionsService['create']>[0], agent: Agent, id: string, row: DeliveryRow): Promise<void> => {
+  const { writes } = await sessions.create(actor, agent.id, { id, label: `${row.channel}: ${row.sender_name ?? row.sender ?? row.chat}`.slice(0, 100) });
+  await db.commit(writes).catch((error: unknown) => {
+    // It is there since an earlier message.
+    if (!(isSvcError(error) && error.code === 'storage_conflict')) throw error;
+  });
+};
+
+/** Until the run ends; looked after in between, because a daemon may die before it says so. */
+const follow = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId: string): Promise<void> => {
+  const owner = deps.actors.of(run.ownerId);
+  if (await settled(deps, run, row, runId)) return;
+  deps.ends.watch(runId, () => deps.journal.wake(owner, wakeKey(runId), {}));
+  await deps.journal.wait(run, { reason: 'run', wakeKey: wakeKey(runId), until: new Date(deps.clock.now() + CHECK_MS).toISOString() });
+  // It may have ended before anybody could be woken.
+  const { status } = await deps.runs.get(deps.actors.system('channel answers'), runId);
+  if (status !== 'queued' && status !== 'running' && status !== 'waiting') await deps.journal.wake(owner, wakeKey(runId), {});
+};
+
+const settled = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId: string): Promise<boolean> => {
+  const { status, result, error } = await deps.runs.get(deps.actors.system('channel answers'), runId);
+  if (status === 'queued' || status === 'running' || status === 'waiting') return false;
+  const text = status === 'done' ? (result?.response ?? '') : status === 'failed' ? NO_ANSWER : '';
+  if (text.trim() !== '') await answer(deps, row, `answer:${row.id}`, text);
+  await end(deps, run, row, status === 'done' ? 'answered' : 'failed', status === 'done' ? null : (error?.message ?? `the run was ${status}`));
+  return true;
+};
+
+const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string): Promise<void> => {
+  const { reply } = JSON.parse(row.facts) as Facts; // written by `receive`
+  await outbox.send(row.owner_id, {
+    channel: row.channel,
+    chat: row.chat,
+    ...(row.thread === null ? {} : { thread: row.thread }),
+    message: text,
+    key,
+    facts: reply,
+    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    ...(row.run_id === null ? {} : { runId: row.run_id }),
+    ...(row.session_id === null ? {} : { sessionId: row.session_id }),
+  });
+};
+
+const end = (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, status: DeliveryState, reason: string | null): Promise<void> =>
+  deps.journal.advance(run, {
+    finish: status === 'failed' ? { status: 'failed', error: { code: 'channels_unanswered', message: reason ?? '' } } : { status: 'done' },
+    also: [deps.db.update('deliveries', ['id'], [{ id: row.id, status, reason, attempts: row.attempts + 1, ended_at: deps.clock.iso() }])],
+  });

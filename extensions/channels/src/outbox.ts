@@ -1,0 +1,175 @@
+/**
+ * Messages on their way to chats.
+ *
+ * O1  A message is a row and a piece of durable work before anything is sent; the same key is the same message.
+ * O2  In one chat, messages go out in the order in which they were accepted.
+ * O3  "Sent" means that the platform took it. Whether it did may be unknown, after a crash or a lost connection: then the row says so, and nothing is
+ *     sent again by itself, unless the platform drops what comes twice.
+ * O4  It is tried again over about an hour, and when the platform says; then it has failed, with the reason. What can never be sent fails at once.
+ */
+import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type JournalStep, type LeasedRun, type Logger, type Write } from '@svc/api';
+import type { Account } from './account.js';
+import type { Accounts } from './accounts.js';
+import { type Adapter, ChannelFault, type Connection } from './adapters/adapter.js';
+import { ChannelChanged, ChannelDelivery, type DeliveryRow, type DeliveryState, type Outgoing } from './contract.js';
+import { channelErrors } from './errors.js';
+import { uuidV5 } from './ids.js';
+import { piecesOf } from './pieces.js';
+
+export interface OutboxDeps {
+  readonly db: Db;
+  readonly journal: Journal;
+  readonly clock: Pick<Clock, 'iso' | 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly events: Events;
+  readonly log: Logger;
+  readonly actors: Actors;
+  readonly accounts: Accounts;
+  readonly closing: AbortSignal;
+  connectionTo(account: Account, adapter: Adapter, signal: AbortSignal): Connection;
+}
+
+export interface Outbox {
+  send(ownerId: string, message: Outgoing & { readonly facts?: Readonly<Record<string, string>>; readonly runId?: string; readonly sessionId?: string }): Promise<string>;
+  /** Throws `channels_not_retryable`. */
+  retry(row: DeliveryRow): Promise<string>;
+  /** Throws `channels_still_going`. */
+  remove(row: DeliveryRow): Promise<void>;
+}
+
+const SECOND_MS = 1_000;
+/** Waits between attempts, in seconds. */
+const WAITS = [1, 5, 15, 60, 180, 600, 1_200, 1_800];
+const AT_ONCE = 64;
+const MAX_REASON = 500;
+const MAX_TEXT = 100_000;
+const MAX_WAIT_MS = 3_600_000;
+
+export const outgoingId = (key: string): string => uuidV5('out', key);
+
+export const createOutbox = (deps: OutboxDeps): Outbox => {
+  const worker = deps.journal.worker(ChannelDelivery, { concurrency: AT_ONCE, drive: (run) => drive(deps, run) });
+  const open = async (row: DeliveryRow, key: string, also: readonly Write[]): Promise<void> => {
+    const { leased } = await deps.journal.open(
+      {
+        kind: ChannelDelivery.name,
+        actor: deps.actors.of(row.owner_id),
+        key,
+        lane: `channel-out:${row.channel}:${row.chat}`,
+        ...(row.agent_id === null ? {} : { subject: row.agent_id }),
+        input: { deliveryId: row.id },
+      },
+      also,
+    );
+    if (leased) void worker.take(leased);
+    else worker.poke();
+  };
+  return {
+    send: async (ownerId, { channel, chat, thread, message, agentId, key, facts = {}, runId, sessionId }) => {
+      const row: DeliveryRow = {
+        ...{ id: outgoingId(key), owner_id: ownerId, direction: 'outbound', channel, chat, thread: thread ?? null, sender: null, sender_name: null },
+        ...{ agent_id: agentId ?? null, session_id: sessionId ?? null, run_id: runId ?? null, message: message.slice(0, MAX_TEXT), facts: JSON.stringify(facts) },
+        ...{ status: 'queued', attempts: 0, reason: null, platform_id: null, created_at: deps.clock.iso(), ended_at: null },
+      };
+      await open(row, key, [deps.db.insert('deliveries', [row], { ifAbsent: true })]);
+      return row.id;
+    },
+    retry: async (row) => {
+      if (row.direction !== 'outbound' || (row.status !== 'failed' && row.status !== 'unknown')) throw channelErrors.not_retryable(row.status);
+      const fresh: DeliveryRow = { ...row, id: deps.ids.uuid(), status: 'queued', attempts: 0, reason: null, platform_id: null, created_at: deps.clock.iso(), ended_at: null };
+      // The old row goes with it: of two who retry, one finds it.
+      await open(fresh, `retry:${row.id}`, [deps.db.remove('deliveries', { id: row.id, status: row.status }, { expect: 1 }), deps.db.insert('deliveries', [fresh])]);
+      return fresh.id;
+    },
+    remove: async (row) => {
+      if (row.status === 'queued' || row.status === 'sending' || row.status === 'received') throw channelErrors.still_going(row.status);
+      await deps.db.commit([deps.db.remove('deliveries', { id: row.id }, { expect: 'any' })]);
+    },
+  };
+};
+
+async function drive(deps: OutboxDeps, run: LeasedRun): Promise<void> {
+  const { deliveryId } = run.input as { readonly deliveryId: string }; // what `open` stored
+  const row = await deps.db.system('a delivery').first<DeliveryRow>({ from: 'deliveries', where: { id: deliveryId } });
+  // Deleted meanwhile, with its owner.
+  if (!row) return deps.journal.advance(run, { finish: { status: 'cancelled' } });
+  const account = await deps.accounts.find(row.channel);
+  if (!account) return end(deps, run, row, 'failed', `the channel ${row.channel} is not configured`);
+  const adapter = deps.accounts.adapterOf(row.channel);
+  const texts = piecesOf(row.message, adapter.maxLength);
+  const connection = deps.connectionTo(account, adapter, AbortSignal.any([run.signal, deps.closing]));
+  let { platform_id: lastId } = row;
+  const isBegun = run.steps.find(({ status }) => status === 'intent');
+  // What the last life of the daemon was about to send may have arrived.
+  if (isBegun && !adapter.isKeyed) return end(deps, run, row, 'unknown', 'the daemon ended while it was sent; it may have arrived');
+  let seq = run.steps.reduce((most, step) => Math.max(most, step.seq), 0);
+  for (const [index, text] of texts.entries()) {
+    const key = `${row.id}:${index}`;
+    if (isSent(run.steps, key)) continue;
+    seq += 1;
+    const outcome = await deps.journal.step(run, { seq, kind: 'send', key, replay: adapter.isKeyed ? 'keyed' : 'never', intent: { piece: index, of: texts.length } }, async () => {
+      const value = await attempt(adapter, connection, row, text, key);
+      return { value, outcome: value };
+    });
+    if (outcome.kind === 'sent') lastId = outcome.id ?? lastId;
+    else return unsent(deps, run, row, outcome);
+  }
+  return end(deps, run, { ...row, platform_id: lastId }, 'sent', null);
+}
+
+const isSent = (steps: readonly JournalStep[], key: string): boolean => steps.some((step) => step.key === key && step.status === 'done' && (step.outcome as Attempt | null)?.kind === 'sent');
+
+type Attempt = { readonly kind: 'sent'; readonly id?: string } | { readonly kind: 'later' | 'never' | 'unknown'; readonly why: string; readonly waitMs?: number };
+
+const attempt = async (adapter: Adapter, connection: Connection, row: DeliveryRow, text: string, key: string): Promise<Attempt> => {
+  try {
+    const facts = JSON.parse(row.facts) as Record<string, string>; // written by `send`
+    const id = await adapter.send(connection, { key, chat: row.chat, text, facts, ...(row.thread === null ? {} : { thread: row.thread }) });
+    return { kind: 'sent', ...(id === undefined ? {} : { id }) };
+  } catch (error) {
+    if (error instanceof ChannelFault) return { kind: error.retry, why: error.message, ...(error.retryAfterMs === undefined ? {} : { waitMs: error.retryAfterMs }) };
+    if (connection.signal.aborted) throw error;
+    const why = isSvcError(error) ? error.message : 'the connection to the platform broke';
+    return { kind: adapter.isKeyed || neverLeft(error) ? 'later' : 'unknown', why };
+  }
+};
+
+const NOT_SENT: ReadonlySet<string> = new Set(['fetch_refused_address', 'fetch_not_a_server', 'fetch_bad_request', 'secret_missing', 'tcp_unreachable', 'tcp_timeout']);
+
+/** Whether nothing reached the platform: then it can be sent again without harm. What broke on the way may have arrived. */
+export const neverLeft = (error: unknown): boolean =>
+  isSvcError(error) &&
+  (NOT_SENT.has(error.code) || (error.code === 'fetch_network' && /refused|its name/.test(error.message)) || (error.code === 'fetch_timeout' && error.message.includes('connecting')));
+
+const unsent = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, outcome: Exclude<Attempt, { kind: 'sent' }>): Promise<void> => {
+  const waitSecs = WAITS[row.attempts];
+  if (outcome.kind === 'unknown') return end(deps, run, row, 'unknown', outcome.why);
+  if (outcome.kind === 'never' || waitSecs === undefined) return end(deps, run, row, 'failed', outcome.why);
+  const waitMs = Math.min(MAX_WAIT_MS, Math.max(outcome.waitMs ?? 0, waitSecs * SECOND_MS));
+  const stored = deps.db.update('deliveries', ['id'], [{ id: row.id, attempts: row.attempts + 1, reason: outcome.why.slice(0, MAX_REASON) }]);
+  const until = new Date(deps.clock.now() + waitMs).toISOString();
+  return deps.journal.wait(run, { reason: 'retry', wakeKey: `channel-delivery:${run.id}`, until }, { also: [stored] });
+};
+
+const end = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, status: DeliveryState, reason: string | null): Promise<void> =>
+  deps.journal.advance(run, {
+    finish: status === 'sent' ? { status: 'done' } : { status: 'failed', error: { code: 'channels_undelivered', message: reason ?? '' } },
+    also: [
+      deps.db.update(
+        'deliveries',
+        ['id'],
+        [{ id: row.id, status, reason: reason?.slice(0, MAX_REASON) ?? null, attempts: row.attempts + 1, platform_id: row.platform_id, ended_at: deps.clock.iso() }],
+      ),
+      deps.events.event(ChannelChanged, { name: row.channel, change: 'message' }),
+    ],
+  });
+
+/** Writes nothing of others: for the tool and for answers alike. */
+export const assertConfigured = async (accounts: Accounts, name: string): Promise<Account> => {
+  accounts.adapterOf(name);
+  const account = await accounts.find(name);
+  if (!account) throw channelErrors.not_configured(name);
+  return account;
+};
+
+export type { Actor };
