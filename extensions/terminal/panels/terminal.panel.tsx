@@ -63,7 +63,17 @@ const Shell = ({ window }: { window?: string | undefined }) => {
   const send = (frame: object): void => {
     if (socket.current?.readyState === WebSocket.OPEN) socket.current.send(JSON.stringify(frame));
   };
-  const onFrame = (frame: { type: string; data?: string; binary?: boolean; shell?: string; pid?: number; isRoot?: boolean; code?: number | string | null; signal?: string | null; content?: string }): void => {
+  const onFrame = (frame: {
+    type: string;
+    data?: string;
+    binary?: boolean;
+    shell?: string;
+    pid?: number;
+    isRoot?: boolean;
+    code?: number | string | null;
+    signal?: string | null;
+    content?: string;
+  }): void => {
     if (frame.type === 'output') port.current?.postMessage(frame.binary ? bytesOf(frame.data ?? '') : frame.data);
     if (frame.type === 'locked') setLocked(true);
     if (frame.type === 'started') {

@@ -31,7 +31,9 @@ export const terminalRoutes = (deps: RouteDeps): RouteDecl[] => {
       path: '/api/terminal/health',
       summary: 'Whether there is a terminal',
       description: 'Answers 403 with the setting where it is switched off, as it is at first, and for who may not use it.',
-      responses: { 200: Type.Object({ ok: Type.Literal(true), tmux: Type.Boolean({ description: 'Whether windows can stay when a terminal is closed' }), max_windows: Type.Integer(), os: Type.String() }) },
+      responses: {
+        200: Type.Object({ ok: Type.Literal(true), tmux: Type.Boolean({ description: 'Whether windows can stay when a terminal is closed' }), max_windows: Type.Integer(), os: Type.String() }),
+      },
       handler: async (req) => {
         await admitted(req);
         return reply(200, { ok: true as const, tmux: await tmux.isThere(), max_windows: deps.maxWindows(), os: process.platform });

@@ -54,7 +54,14 @@ export const createTerminals = (deps: TerminalsDeps): Terminals => {
   return {
     opened: async (conn) => {
       const { cols, rows } = conn.state as Partial<TerminalSize>;
-      const terminal: Terminal = { pty: undefined, session: undefined, size: { cols: cols ?? DEFAULT_SIZE.cols, rows: rows ?? DEFAULT_SIZE.rows }, isClosed: false, isPaused: false, starting: Promise.resolve() };
+      const terminal: Terminal = {
+        pty: undefined,
+        session: undefined,
+        size: { cols: cols ?? DEFAULT_SIZE.cols, rows: rows ?? DEFAULT_SIZE.rows },
+        isClosed: false,
+        isPaused: false,
+        starting: Promise.resolve(),
+      };
       open.set(conn.id, terminal);
       terminal.starting = begin(deps, conn, terminal);
       await terminal.starting;

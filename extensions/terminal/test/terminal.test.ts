@@ -40,7 +40,11 @@ describe('the terminal', function () {
   let kernel: TestKernel;
   let owner: TestHttp;
   before(async () => {
-    kernel = await bootTestKernel({ env: { SVC_VAULT_KEY: Buffer.alloc(32, 7).toString('base64') }, config: config('[terminal]\nenabled = true\nshell = "/bin/bash"\nmax_windows = 2\n'), key: KEYS.owner });
+    kernel = await bootTestKernel({
+      env: { SVC_VAULT_KEY: Buffer.alloc(32, 7).toString('base64') },
+      config: config('[terminal]\nenabled = true\nshell = "/bin/bash"\nmax_windows = 2\n'),
+      key: KEYS.owner,
+    });
     owner = kernel.http;
   });
   after(() => stopTestKernels());
