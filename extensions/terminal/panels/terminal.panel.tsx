@@ -130,7 +130,7 @@ const Windows = ({ onShow }: { onShow: (window: string) => void }) => {
   };
   const remove = async ({ id, name }: Window): Promise<void> => {
     if (!(await confirmed({ title: t('close'), text: t('sure', { name }), action: t('close'), isDangerous: true }))) return;
-    await daemon.call('deleteTerminalWindow', { window_id: id });
+    await daemon.call('deleteTerminalWindow', { window: id });
     windows.reload();
   };
   return (

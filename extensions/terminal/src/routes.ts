@@ -14,7 +14,7 @@ export interface RouteDeps extends AdmissionDeps {
 const route = routeGroup({ area: 'terminal', errors: [403] });
 
 const WindowId = Type.String({ pattern: '^@[0-9]{1,6}$', description: 'As the list shows it', examples: ['@0'] });
-const WindowPath = Type.Object({ window_id: Type.String({ maxLength: 20, description: 'As the list shows it', examples: ['@0'] }) });
+const WindowPath = Type.Object({ window: Type.String({ maxLength: 20, description: 'As the list shows it', examples: ['@0'] }) });
 const Name = Type.String({ minLength: 1, maxLength: 60, pattern: '^[A-Za-z0-9_ -]+$' });
 const Window = Type.Object({ id: WindowId, name: Type.String(), active: Type.Boolean() }, { 'x-name': 'TerminalWindow' });
 const Named = Type.Object({ name: Type.Optional(Name) }, { additionalProperties: false });
@@ -75,7 +75,7 @@ export const terminalRoutes = (deps: RouteDeps): RouteDecl[] => {
       id: 'renameTerminalWindow',
       method: 'PATCH',
       permission: 'terminal.admin',
-      path: '/api/terminal/windows/{window_id}',
+      path: '/api/terminal/windows/{window}',
       summary: 'Rename a window',
       description: 'The name is for people; its id stays.',
       audit: 'terminal_window_renamed',
@@ -86,7 +86,7 @@ export const terminalRoutes = (deps: RouteDeps): RouteDecl[] => {
       responses: { 204: Type.Null() },
       handler: async (req) => {
         await admitted(req);
-        await tmux.rename(req.actor.ownerId, req.params.window_id, req.body.name);
+        await tmux.rename(req.actor.ownerId, req.params.window, req.body.name);
         return bytes(204, 'application/json', '');
       },
     }),
@@ -94,17 +94,17 @@ export const terminalRoutes = (deps: RouteDeps): RouteDecl[] => {
       id: 'deleteTerminalWindow',
       method: 'DELETE',
       permission: 'terminal.admin',
-      path: '/api/terminal/windows/{window_id}',
+      path: '/api/terminal/windows/{window}',
       summary: 'Close a window',
       description: 'What runs in it ends.',
       audit: 'terminal_window_deleted',
       params: WindowPath,
       errors: [404, 503],
-      responses: { 200: Type.Object({ status: Type.Literal('closed'), window_id: Type.String() }) },
+      responses: { 200: Type.Object({ status: Type.Literal('closed'), window: Type.String() }) },
       handler: async (req) => {
         await admitted(req);
-        await tmux.remove(req.actor.ownerId, req.params.window_id);
-        return reply(200, { status: 'closed' as const, window_id: req.params.window_id });
+        await tmux.remove(req.actor.ownerId, req.params.window);
+        return reply(200, { status: 'closed' as const, window: req.params.window });
       },
     }),
   ];
