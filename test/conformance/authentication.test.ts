@@ -30,13 +30,14 @@ const PUBLIC = new Set([
   'GET /ui/frames/{extension}/{panel}',
   'GET /auth/session',
   'GET /shared/{token}',
+  'POST /api/pairing/complete',
   'POST /api/channels/{name}/webhook',
   'POST /auth/session',
   'POST /mcp',
   'POST /auth/logout',
 ]);
-/** Validates the key in its body, and a walk has none: auth's own claims are about it. */
-const LOGIN = 'createLogin';
+/** Validate the key or code in their body, and a walk has none: the claims of auth and pairing are about them. */
+const LOGINS = ['createLogin', 'completePairing'];
 /** Changes nothing, although it is a POST: it says what a change would do. */
 const DRY_RUNS = new Set(['planExtensionChange']);
 /** A socket that tells and takes nothing but a ping. */
@@ -53,7 +54,7 @@ describe('authentication', () => {
       kernel = await bootTestKernel({ config: WITH_KEYS });
       // A public file answers where it is named.
       const [panel] = (await kernel.as(KEYS.owner).expect(200, 'GET', '/api/panels')).body.panels;
-      routes = walk(kernel, { file: 'docs.js', asset: 'kit.js', extension: panel.extension, chunk: panel.script }).filter(({ id }) => id !== LOGIN);
+      routes = walk(kernel, { file: 'docs.js', asset: 'kit.js', extension: panel.extension, chunk: panel.script }).filter(({ id }) => !LOGINS.includes(id));
     });
     after(stopTestKernels);
 
@@ -67,7 +68,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, signed messages of channels, and /mcp are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, signed messages of channels, where a device brings its code, and /mcp are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);

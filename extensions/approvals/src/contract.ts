@@ -19,6 +19,8 @@ export const Answer = Type.Object({
 });
 
 export const Approvals = defineService('approvals', '1.1.0', {
+  /** How many requests wait that the actor may decide. */
+  waiting: method([Actor], Type.Integer(), { what: 'counts requests that wait for you' }),
   /** Lets a call wait for a person, as a rule of [approval] would. Ask again after each wake: a call has one request, and what was decided or remembered holds. */
   ask: method([ToolRequest, Type.String({ description: 'What the person is asked' })], Answer),
   /** Whether this person has set up an authenticator and confirmed it. */

@@ -67,6 +67,7 @@ export default defineExtension({
       ask: async (request, why) => (await askFor(asking, request, why)) ?? {},
       hasAuthenticator: async (actor) => (await totp.status(actor)).confirmed,
       useCode: (actor, code) => totp.use(actor, code),
+      waiting: async (actor) => (await store.list(actor, { state: 'pending' }, { limit: 1, offset: 0 })).total,
     });
     ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));
     ctx.routes.add(

@@ -9,7 +9,7 @@ import { terminalErrors } from './errors.js';
 
 export interface AdmissionDeps {
   readonly config: ConfigHandle;
-  readonly auth: { isOpen(): Promise<boolean> };
+  readonly auth: { needsKey(): Promise<boolean> };
 }
 
 /** Throws what is in the way. */
@@ -17,7 +17,7 @@ export const admit = async ({ config, auth }: AdmissionDeps, { actor, headers }:
   const { enabled, roles, allowed_origins: origins } = config.get(TerminalSection);
   if (!enabled) throw terminalErrors.disabled();
   if (!(roles as readonly string[]).includes(actor.role)) throw terminalErrors.role(actor.role);
-  if (await auth.isOpen()) throw terminalErrors.keyless();
+  if (!(await auth.needsKey())) throw terminalErrors.keyless();
   const { origin, host } = headers;
   if (origin !== undefined && !origins.includes(origin) && hostOf(origin) !== host) throw terminalErrors.origin(origin);
 };

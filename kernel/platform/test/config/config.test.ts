@@ -160,6 +160,13 @@ describe('config', () => {
       'proactive_memory',
       'mcp_servers',
       'a2a',
+      'channels',
+      'sidecar_channels',
+      'bindings',
+      'media',
+      'prompt_intelligence',
+      'context_engine',
+      'pairing',
     ]);
     const aliases = aliasesOf(allClaims({ runs: { owner: 'runs', schema: RunsSection.schema } }));
     const unknown = PUBLISHED.filter((name) => !claimed.has(name) && !Object.hasOwn(aliases, name) && waitingAt([name]) === undefined);
