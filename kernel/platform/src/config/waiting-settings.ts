@@ -59,7 +59,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['thinking', 'compaction', 'tool_results', 'parallel_tools', 'bindings']),
-  ...all(['webhook_triggers', 'network', 'terminal', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
+  ...all(['webhook_triggers', 'network', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['reload', 'registry', 'auto_reply', 'background']),
   ...all(['web.fetch.readability']),
 };
