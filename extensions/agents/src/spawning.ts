@@ -1,7 +1,7 @@
 /**
  * How an agent comes to be.
  *
- * A1  Ids are random: a name used again inherits nothing of a dead agent.
+ * A1  Ids are random, unless an area brings one: a name used again inherits nothing of a dead agent, and an id used again finds nothing of it.
  * A2  The agent, its idempotency key and the fact are one commit. The same key and request give the same agent, and the same answer with its warnings.
  * A3  A name is taken once per owner; of two at the same time one gets it.
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
@@ -51,7 +51,7 @@ export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRe
   const parent = request.parentId === undefined ? null : await parentOf(deps, actor, request.parentId);
   const ownerId = parent?.ownerId ?? actor.ownerId;
   const asked = { actor: { ...actor, ownerId }, kind: SPAWN_KIND, fingerprint: fingerprintOf(request), ...(request.key === undefined ? {} : { key: request.key }) };
-  const { result } = await deps.journal.once<Kept>(asked, (receipt) => spawnOnce(deps, actor, request, { parent, ownerId }, receipt));
+  const { result } = await deps.journal.once<Kept>(asked, (receipt) => spawnOnce(deps, actor, request, { parent, ownerId, ...(request.id === undefined ? {} : { id: request.id }) }, receipt));
   return withWarnings(result);
 };
 
@@ -161,6 +161,7 @@ const fingerprintOf = ({ key: _key, runId: _runId, ...request }: SpawnRequest): 
         request.model ?? null,
         request.parentId ?? null,
         ...(request.template === undefined ? [] : [request.template]),
+        ...(request.id === undefined ? [] : [{ id: request.id }]),
       ]),
     )
     .digest('hex');

@@ -229,9 +229,9 @@ export const TOP_KEYS: Table = {
   show_progress: waits('progress in channels'),
   inherit_parent_context: waits('workflows'),
   web_search_augmentation: waits('web search'),
-  auto_dream_enabled: waits('memory'),
-  auto_dream_min_hours: waits('memory'),
-  auto_dream_min_sessions: waits('memory'),
+  auto_dream_enabled: acts(flag('true: the agent tidies its memory by itself, where `[auto_dream] enabled` is true')),
+  auto_dream_min_hours: acts(Type.Number({ minimum: 1, maximum: 8_760, description: 'Hours between two dreams of this agent, instead of `[auto_dream] min_hours`' })),
+  auto_dream_min_sessions: acts(count(0, 10_000, 'Conversations since the last dream that it needs, instead of `[auto_dream] min_sessions`')),
   proactive_memory: acts(
     Type.Object(
       {
