@@ -64,8 +64,12 @@ const STAYS = {
   // A field of what areas submit as runs.
   'extensions/a2a/': ['door'],
   'extensions/channels/': ['door'],
+  'extensions/comms/': ['door'],
+  'extensions/inbox/': ['door'],
   'extensions/mcp/': ['door'],
+  'extensions/queue/': ['door'],
   'extensions/schedules/': ['door'],
+  'extensions/triggers/': ['door'],
   'extensions/webhooks/': ['door'],
   'extensions/workflows/': ['door'],
   'extensions/': ['talk'],
