@@ -26,7 +26,7 @@ describe('a panel from elsewhere', function () {
 
   const boot = async (id: string, code: string): Promise<TestKernel> => {
     await writeFile(join(folder, 'garden.js'), code);
-    const panel = { id, title: { en: 'Garden', zh: '花园' }, icon: 'leaf', place: 'talk', order: 0, permission: 'acme_garden.read' } as const;
+    const panel = { id, title: { en: 'Garden', zh: '花园' }, icon: 'leaf', hub: 'chat', order: 0, permission: 'acme_garden.read' } as const;
     const garden = {
       ...fixtureExtension({ id: ID, manifest: { panels: [panel] }, definition: { activate: () => undefined } }),
       bundled: false,

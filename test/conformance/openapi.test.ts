@@ -76,6 +76,14 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'streamMessage: [].data.result.client.calls[].args': "the arguments of a call, by the schema of the client's tool",
   'getSessionById: messages[].content[].input': "the arguments of a call, by the tool's own schema",
   'getSession: messages[].tools[].input': "the arguments of a call, by the tool's own schema",
+  'exportPlugin: manifest.*': 'plugin.toml, as its author wrote it',
+  'testPluginHook: output': 'what the script said',
+  'getHand: agents[].capabilities.*': 'a table of agent.toml, as the author of the hand wrote it',
+  'getHand: i18n.*.*': 'texts in other languages, as the author of the hand wrote them',
+  'installHand: agents[].capabilities.*': 'a table of agent.toml, as the author of the hand wrote it',
+  'installHand: i18n.*.*': 'texts in other languages, as the author of the hand wrote them',
+  'listHands: hands[].i18n.*.*': 'texts in other languages, as the author of the hand wrote them',
+  'getHandStats: metrics.*.value': 'any JSON value that the agent stored under the key',
   'getOpenapi: components.*': 'OpenAPI 3.1 describes it',
   'getOpenapi: paths.*': 'OpenAPI 3.1 describes it',
 };
@@ -97,6 +105,13 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
   'getMcpServer: id': 'a name, or the id of a template',
   'getMcpTemplate: id': 'the id of a template',
+  'getHand: hand_id': 'the id in a HAND.toml',
+  'uninstallHand: hand_id': 'the id in a HAND.toml',
+  'activateHand: hand_id': 'the id in a HAND.toml',
+  'checkHandDependencies: hand_id': 'the id in a HAND.toml',
+  'installHandDependencies: hand_id': 'the id in a HAND.toml',
+  'getHandSettings: hand_id': 'the id in a HAND.toml',
+  'updateHandSettings: hand_id': 'the id in a HAND.toml',
   'reconnectMcpServer: id': 'a name, or the id of a template',
   'removeMcpServer: id': 'a name, or the id of a template',
   'replaceMcpServer: id': 'a name, or the id of a template',
@@ -104,7 +119,7 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
 
 /** Paths that the interface has as they are; the router takes the one with more fixed words. */
 const OF_A_NOT = /no-required-schema-properties-undefined \S*\/not\//;
-const AMBIGUOUS = ['`/api/channels/deliveries/{id}`', '`/api/agents/{id}/sessions/by-label/{label}`', '`/api/webhooks/events/{id}`', '`/api/workflows/runs/{run_id}`'];
+const AMBIGUOUS = ['`/api/channels/deliveries/{id}`', '`/api/agents/{id}/sessions/by-label/{label}`', '`/api/webhooks/events/{id}`', '`/api/workflows/runs/{run_id}`', '`/api/hands/instances/{id}`'];
 
 /** What a place refers to, or the place itself. */
 const resolved = (document: Document, place: Document): Document =>

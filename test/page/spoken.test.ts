@@ -205,12 +205,10 @@ describe('what a screen reader is given', function () {
       missing(lines, [
         'link "Skip to the content"',
         'navigation "Navigation"',
-        'region "Chat"',
-        'link "Conversations"',
-        'region "Watch"',
-        'region "Build"',
+        'list "Areas"',
+        'link "Chat"',
         'link "Agents"',
-        'region "Run"',
+        'link "System"',
         'status',
         'button "Theme"',
         'button "Language"',
@@ -218,6 +216,6 @@ describe('what a screen reader is given', function () {
       ]),
     ).to.deep.equal([]);
     expect(nameless(lines)).to.deep.equal([]);
-    expect(await page.getByRole('link', { name: 'Agents', exact: true }).getAttribute('aria-current')).to.equal('page');
+    expect(await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Agents', exact: true }).getAttribute('aria-current')).to.equal('page');
   });
 });

@@ -11,6 +11,9 @@ import { picture, useBrowser } from './browser.js';
 const KEY = 'sk-first-hour-0123456789';
 const TABLE = '| item | price |\n|---|--:|\n| eggs | 3.20 |\n| milk | 1.10 |';
 
+/** By panel, where it is a tab. */
+const HUB_OF: Readonly<Record<string, string>> = { Models: 'Connect', Files: 'Knowledge', Settings: 'System', Extensions: 'System' };
+
 describe('without a terminal', function () {
   this.timeout(180_000);
   const chromium = useBrowser();
@@ -31,7 +34,9 @@ describe('without a terminal', function () {
   });
 
   const panel = async (name: string): Promise<void> => {
-    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name, exact: true }).click();
+    const hub = HUB_OF[name];
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: hub ?? name, exact: true }).first().click();
+    if (hub !== undefined) await page.getByRole('navigation', { name: `Tabs of ${hub}` }).getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1 }).filter({ visible: true }).first().waitFor();
   };
   const composer = () => page.getByRole('textbox', { name: /^Message to/ });

@@ -49,7 +49,7 @@ describe('the check of a manifest', () => {
   });
 
   it('takes panels whose code is there, and names what one lacks', () => {
-    const panel = { id: 'board', title: { en: 'Board', zh: '看板' }, icon: 'box', place: 'watch', permission: 'probe.read' };
+    const panel = { id: 'board', title: { en: 'Board', zh: '看板' }, icon: 'box', hub: 'more', permission: 'probe.read' };
     expect(findingsOf({ panels: [panel] })).to.equal(`${dir}/extension.json /panels: "board" needs ${dir}/panels/board.panel.tsx, which is not there`);
     mkdirSync(inRoot(dir, 'panels'), { recursive: true });
     writeFileSync(inRoot(dir, 'panels/board.panel.tsx'), '');

@@ -1,5 +1,6 @@
 import './agents/agents.css';
 import { definePanel, type PanelProps } from '@svc/kit';
+import { AroundAgent } from './agents/agent-tabs.js';
 import { AgentList } from './agents/agent-list.js';
 import { NewAgent } from './agents/new-agent.js';
 import { OneAgent } from './agents/one-agent.js';
@@ -10,4 +11,4 @@ const Agents = ({ path: [at] }: PanelProps) => {
   return at === 'new' ? <NewAgent /> : <OneAgent key={at} id={at} />;
 };
 
-export const panel = definePanel({ view: Agents });
+export const panel = definePanel({ view: Agents, around: AroundAgent });

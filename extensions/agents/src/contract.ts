@@ -80,6 +80,12 @@ export const AgentManifest = Type.Object({
   pinned_model: Type.Optional(Type.String({ description: '`PROVIDER/MODEL` that the mode Stable pins, if the manifest sets it' })),
   asked_model: Type.Optional(Type.Object({ ...ModelChoice.properties }, { description: 'Set while the mode is Stable: the model in the manifest. `model` is then the pinned one' })),
   mode_tools: Type.Optional(OneOf(['none', 'reads'], { description: 'Set by the mode: observe leaves an agent no tools, assist those that only read' })),
+  auto_dream_enabled: Type.Optional(Type.Boolean({ description: 'Set if the agent tidies its memory by itself' })),
+  auto_dream_min_hours: Type.Optional(Type.Number()),
+  auto_dream_min_sessions: Type.Optional(Type.Number()),
+  session_mode: Type.Optional(OneOf(['persistent', 'new'], { description: 'Whether its triggers share one conversation, or each fire has its own' })),
+  max_concurrent_invocations: Type.Optional(Type.Integer({ description: 'Fires of triggers that it works on at the same time; 1 by default' })),
+  assignee_wake: Type.Optional(Type.Boolean({ description: 'False: tasks that are assigned to it on the task board do not wake it' })),
   proactive_memory: Type.Optional(
     Type.Object({
       enabled: Type.Optional(Type.Boolean()),
@@ -118,6 +124,8 @@ export const SpawnRequest = Type.Object({
   model: Type.Optional(ModelChoice),
   parentId: Type.Optional(Type.String()),
   key: Type.Optional(Type.String({ description: 'A repeated request with the same key returns the same agent' })),
+  id: Type.Optional(Type.String({ format: 'uuid', description: 'Its id, for an area that gives the same agent the same id each time. Default: a random one' })),
+  runId: Type.Optional(Type.String({ description: 'The run in which an agent asked for it' })),
 });
 export type SpawnRequest = Plain<typeof SpawnRequest>;
 
@@ -134,7 +142,7 @@ export type AgentEdit = Plain<typeof AgentEdit>;
 export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'New warnings caused by the change' }) });
 export type AgentEdited = Plain<typeof AgentEdited>;
 
-export const Agents = defineService('agents', '1.1.0', {
+export const Agents = defineService('agents', '1.2.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
   get: method([Actor, Type.String()], Agent, { what: 'sees your agents, with their manifests and system prompts' }),
   /** By id, else by name. */
@@ -188,7 +196,18 @@ export const AgentReview = defineGather('agent.review', '1.0.0', {
 });
 
 const AgentFact = Type.Object({ agentId: Type.String(), name: Type.String(), ownerId: Type.String() });
+const SpawnFact = Type.Object({ ...AgentFact.properties, runId: Type.Optional(Type.String({ description: 'The run in which an agent asked for it' })) });
 const LIVE = { what: 'agent', permission: 'agents.read', owner: 'ownerId', id: 'agentId', agent: 'agentId' } as const;
-export const AgentSpawned = defineEvent('agent.spawned', '1.0.0', AgentFact, { ...LIVE, is: 'spawned' });
+export const AgentSpawned = defineEvent('agent.spawned', '1.1.0', SpawnFact, { ...LIVE, is: 'spawned' });
 export const AgentKilled = defineEvent('agent.killed', '1.0.0', AgentFact, { ...LIVE, is: 'killed' });
-export const AgentChanged = defineEvent('agent.changed', '1.1.0', Type.Object({ agentId: Type.String(), ownerId: Type.String() }), { ...LIVE, is: 'changed' });
+export const AgentChanged = defineEvent(
+  'agent.changed',
+  '1.2.0',
+  Type.Object({
+    agentId: Type.String(),
+    ownerId: Type.String(),
+    revision: Type.Optional(Type.Integer()),
+    change: Type.Optional(OneOf(['suspended', 'resumed'], { description: 'Left out for any other change' })),
+  }),
+  { ...LIVE, is: 'changed' },
+);

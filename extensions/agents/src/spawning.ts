@@ -1,7 +1,7 @@
 /**
  * How an agent comes to be.
  *
- * A1  Ids are random: a name used again inherits nothing of a dead agent.
+ * A1  Ids are random, unless an area brings one: a name used again inherits nothing of a dead agent, and an id used again finds nothing of it.
  * A2  The agent, its idempotency key and the fact are one commit. The same key and request give the same agent, and the same answer with its warnings.
  * A3  A name is taken once per owner; of two at the same time one gets it.
  * A4  A child belongs to its parent's owner, and no tap of `agent.spawning` may have objected.
@@ -51,7 +51,7 @@ export const spawnAgent = async (deps: SpawnDeps, actor: Actor, request: SpawnRe
   const parent = request.parentId === undefined ? null : await parentOf(deps, actor, request.parentId);
   const ownerId = parent?.ownerId ?? actor.ownerId;
   const asked = { actor: { ...actor, ownerId }, kind: SPAWN_KIND, fingerprint: fingerprintOf(request), ...(request.key === undefined ? {} : { key: request.key }) };
-  const { result } = await deps.journal.once<Kept>(asked, (receipt) => spawnOnce(deps, actor, request, { parent, ownerId }, receipt));
+  const { result } = await deps.journal.once<Kept>(asked, (receipt) => spawnOnce(deps, actor, request, { parent, ownerId, ...(request.id === undefined ? {} : { id: request.id }) }, receipt));
   return withWarnings(result);
 };
 
@@ -86,7 +86,7 @@ export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnReq
   const remarks = [...(await modelRemarks(deps, manifest)), ...(await reviewOf(deps, manifest))];
   const skipped = (await place.prepare?.()) ?? [];
   const spawned: Spawned = { agentId: agent.id, name: agent.name, warnings: [...warnings, ...remarks, ...skipped] };
-  await commitSpawn(deps, agent, receipt(spawned, { subject: agent.id }));
+  await commitSpawn(deps, agent, request.runId, receipt(spawned, { subject: agent.id }));
   return spawned;
 };
 
@@ -114,11 +114,11 @@ const parentOf = async (deps: SpawnDeps, actor: Actor, parentId: string): Promis
   return parent;
 };
 
-const commitSpawn = async (deps: SpawnDeps, agent: Agent, receipt: readonly Write[]): Promise<void> => {
+const commitSpawn = async (deps: SpawnDeps, agent: Agent, runId: string | undefined, receipt: readonly Write[]): Promise<void> => {
   const { id: agentId, name, ownerId } = agent;
   try {
     // The receipt first: the same request sent twice at once is a repetition, and not a name that is taken.
-    await deps.store.commit([...receipt, deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId, name, ownerId })]);
+    await deps.store.commit([...receipt, deps.store.insert(agent), deps.events.event(AgentSpawned, { agentId, name, ownerId, ...(runId === undefined ? {} : { runId }) })]);
   } catch (error) {
     if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
     throw agentErrors.agent_already_exists(name).with({ cause: error });
@@ -151,7 +151,7 @@ const templateText = async ({ templates }: SpawnDeps, name: string): Promise<str
 export const readText = async (deps: SpawnDeps, text: string): Promise<ReadManifest> =>
   readTaken({ schemas: deps.schemas, declared: deps.capabilities.declared() }, await asWrittenHere(await parseManifestToml(text), deps.providers), text);
 
-const fingerprintOf = ({ key: _key, ...request }: SpawnRequest): string =>
+const fingerprintOf = ({ key: _key, runId: _runId, ...request }: SpawnRequest): string =>
   createHash('sha256')
     .update(
       JSON.stringify([
@@ -161,6 +161,7 @@ const fingerprintOf = ({ key: _key, ...request }: SpawnRequest): string =>
         request.model ?? null,
         request.parentId ?? null,
         ...(request.template === undefined ? [] : [request.template]),
+        ...(request.id === undefined ? [] : [{ id: request.id }]),
       ]),
     )
     .digest('hex');

@@ -43,7 +43,7 @@ const spawnTool = ({ agents, spawn }: AgentToolDeps): AnyTool =>
     run: async (args, call) => {
       const parent = await agents.get(call.actor, call.agentId);
       // The same after a restart: the call made again finds the agent it already made. Small servers number their calls anew in each run.
-      const spawned = await spawn(call.actor, { manifest: childManifest(parent, args), parentId: parent.id, key: `call:${call.runId}:${call.callId}` });
+      const spawned = await spawn(call.actor, { manifest: childManifest(parent, args), parentId: parent.id, key: `call:${call.runId}:${call.callId}`, runId: call.runId });
       return JSON.stringify({ agent_id: spawned.agentId, name: spawned.name });
     },
   });

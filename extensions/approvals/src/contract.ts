@@ -1,5 +1,5 @@
 /** What approvals declares: its rows and its events. */
-import { defineEvent, defineService, defineTable, method, OneOf, type Plain, type RowOf, type Service, ToolRequest, Type } from '@svc/api';
+import { Actor, defineEvent, defineService, defineTable, method, OneOf, type Plain, type RowOf, type Service, ToolRequest, Type } from '@svc/api';
 
 const STATES = ['pending', 'approved', 'rejected', 'expired', 'skipped'] as const;
 export const RequestState = OneOf(STATES, { description: '`skipped`: its run ended before anybody decided, or its time ran out and the call was left out' });
@@ -18,7 +18,9 @@ export const Answer = Type.Object({
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });
 
-export const Approvals = defineService('approvals', '1.0.0', {
+export const Approvals = defineService('approvals', '1.1.0', {
+  /** How many requests wait that the actor may decide. */
+  waiting: method([Actor], Type.Integer(), { what: 'counts requests that wait for you' }),
   /** Lets a call wait for a person, as a rule of [approval] would. Ask again after each wake: a call has one request, and what was decided or remembered holds. */
   ask: method([ToolRequest, Type.String({ description: 'What the person is asked' })], Answer),
 });

@@ -63,7 +63,10 @@ export default defineExtension({
     const reviews = createReviews({ ctx, actors, clock, store, timeouts, log, settings, needsCode, agents, closing: ctx.signal, llm: () => llm.value, sessions: () => sessions.value });
     const asking: AskingDeps = { ctx, clock, store, timeouts, agents, tools, settings, reviews };
     ctx.hooks.tap(ToolBefore, createAsking(asking), { stage: 0 });
-    ctx.services.provide(contract.Approvals, { ask: async (request, why) => (await askFor(asking, request, why)) ?? {} });
+    ctx.services.provide(contract.Approvals, {
+      ask: async (request, why) => (await askFor(asking, request, why)) ?? {},
+      waiting: async (actor) => (await store.list(actor, { state: 'pending' }, { limit: 1, offset: 0 })).total,
+    });
     ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));
     ctx.routes.add(
       ...requestRoutes({

@@ -1,5 +1,5 @@
 /** What memory stores, and what it declares to other areas: an embedder gives texts a place by their meaning. */
-import { defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { Actor, defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 const optional = { kind: 'text' } as const;
@@ -177,3 +177,18 @@ export const Embedder = defineService('embedder', '1.0.0', {
   embed: method([Type.Array(Type.String())], Type.Array(Type.Array(Type.Number()))),
 });
 export type EmbedderService = Service<typeof Embedder>;
+
+/** What other areas read and tidy. */
+export const Memory = defineService('memory', '1.0.0', {
+  /** Values of these keys of an agent; a key without a value is left out. */
+  pairs: method([Actor, Type.String({ description: 'Agent id' }), Type.Array(Type.String())], Type.Record(Type.String(), Type.Unknown()), { what: 'reads what your agents remember' }),
+  /** What an agent remembers: how many entries and keys, and the newest entries. */
+  overview: method(
+    [Actor, Type.String({ description: 'Agent id' }), Type.Integer({ description: 'Newest entries, at most' })],
+    Type.Object({ entries: Type.Integer(), keys: Type.Array(Type.String()), newest: Type.Array(Type.String()) }),
+    { what: 'reads what your agents remember' },
+  ),
+  /** Archives entries that say the same as a newer one. Answers how many. */
+  consolidate: method([Actor, Type.String({ description: 'Agent id' })], Type.Integer(), { what: 'archives duplicates of what your agents remember', changes: true }),
+});
+export type MemoryService = Service<typeof Memory>;

@@ -16,6 +16,7 @@ import { own } from './memory-deps.js';
 import { recallFor } from './recall/recall.js';
 import { eraseRecalled } from './recall/erase-recalled.js';
 import { createSeen } from './recall/seen.js';
+import { servedMemory } from './served-memory.js';
 import { agentRoutes } from './routes/agent-routes.js';
 import { entryRoutes } from './routes/entry-routes.js';
 import { kvRoutes } from './routes/kv-routes.js';
@@ -58,6 +59,7 @@ export default defineExtension({
       eraseRecalled: (actor, rows) => eraseRecalled({ db: ctx.db, actors: ctx.actors, sessions }, actor, rows),
     };
     const memories = createMemories(deps);
+    ctx.services.provide(contract.Memory, servedMemory(memories));
     const routeDeps = {
       ...deps,
       memories,

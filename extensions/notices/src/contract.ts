@@ -1,5 +1,5 @@
 /** What notices stores, and what it tells others: that there is one, and nothing of what it says. */
-import { defineEvent, defineTable, OneOf, type RowOf, Type } from '@svc/api';
+import { Actor, defineEvent, defineService, defineTable, method, OneOf, type RowOf, type Service, Type } from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 
@@ -30,3 +30,24 @@ export const NoticeChanged = defineEvent('notice.changed', '1.0.0', Type.Object(
   agent: 'agentId',
   state: 'change',
 });
+
+/** For areas that have something to say to the owner of an agent. */
+export const NoticesServed = defineService('notices', '1.0.0', {
+  /** Once for each key. Counts among the notices of the agent; throws `notice_too_many`. Answers with its id. */
+  send: method(
+    [
+      Actor,
+      Type.Object({
+        agentId: Type.String(),
+        sessionId: Type.Optional(Type.String()),
+        runId: Type.Optional(Type.String()),
+        key: Type.String({ description: 'The same one is the same notice' }),
+        reason: Type.String(),
+        summary: Type.String(),
+      }),
+    ],
+    Type.String(),
+    { what: 'sends you notices', changes: true },
+  ),
+});
+export type NoticesService = Service<typeof NoticesServed>;

@@ -20,6 +20,9 @@ export default defineExtension({
   activate(ctx) {
     const notices = createNotices({ db: ctx.db, events: ctx.events, clock: ctx.clock, settings: () => ctx.config.get(NoticesSection) });
     ctx.timers.every('prune-notices', PRUNE_MS, () => notices.prune());
+    ctx.services.provide(contract.NoticesServed, {
+      send: (actor, { agentId, sessionId = '', runId = '', key, reason, summary }) => notices.send({ actor, agentId, sessionId, runId, callId: key }, { reason, summary }),
+    });
     ctx.routes.add(...noticeRoutes({ agents: ctx.services.require(Agents), notices }));
     ctx.tools.add(notifyOwner(notices));
   },

@@ -2,7 +2,7 @@
 import type { CommandDecl, CommandWordDecl } from '@svc/api';
 
 export const commandWords: readonly CommandWordDecl[] = [
-  { word: 'tasks', summary: 'what was asked of agents: list, cancel, retry', usage: 'tasks list|count|cancel|retry', order: 36, synonyms: [{ word: 'jobs', means: 'tasks list' }] },
+  { word: 'tasks', summary: 'what was asked of agents: list, post, cancel, retry', usage: 'tasks list|post|count|cancel|retry', order: 36, synonyms: [{ word: 'jobs', means: 'tasks list' }] },
   { word: 'queue', summary: 'depth, capacity and throughput of the queue', usage: 'queue status', order: 37 },
 ];
 

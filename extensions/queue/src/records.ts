@@ -1,6 +1,7 @@
 /** Tasks and lanes as the routes answer them. */
 import { Nullable, OneOf, type Plain, Type, Uuid } from '@svc/api';
 import type { QueueStanding, Task } from '@svc/ext-runs/contract';
+import type { BoardRow } from './board/board-rows.js';
 
 /** Which states of a run each state of a task stands for. */
 export const STATES = { pending: ['queued'], in_progress: ['running', 'waiting'], completed: ['done'], failed: ['failed'], cancelled: ['cancelled'] } as const;
@@ -16,16 +17,19 @@ export const TaskStateText = OneOf(['pending', 'in_progress', 'completed', 'fail
 export const TaskRecord = Type.Object(
   {
     id: Uuid,
+    kind: OneOf(['run', 'board'], { description: '`run`: a message to an agent, and its run has the same id. `board`: a task of the task board, for which no run stands' }),
+    run_id: Nullable(Uuid, { description: 'The run itself; of a task of the board, the run that claimed it, else the one that was woken for it last' }),
     title: Type.String({ description: 'First line of the message. Empty if the message is not stored: side questions, incognito and stateless requests' }),
-    description: Type.String({ description: 'First 300 characters of the message' }),
+    description: Type.String({ description: 'First 300 characters of the message; of a task of the board, all of it' }),
     status: TaskStateText,
-    assigned_to: Uuid,
-    agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }),
-    session_id: Uuid,
-    channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai or cli' }),
-    created_by: Type.String({ description: 'The owner of the agent' }),
+    assigned_to: Nullable(Uuid, { description: 'null: a task of the board that any agent may claim' }),
+    claimed_by: Nullable(Uuid, { description: 'The agent that works on it' }),
+    agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted, or if there is none' }),
+    session_id: Nullable(Uuid),
+    channel: Type.String({ description: 'Channel of the message: rest, sse, ws, openai or cli; `task_board` of the board' }),
+    created_by: Type.String({ description: 'The owner of the agent; `agent:ID` for a task that an agent posted' }),
     created_at: Time,
-    claimed_at: Nullable(Time, { description: 'When its first step began' }),
+    claimed_at: Nullable(Time, { description: 'When its first step began, or when it was claimed' }),
     completed_at: Nullable(Time, { description: 'When it ended, whichever way' }),
     waits_for: Nullable(Type.String(), { description: 'What it waits for, such as `approval`' }),
     result: Nullable(Type.String(), { description: 'The answer' }),
@@ -39,10 +43,13 @@ export const stateOf = ({ status }: Pick<Task, 'status'>): TaskState =>
 
 export const taskRecord = (task: Task, agentName: string | null): Plain<typeof TaskRecord> => ({
   id: task.id,
+  kind: 'run',
+  run_id: task.id,
   title: (task.words.split('\n', 1)[0] ?? '').slice(0, MAX_TITLE),
   description: task.words,
   status: stateOf(task),
   assigned_to: task.agentId,
+  claimed_by: task.startedAt === null ? null : task.agentId,
   agent_name: agentName,
   session_id: task.sessionId,
   channel: task.channel,
@@ -53,6 +60,30 @@ export const taskRecord = (task: Task, agentName: string | null): Plain<typeof T
   waits_for: task.waitsFor,
   result: task.result?.response ?? null,
   error: task.error && task.endedAt !== null ? { code: task.error.code, message: task.error.message } : null,
+});
+
+/** The agent that a task of the board belongs to: whoever claimed it, else whom it is assigned to. */
+export const agentOfRow = ({ claimed_by, assigned_to }: BoardRow): string | null => claimed_by ?? assigned_to;
+
+export const boardRecord = (row: BoardRow, agentName: string | null): Plain<typeof TaskRecord> => ({
+  id: row.id,
+  kind: 'board',
+  run_id: row.claim_run ?? row.wake_run,
+  title: row.title,
+  description: row.description,
+  status: row.status as TaskState, // src/board writes no other
+  assigned_to: row.assigned_to,
+  claimed_by: row.claimed_by,
+  agent_name: agentName,
+  session_id: null,
+  channel: 'task_board',
+  created_by: row.creator_id === null ? row.owner_id : `agent:${row.creator_id}`,
+  created_at: row.created_at,
+  claimed_at: row.claimed_at,
+  completed_at: row.completed_at,
+  waits_for: null,
+  result: row.result,
+  error: row.error === null ? null : { code: row.status === 'cancelled' ? 'task_cancelled' : 'task_failed', message: row.error },
 });
 
 const Count = Type.Integer({ minimum: 0 });

@@ -1,18 +1,20 @@
 /** The tool by which one agent asks another. Its effect is a run, so it lives here. */
-import { type AnyTool, isSvcError, type Streams, type ToolCall, Type, defineTool } from '@svc/api';
+import { type AnyTool, type Events, isSvcError, type Streams, type ToolCall, Type, defineTool } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { CircularWaits } from './loop/circular-wait.js';
-import { type RunFrame, RunFrames, type RunsService, type Submitted } from './contract.js';
+import { AgentMessaged, type RunFrame, RunFrames, type RunsService, type Submitted } from './contract.js';
 import { runErrors } from './errors.js';
 
 export interface AgentSendDeps {
   readonly runs: RunsService;
   readonly agents: AgentsService;
-  readonly streams: Streams;
+  readonly ctx: { readonly streams: Streams; readonly events: Pick<Events, 'publish'> };
   readonly circles: CircularWaits;
   /** Resolves when the wait has lasted long enough. */
   deadline(signal: AbortSignal): Promise<void>;
 }
+
+const MAX_SHOWN = 200;
 
 /** A reload ends the call as well; then the other run goes on, and the call is made again. */
 const STOPS: ReadonlySet<string> = new Set([runErrors.stopped().code, runErrors.unwatched().code]);
@@ -47,6 +49,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         cause: { kind: 'agent', id: call.agentId },
         origin: { labels: ['UntrustedAgent'], source: 'another agent', sessionId: call.sessionId },
       });
+      if (!submitted.replayed) deps.ctx.events.publish(AgentMessaged, { ownerId: other.ownerId, runId: submitted.runId, fromId: call.agentId, toId: other.id, text: args.message.slice(0, MAX_SHOWN) });
       const frame = await answerTo(deps, call, submitted, other.name).catch(async (error: unknown) => {
         // Whoever stopped the asking run may have looked for what it began before this was there.
         if (isStopped(call.signal)) await deps.runs.stop(call.actor, { runId: submitted.runId }, 'the run that asked was stopped');
@@ -67,11 +70,11 @@ async function answerTo(deps: AgentSendDeps, call: ToolCall, submitted: Submitte
   const done = new AbortController();
   const signal = AbortSignal.any([call.signal, done.signal]);
   showWaits(deps, call, submitted.topic, name, signal).catch((cause: unknown) => call.log.debug('what another run waits for is no longer shown', { run: submitted.runId, cause }));
-  return (await Promise.race([deps.streams.final(RunFrames, submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort())) ?? undefined;
+  return (await Promise.race([deps.ctx.streams.final(RunFrames, submitted.topic, signal), deps.deadline(signal)]).finally(() => done.abort())) ?? undefined;
 }
 
 /** What the other run waits for is shown in this one too, whose people may be the ones to decide. */
-async function showWaits({ streams }: AgentSendDeps, call: ToolCall, topic: string, name: string, signal: AbortSignal): Promise<void> {
+async function showWaits({ ctx: { streams } }: AgentSendDeps, call: ToolCall, topic: string, name: string, signal: AbortSignal): Promise<void> {
   const frames = streams.follow(RunFrames, topic);
   const close = (): void => frames.close();
   signal.addEventListener('abort', close);

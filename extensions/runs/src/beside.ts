@@ -39,6 +39,7 @@ export const besideWords = (draft: RunDraft): unknown[] => [
   ...(draft.showThinking === undefined ? [] : ['show_thinking', draft.showThinking]),
   ...(draft.parameters || draft.history ? [draft.parameters ?? null, draft.history ?? null] : []),
   ...(draft.clientTools ? ['client_tools', draft.clientTools] : []),
+  ...(draft.tools ? ['tools', draft.tools] : []),
 ];
 
 /** The conversation that a run belongs to, as clients know it. */

@@ -30,7 +30,7 @@ import { Attachment } from './uploads.js';
 export { Via } from '@svc/ext-sessions/contract';
 export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
-export { createRunEnds, type RunEnds } from './run-ends.js';
+export { createRunEnds, type RunEnds, untilEnd } from './run-ends.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
 export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli', 'internal'], { description: '`internal`: an area of the daemon sent it' });
@@ -67,6 +67,7 @@ export const RunDraft = Type.Object({
   ),
   clientTools: Type.Optional(ClientTools),
   clientResults: Type.Optional(Type.Array(ClientResult, { description: 'Results of calls that wait in this session, which the message takes the place of' })),
+  tools: Type.Optional(Type.Array(Type.String(), { description: 'Of the tools of the agent, only these in this run: names, in which `*` stands for any text' })),
   ephemeral: Type.Optional(Type.Boolean({ description: 'A side question: it neither reads nor joins the conversation, and uses no tools. Text that begins with `/btw ` is one too' })),
   incognito: Type.Optional(Type.Boolean({ description: 'It reads the conversation; neither the message nor its answer is stored' })),
   thinking: Type.Optional(Type.Boolean({ description: 'Whether the model thinks before it answers. By default, as set for the session or in the manifest' })),
@@ -235,7 +236,7 @@ export const QueueStanding = Type.Object({
 });
 export type QueueStanding = Plain<typeof QueueStanding>;
 
-export const Runs = defineService('runs', '1.4.0', {
+export const Runs = defineService('runs', '1.5.0', {
   submit: method([Actor, RunDraft], Submitted, {
     what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
     changes: true,
@@ -339,9 +340,9 @@ export const Recalled = Type.Object({
 });
 export type Recalled = Plain<typeof Recalled>;
 /** What is known about a question, asked once for each message. It is stored before the question and stays there: later questions find it in the conversation. */
-export const RunRecall = defineGather('run.recall', '1.1.0', {
+export const RunRecall = defineGather('run.recall', '1.2.0', {
   policy: 'open',
-  budgetMs: 10_000,
+  budgetMs: 35_000,
   remote: true,
   subject: Type.Object({
     ...Asked,
@@ -376,3 +377,15 @@ export const RunRated = defineEvent('run.rated', '1.1.0', Type.Object({ ...RunFa
   is: 'rated',
 });
 export const RunEnded = defineEvent('run.ended', '1.1.0', Type.Object({ ...RunFact, status: RunStatus }), { ...LIVE, state: 'status' });
+/** One agent sent another a message, by a tool or in its name: what follows is the run of that message. */
+export const AgentMessaged = defineEvent(
+  'agent.messaged',
+  '1.0.0',
+  Type.Object({
+    ownerId: Type.String(),
+    runId: Type.String(),
+    fromId: Nullable(Type.String(), { description: 'An agent; null for svc itself' }),
+    toId: Type.String(),
+    text: Type.String({ description: 'How it begins' }),
+  }),
+);

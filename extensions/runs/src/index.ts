@@ -161,7 +161,7 @@ export default defineExtension({
       ...oneRunRoutes({ agents, journal: ctx.journal, runs }),
     );
     ctx.sockets.add(chatSocket({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
-    ctx.tools.add(agentSendTool({ runs, agents, streams: ctx.streams, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
+    ctx.tools.add(agentSendTool({ ctx, runs, agents, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
     ctx.slashCommands.add(...slashCommands({ agents, sessions, llm, runs, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop(ctx.actors.system('purge'), { agentId }, 'the agent was killed');

@@ -1,5 +1,5 @@
 /** Wakes other areas at the end of runs that they wait for. While none is waited for, a message costs nothing here. */
-import type { Disposable, Logger } from '@svc/api';
+import type { Clock, Disposable, Logger } from '@svc/api';
 
 export interface RunEnds {
   /** Calls `wake` once when the run ends. A run that ends while the daemon is off is found when its area looks next. */
@@ -29,4 +29,11 @@ export const createRunEnds = (listen: (ended: (fact: { readonly runId: string })
       listener ??= listen(wakeFor);
     },
   };
+};
+
+/** Waits for `ended`, such as the last frame of a run, and so long at most. Rejects when the caller goes away. */
+export const untilEnd = async (ended: (signal: AbortSignal) => Promise<unknown>, clock: Pick<Clock, 'sleep'>, limitMs: number, gone: AbortSignal): Promise<void> => {
+  const over = new AbortController();
+  const signal = AbortSignal.any([gone, over.signal]);
+  await Promise.race([ended(signal), clock.sleep(limitMs, signal)]).finally(() => over.abort());
 };

@@ -34,6 +34,8 @@ export interface RunInput {
   /** Tools that the sender runs, and who may answer their calls. */
   readonly clientTools?: ClientTools;
   readonly clientOf?: string;
+  /** Of the tools of the agent, only these. */
+  readonly tools?: readonly string[];
   readonly thinking?: boolean;
   readonly showThinking?: boolean;
   /** Where the message came from, if not from the agent's owner in this conversation. */

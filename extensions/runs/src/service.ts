@@ -211,6 +211,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
     ...(draft.parameters === undefined ? {} : { parameters: draft.parameters }),
     ...(draft.clientTools === undefined ? {} : { clientTools: draft.clientTools, clientOf: actor.id }),
+    ...(draft.tools === undefined ? {} : { tools: draft.tools }),
     ...(draft.thinking === undefined ? {} : { thinking: draft.thinking }),
     ...(draft.showThinking === undefined ? {} : { showThinking: draft.showThinking }),
   };

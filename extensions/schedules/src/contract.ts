@@ -1,5 +1,5 @@
 /** Shapes and tables of jobs and their fires. Schedules and cron jobs are two views of one store. */
-import { Actor, defineAsk, defineEvent, defineTable, defineWork, Nullable, OneOf, type Plain, type RowOf, Type } from '@svc/api';
+import { Actor, defineAsk, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
 
 export const MIN_EVERY_SECS = 60;
 export const MAX_EVERY_SECS = 86_400;
@@ -180,3 +180,36 @@ export const StartWorkflow = defineAsk('schedule.workflow', '1.0.0', {
   }),
   answer: WorkflowStanding,
 });
+
+/** A job that asks an agent, as another area needs it. */
+export const AgentJob = Type.Object({
+  id: Type.String(),
+  agentId: Type.String(),
+  name: Type.String(),
+  schedule: Type.String({ description: 'Five cron fields, `every Ns`, or `at` and a time' }),
+  tz: Nullable(Type.String()),
+  message: Type.String(),
+  enabled: Type.Boolean(),
+});
+export type AgentJob = Plain<typeof AgentJob>;
+
+export const AgentJobDraft = Type.Object({
+  agentId: Type.String(),
+  name: Type.String({ description: 'At most 128 characters' }),
+  schedule: Type.String({ description: 'Five cron fields, an interval such as `every 30m`, or a time' }),
+  tz: Type.Optional(Type.String()),
+  message: Type.String({ description: 'What the agent is asked' }),
+  enabled: Type.Optional(Type.Boolean()),
+});
+
+export const Schedules = defineService('schedules', '1.0.0', {
+  /** Throws `schedules_bad_plan`, `schedules_agent_not_found`, `schedules_too_many`. */
+  create: method([Actor, AgentJobDraft], AgentJob, { what: 'has your agents asked at set times', changes: true }),
+  /** Jobs that ask this agent; those that start workflows are not among them. */
+  of: method([Actor, Type.String({ description: 'Agent id' })], Type.Array(AgentJob), { what: 'sees your jobs' }),
+  /** Throws `schedules_job_not_found`. */
+  setEnabled: method([Actor, Type.String(), Type.Boolean()], AgentJob, { what: 'enables and disables your jobs', changes: true }),
+  /** Throws `schedules_job_not_found`. */
+  remove: method([Actor, Type.String()], Type.Void(), { what: 'deletes your jobs', changes: true }),
+});
+export type SchedulesService = Service<typeof Schedules>;

@@ -13,6 +13,7 @@ import { createJobs } from './jobs.js';
 import { createPlanner } from './plan.js';
 import { cronRoutes } from './routes/cron.js';
 import { scheduleRoutes } from './routes/schedules.js';
+import { servedJobs } from './service.js';
 import { jobTools } from './tools.js';
 import { createFireWaits } from './waiting.js';
 
@@ -67,6 +68,7 @@ export default defineExtension({
       closing: ctx.signal,
       notify: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
     });
+    ctx.services.provide(contract.Schedules, servedJobs({ db, jobs }));
     const waits = createFireWaits({ db, events: ctx.events, clock, runs });
     ctx.events.on(contract.JobChanged, () => fires.changed());
     ctx.timers.every('fire-jobs', TICK_MS, async () => {

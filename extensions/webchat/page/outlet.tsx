@@ -1,6 +1,7 @@
 /** Where the open panel is drawn. What throws in one is shown there; the page around it goes on. */
 import { address, Button, Component, type ComponentChildren, Empty, Failure, language, Loading, type PanelDefinition, type PanelProps, useCode, useEffect, useState } from '@svc/kit';
-import { definitionOf, loadPanel, loadPanels, openPanel, type Panel, panels, panelsError } from './panels.js';
+import { agentInView, shownPanel } from './hubs.js';
+import { definitionOf, loadPanel, loadPanels, type Panel, panels, panelsError } from './panels.js';
 import { t } from './shell-words.js';
 
 class Boundary extends Component<{ children: ComponentChildren }, { error?: unknown }> {
@@ -53,7 +54,20 @@ const FrameLater = ({ panel, path }: PanelProps & { panel: Panel }) => {
   return <code.Framed panel={panel} path={path} />;
 };
 
-export const shownPanel = (): Panel | undefined => openPanel(panels.value, address.value.panel);
+/** A tab of an agent stands below that agent's name, which the panel of agents draws; where that is not there it stands alone. */
+const AroundAgent = ({ agentId, tab, children }: { agentId: string; tab: string; children: ComponentChildren }) => {
+  const agents = panels.value?.find(({ id, frame }) => id === 'agents' && !frame);
+  const { code } = useCode(() => (agents ? loadPanel(agents) : new Promise<PanelDefinition>(() => undefined)));
+  const Around = code?.around;
+  if (!agents) return <>{children}</>;
+  return Around ? (
+    <Around agentId={agentId} tab={tab}>
+      {children}
+    </Around>
+  ) : (
+    <Loading label={t('panel_loading')} />
+  );
+};
 
 export const Outlet = () => {
   const panel = shownPanel();
@@ -74,16 +88,18 @@ export const Outlet = () => {
         </Button>
       </Empty>
     );
-  if (panel.frame)
-    return (
-      <Boundary key={`${panel.id} ${panel.frame.build}`}>
-        <FrameLater panel={panel} path={address.value.path} />
-      </Boundary>
-    );
   // Another build of a panel begins anew.
-  return (
-    <Boundary key={`${panel.id} ${panel.script ?? JSON.stringify(panel.view)}`}>
-      <Opened panel={panel} path={address.value.path} />
+  const drawn = (
+    <Boundary key={`${panel.id} ${panel.frame?.build ?? panel.script ?? JSON.stringify(panel.view)}`}>
+      {panel.frame ? <FrameLater panel={panel} path={address.value.path} /> : <Opened panel={panel} path={address.value.path} />}
     </Boundary>
+  );
+  const agentId = agentInView();
+  return agentId !== undefined && panel.agentTab ? (
+    <AroundAgent agentId={agentId} tab={panel.id}>
+      {drawn}
+    </AroundAgent>
+  ) : (
+    drawn
   );
 };

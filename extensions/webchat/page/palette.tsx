@@ -20,6 +20,7 @@ import {
   useRef,
   useState,
 } from '@svc/kit';
+import { isPinned, shownPanel, togglePin } from './hubs.js';
 import { panels } from './panels.js';
 import { t } from './shell-words.js';
 
@@ -43,11 +44,19 @@ const beginConversation = (): void => {
   go('chat', agent ? [agent, 'new'] : []);
 };
 
+const pinCommand = (): Command[] => {
+  const panel = shownPanel();
+  if (!panel) return [];
+  const isOn = isPinned(panel.id);
+  return [{ id: 'pin', label: t(isOn ? 'unpin' : 'pin', { title: panel.title[language.value] }), icon: isOn ? 'pin-off' : 'pin', run: () => togglePin(panel.id) }];
+};
+
 const ownCommands = (onShortcuts: () => void): Command[] => [
-  ...(panels.value ?? []).map((panel) => ({ id: `panel ${panel.id}`, label: panel.title[language.value], note: t(panel.place), icon: iconNamed(panel.icon), run: () => go(panel.id) })),
+  ...(panels.value ?? []).map((panel) => ({ id: `panel ${panel.id}`, label: panel.title[language.value], note: t(`hub_${panel.hub}`), icon: iconNamed(panel.icon), run: () => go(panel.id) })),
   ...(has('chat') && may('runs.send') ? [{ id: 'new', label: t('new_conversation'), icon: 'message-square-plus' as const, run: beginConversation }] : []),
+  ...pinCommand(),
   { id: 'shortcuts', label: t('shortcuts'), note: '?', icon: 'info', run: onShortcuts },
-  { id: 'docs', label: t('docs'), icon: 'book-open', run: () => void open('/docs', '_blank', 'noopener') },
+  { id: 'docs', label: t('docs'), icon: 'circle-help', run: () => void open('/docs', '_blank', 'noopener') },
   { id: 'light', label: `${t('theme')}: ${t('theme_light')}`, icon: 'sun', run: () => setTheme('light') },
   { id: 'dark', label: `${t('theme')}: ${t('theme_dark')}`, icon: 'moon', run: () => setTheme('dark') },
   { id: 'system', label: `${t('theme')}: ${t('theme_system')}`, icon: 'monitor', run: () => setTheme('system') },
@@ -64,7 +73,7 @@ type Session = OutputOf<'listSessions'>['sessions'][number];
 
 const sessionCommands = (sessions: readonly Session[]): Command[] =>
   sessions.flatMap(({ session_id, agent_id, agent_name, label }) =>
-    label === null ? [] : { id: `session ${session_id}`, label, note: agent_name ?? t('talk'), icon: 'message-square' as const, run: () => go('chat', [agent_id, session_id]) },
+    label === null ? [] : { id: `session ${session_id}`, label, note: agent_name ?? t('hub_chat'), icon: 'message-square' as const, run: () => go('chat', [agent_id, session_id]) },
   );
 
 type Setting = OutputOf<'listSettings'>['settings'][number];
@@ -91,7 +100,7 @@ const useSaid = (typed: string): Command[] => {
         items.map(({ session_id, agent_id, seq, label, snippet }) => ({
           id: `said ${session_id} ${seq}`,
           label: snippet,
-          note: label ?? t('talk'),
+          note: label ?? t('hub_chat'),
           icon: 'search',
           run: () => go('chat', [agent_id, session_id]),
         })),

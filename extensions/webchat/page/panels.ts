@@ -30,8 +30,6 @@ const answered = async (): Promise<OutputOf<'listPanels'>> => {
   return (await first) ?? daemon.call('listPanels');
 };
 
-export const PLACES = ['talk', 'watch', 'build', 'run'] as const;
-
 export const loadPanels = async (): Promise<void> => {
   if (!caller.peek()?.isKnown) return;
   try {
@@ -40,7 +38,7 @@ export const loadPanels = async (): Promise<void> => {
     readAfter ??= answer.after;
     batch(() => {
       panels.value = answer.panels;
-      setOffered(answer.panels.map(({ id }) => id));
+      setOffered(answer.panels);
       panelsError.value = undefined;
     });
     await prepared;

@@ -23,6 +23,7 @@ import {
   signal,
   startLive,
   useChanges,
+  useCode,
   useEffect,
   useRef,
   useShortcuts,
@@ -35,7 +36,9 @@ import { Login } from './login.js';
 import { keepFocus } from './kept-focus.js';
 import { followLaterLinks, followLoginLink } from './login-link.js';
 import { Navigation } from './navigation.js';
-import { shownPanel, Outlet } from './outlet.js';
+import { hubs, firstOf, shownPanel, visited, waitingIn } from './hubs.js';
+import { HubTabs } from './hub-tabs.js';
+import { Outlet } from './outlet.js';
 import type { Palette } from './palette.js';
 import { askForPanels, listPanels, loadFirstPanel, loadPanels, panels, panelsError, readAfter } from './panels.js';
 import { t } from './shell-words.js';
@@ -58,8 +61,8 @@ const Above = ({ which }: { which: Above }) => {
 };
 
 const goByDigit = (event: KeyboardEvent): void => {
-  const panel = panels.value?.[Number(event.code.at(-1)) - 1];
-  if (panel) go(panel.id);
+  const hub = hubs.value[Number(event.code.at(-1)) - 1];
+  if (hub) go(firstOf(hub));
 };
 
 const SHORTCUTS: ShortcutGroup = {
@@ -94,10 +97,12 @@ const Inside = () => {
   useEffect(() => (mustLogIn.value || !isBegun ? undefined : startLive(readAfter)), [mustLogIn.value, isBegun]);
   useChanges(['extension', 'auth'], () => void loadPanels());
   useAgentNotices();
+  const shown = shownPanel();
+  useEffect(() => (shown ? visited(shown) : undefined), [shown?.id]);
   useEffect(() => setNavOpen(false), [address.value]);
   useKeys();
   const onCommands = (): void => toggle('commands');
-  const title = shownPanel()?.title[language.value] ?? 'svc';
+  const title = shown?.title[language.value] ?? 'svc';
   return (
     <div class={isSmall ? 'shell nav-small' : 'shell'}>
       <a class="skip" href="#content" onClick={skip}>
@@ -118,6 +123,7 @@ const Inside = () => {
         }}
         onCommands={onCommands}
       />
+      <HubTabs />
       <main class="content" id="content" tabIndex={-1} ref={content}>
         {connection.value === 'offline' && (
           <p class="offline" role="status">
@@ -127,9 +133,16 @@ const Inside = () => {
         )}
         <Outlet />
       </main>
+      {isBegun && <WaitingLater />}
       {above.value && <Above key={above.value} which={above.value} />}
     </div>
   );
+};
+
+/** What waits is counted once the page stands. */
+const WaitingLater = () => {
+  const { code } = useCode(() => import('./waiting.js'));
+  return code ? <code.Waiting /> : null;
 };
 
 const skip = (event: MouseEvent): void => {
@@ -166,7 +179,9 @@ const Page = () => {
 
 effect(() => {
   const title = shownPanel()?.title[language.value];
+  const count = waitingIn(panels.value ?? []);
   document.title = [viewTitle.value, title, 'svc'].filter((part) => part !== undefined).join(' · ');
+  if (count > 0) document.title = `(${count}) ${document.title}`;
   document.documentElement.lang = language.value === 'zh' ? 'zh-Hans' : 'en';
 });
 

@@ -7,7 +7,7 @@
  * W3  A panel is offered to those who have its permission, while its area is on. Files of an area that is off are not served.
  * W4  What third parties bring or models write runs in a document whose origin is nobody's, and is no script of this origin.
  */
-import { type Actor, type Assets, bytes, type CollectionView, defineRoute, ErrorBody, PANEL_PLACES, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
+import { type Actor, type Assets, bytes, type CollectionView, defineRoute, ErrorBody, OneOf, PANEL_HUBS, type PanelView, reply, type RouteDecl, sendAsset, servedErrors, Type } from '@svc/api';
 import { frameDocument } from './frame-document.js';
 import icon from '../page/icon.svg' with { type: 'text' };
 import markup from '../page/page.html' with { type: 'text' };
@@ -62,7 +62,14 @@ const PanelShown = Type.Object({
   extension: Type.String({ description: 'The extension that contributes it' }),
   title: Type.Object({ en: Type.String(), zh: Type.String() }),
   icon: Type.String(),
-  place: Type.Union(PANEL_PLACES.map((place) => Type.Literal(place))),
+  hub: Type.Union(PANEL_HUBS.map((hub) => Type.Literal(hub))),
+  agentTab: Type.Optional(OneOf(['path', 'query'], { description: 'It is a tab of each agent: the agent id follows it in the path, or is `agent_id` of the query' })),
+  waiting: Type.Optional(
+    Type.Object(
+      { path: Type.String(), count: Type.String(), event: Type.String(), since: Type.Optional(Type.Boolean()) },
+      { description: 'A GET route and the field of its answer that says how much waits for a person; `event` is the change of the live socket after which the page asks again' },
+    ),
+  ),
   script: Type.Optional(Type.String({ description: 'A module below `/ui/panels/<extension>/`; another build has another name' })),
   view: Type.Optional(Type.Unsafe<CollectionView>({ type: 'object', description: 'Instead of a module: a collection that the page draws' })),
   style: Type.Optional(Type.String({ description: 'Its style sheet' })),
@@ -82,8 +89,11 @@ const PanelShown = Type.Object({
 const TYPES: Readonly<Record<string, string>> = { css: STYLE, png: 'image/png', webmanifest: 'application/manifest+json' };
 const typeOf = (file: string): string => TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? SCRIPT;
 
-const byPlace = (one: PanelView, other: PanelView): number =>
-  PANEL_PLACES.indexOf(one.place) - PANEL_PLACES.indexOf(other.place) || (one.order ?? DEFAULT_ORDER) - (other.order ?? DEFAULT_ORDER) || (one.id < other.id ? -1 : 1);
+const byHub = (one: PanelView, other: PanelView): number =>
+  PANEL_HUBS.indexOf(one.hub) - PANEL_HUBS.indexOf(other.hub) || (one.order ?? DEFAULT_ORDER) - (other.order ?? DEFAULT_ORDER) || (one.id < other.id ? -1 : 1);
+
+/** A third party's panel counts by a route of its own extension, and by no other. */
+const isOwnRoute = (path: string, frame: PanelView['frame']): boolean => frame === undefined || frame.routes.some((route) => route.method === 'GET' && route.path === path.split('?', 1)[0]);
 
 /** Of two with one id the first one stays. */
 const onlyFirst = (all: readonly PanelView[]): PanelView[] => all.filter((panel, index) => all.findIndex(({ id }) => id === panel.id) === index);
@@ -197,16 +207,18 @@ export const webchatRoutes = (deps: PageDeps): RouteDecl[] => [
     responses: { 200: Type.Object({ panels: Type.Array(PanelShown), after: Type.String({ description: 'For the live socket: what changed after this answer was made' }) }) },
     handler: async ({ actor }) => {
       const after = deps.newest();
-      const all = onlyFirst([...deps.panels()].sort(byPlace));
+      const all = onlyFirst([...deps.panels()].sort(byHub));
       const allowed = await Promise.all(all.map(({ permission }) => deps.mayDo(actor, permission)));
       const panels = all
         .filter((_, index) => allowed[index])
-        .map(({ id, extension, title, icon, place, script, style, view, frame }) => ({
+        .map(({ id, extension, title, icon, hub, agentTab, waiting, script, style, view, frame }) => ({
           id,
           extension,
           title,
           icon,
-          place,
+          hub,
+          ...(agentTab === undefined ? {} : { agentTab }),
+          ...(waiting === undefined || !isOwnRoute(waiting.path, frame) ? {} : { waiting }),
           ...(script === undefined ? {} : { script }),
           ...(view === undefined ? {} : { view }),
           ...(style === undefined ? {} : { style }),

@@ -220,7 +220,7 @@ describe('a collection that is described as data', function () {
     }),
   ];
   const boot = (people = ''): Promise<TestKernel> => {
-    const panels = Object.keys(PANELS).map((id) => ({ id, title: { en: `Shelves ${id}`, zh: `书架 ${id}` }, icon: 'box', place: 'build' as const, permission: 'shelves.read' }));
+    const panels = Object.keys(PANELS).map((id) => ({ id, title: { en: `Shelves ${id}`, zh: `书架 ${id}` }, icon: 'box', hub: 'more' as const, permission: 'shelves.read' }));
     const extension = {
       ...fixtureExtension({
         id: 'shelves',

@@ -156,7 +156,7 @@ describe('a conversation on the page', function () {
     await page.reload();
     await page.getByRole('button', { name: 'Conversations', exact: true }).waitFor();
     expect(await list.isVisible()).to.equal(false);
-    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).waitFor();
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Chat' }).waitFor();
     await page.getByRole('button', { name: 'Expand navigation' }).press('Enter');
 
     await page.keyboard.press('?');

@@ -14,7 +14,7 @@ import { useBrowser } from '@svc/test/page/browser';
 import { logInAs, person } from '@svc/test/page/callers';
 
 const ID = 'acme-garden';
-const PANEL = { id: 'garden', title: { en: 'Garden', zh: '花园' }, icon: 'leaf', place: 'watch', permission: 'acme_garden.read' } as const;
+const PANEL = { id: 'garden', title: { en: 'Garden', zh: '花园' }, icon: 'leaf', hub: 'more', permission: 'acme_garden.read' } as const;
 /** Shows what its extension answers, and offers the test what a panel's code has. */
 const GOOD = `
   import { openFrame } from '@svc/client/frame';
@@ -289,7 +289,7 @@ describe('a panel of a third party', function () {
     const { page } = await chromium.open(`${kernel.url}/#/garden`);
     await page.getByText('sent too many messages', { exact: false }).waitFor();
     expect(await page.locator('iframe').count()).to.equal(0);
-    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).click();
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Chat' }).click();
     await page.getByRole('textbox', { name: /^Message to/ }).waitFor();
   });
 

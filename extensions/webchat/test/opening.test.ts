@@ -67,7 +67,7 @@ describe('a page that opens', function () {
     await page.goto(kernel.url);
     for (let time = 0; time < 3; time += 1) {
       await composer().waitFor();
-      await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).click();
+      await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Chat' }).click();
     }
     await composer().waitFor();
   });
@@ -77,12 +77,12 @@ describe('a page that opens', function () {
     const asked = page.waitForRequest(/\/api\/agents\/[^/]+\/sessions\?/);
     await page.goto(kernel.url);
     const request = await asked;
-    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Settings' }).click();
-    await page.getByRole('heading', { level: 1, name: /Settings/ }).waitFor();
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Agents' }).click();
+    await page.getByRole('heading', { level: 1, name: /Agents/ }).waitFor();
     release();
     await request.response();
-    await page.getByRole('link', { name: 'Settings' }).and(page.locator('[aria-current]')).waitFor();
-    expect(new URL(page.url()).hash).to.equal('#/config');
+    await page.getByRole('link', { name: 'Agents', exact: true }).and(page.locator('[aria-current]')).first().waitFor();
+    expect(new URL(page.url()).hash).to.equal('#/agents');
   });
 
   it('shows that it waits for a daemon that thinks, and goes on when it answers', async () => {

@@ -157,7 +157,8 @@ describe('the page', function () {
   it('takes a panel away with its area, and brings it back, without a reload', async () => {
     await visit();
     await ready();
-    const link = navigation().getByRole('link', { name: 'Settings' });
+    await navigation().getByRole('link', { name: 'System' }).click();
+    const link = page.getByRole('navigation', { name: 'Tabs of System' }).getByRole('link', { name: 'Settings' });
     await link.click();
     await page.getByRole('heading', { level: 1, name: /Settings/ }).waitFor();
     await kernel.http.expect(200, 'POST', '/api/extensions/config/disable');
@@ -216,7 +217,7 @@ describe('the page', function () {
     // A window of 640 px is what one of 1280 px shows at 200 %.
     await page.setViewportSize({ width: 640, height: 400 });
     await page.getByRole('button', { name: 'Menu' }).click();
-    await navigation().getByRole('link', { name: 'Conversations' }).click();
+    await navigation().getByRole('link', { name: 'Chat' }).click();
     await page.getByRole('textbox', { name: /^Message to/ }).waitFor();
     expect(await axeFindings(page)).to.deep.equal([]);
     expect(mistakes).to.deep.equal([]);

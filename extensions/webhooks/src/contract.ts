@@ -183,4 +183,8 @@ export const WebhookDelivery = defineWork('webhook-delivery', '1.0.0', {
 });
 
 /** A program outside asked for attention. */
-export const WebhookWake = defineEvent('webhook.wake', '1.0.0', Type.Object({ ownerId: Type.String(), agentId: Type.String(), text: Type.String() }));
+export const WebhookWake = defineEvent(
+  'webhook.wake',
+  '1.1.0',
+  Type.Object({ ownerId: Type.String(), id: Type.String({ description: 'Of the run that it began' }), agentId: Type.String(), text: Type.String() }),
+);

@@ -10,7 +10,7 @@
 import { type Actor, type Actors, type Clock, type Db, type ExtensionContext, type Ids, isSvcError, type Journal, type LeasedRun, type Secrets } from '@svc/api';
 import { type DeliveryRow, WebhookDelivery } from './contract.js';
 import { signatures } from './signatures.js';
-import type { Happening, Target } from './sources.js';
+import type { Sent, Target } from './sources.js';
 
 /** Where a delivery goes, as its owner set it last. */
 export interface Address {
@@ -47,7 +47,7 @@ const MAX_REASON = 500;
 
 export interface Deliveries {
   /** Durable when this resolves. */
-  send(target: Target, happening: Happening): Promise<void>;
+  send(target: Target, happening: Sent): Promise<void>;
   /** One attempt, of which nothing is stored. */
   test(address: Address): Promise<Attempted>;
 }

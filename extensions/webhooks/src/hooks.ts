@@ -6,7 +6,7 @@
  */
 import { type Actor, type Clock, type Db, type Events, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import { RunFrames, type RunsService, type Submitted } from '@svc/ext-runs/contract';
+import { RunFrames, type RunsService, type Submitted, untilEnd } from '@svc/ext-runs/contract';
 import { WebhookWake } from './contract.js';
 import { webhookErrors } from './errors.js';
 
@@ -75,7 +75,7 @@ const wake = (deps: HookDeps): RouteDecl =>
       if (body.mode === 'next_heartbeat') throw webhookErrors.unsupported('The mode next_heartbeat', 'agents have no heartbeat.');
       const agent = await agentOf(deps, actor, body.agent_id);
       const { runId, replayed } = await submit(deps, actor, agent, body.text, headers);
-      if (!replayed) await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, agentId: agent.id, text: body.text })]);
+      if (!replayed) await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, id: runId, agentId: agent.id, text: body.text })]);
       return reply(200, { status: 'accepted', mode: 'now', agent_id: agent.id, run_id: runId });
     },
   });
@@ -120,7 +120,7 @@ const ask = (deps: HookDeps): RouteDecl =>
       if (body.model !== undefined) throw webhookErrors.unsupported('`model`', 'an agent answers with the model of its manifest.');
       const agent = await agentOf(deps, actor, body.agent);
       const submitted = await submit(deps, actor, agent, body.message, headers);
-      await ended(deps, submitted, (body.timeout_secs ?? DEFAULT_SECS) * 1_000, signal);
+      await untilEnd((over) => deps.streams.final(RunFrames, submitted.topic, over), deps.clock, (body.timeout_secs ?? DEFAULT_SECS) * 1_000, signal);
       const { status, result, error } = await deps.runs.get(actor, submitted.runId);
       const about = { agent_id: agent.id, run_id: submitted.runId };
       if (status === 'failed' || status === 'cancelled') throw webhookErrors.run_failed(error?.message ?? `the run was ${status}`);
@@ -128,10 +128,3 @@ const ask = (deps: HookDeps): RouteDecl =>
       return reply(200, { status: 'completed', ...about, response: result.response, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens } });
     },
   });
-
-/** Until its last frame, or for so long. */
-const ended = async ({ streams, clock }: HookDeps, { topic }: Submitted, limitMs: number, gone: AbortSignal): Promise<void> => {
-  const over = new AbortController();
-  const signal = AbortSignal.any([gone, over.signal]);
-  await Promise.race([streams.final(RunFrames, topic, signal), clock.sleep(limitMs, signal)]).finally(() => over.abort());
-};

@@ -1,18 +1,17 @@
 /**
  * Events that webhooks ask for.
  *
- * L1  While nobody asks for a kind of event, nothing listens to it: a message costs nothing here.
+ * L1  While nobody asks for a kind of event, nothing listens to it: a message costs nothing here. Events of agents, jobs, workflows and triggers are
+ *     stored until their deliveries are: a crash between loses none.
  * L2  An event goes to webhooks of its owner alone. One that comes right after a webhook was saved goes to it, too.
  */
-import type { Db, Disposable, Events, Logger } from '@svc/api';
-import { AgentKilled, AgentSpawned } from '@svc/ext-agents/contract';
-import { RunEnded, RunStarted } from '@svc/ext-runs/contract';
-import { CronFired } from '@svc/ext-schedules/contract';
-import { EventSubscriptions, type Kind, Webhooks } from './contract.js';
+import type { Db, Events, Logger } from '@svc/api';
+import { COMMON_SOURCES, createListening, type Happening, type Source } from '@svc/ext-triggers/contract';
+import { EventSubscriptions, type Kind, KINDS, Webhooks } from './contract.js';
 
-export interface Happening {
+/** What is sent of an event. */
+export interface Sent {
   readonly kind: Kind;
-  readonly ownerId: string;
   /** The same for one event, whichever daemon hears of it. */
   readonly key: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -29,49 +28,11 @@ export interface SourceDeps {
   readonly db: Db;
   readonly events: Pick<Events, 'on'>;
   readonly log: Logger;
-  send(target: Target, happening: Happening): Promise<unknown>;
+  send(target: Target, happening: Sent): Promise<unknown>;
 }
 
-type Emit = (happening: Happening) => void;
-
-interface Source {
-  readonly kinds: readonly Kind[];
-  listen(events: Pick<Events, 'on'>, emit: Emit): Disposable;
-}
-
-const SOURCES: readonly Source[] = [
-  {
-    kinds: ['agent_spawned'],
-    listen: (events, emit) =>
-      events.on(AgentSpawned, ({ agentId, name, ownerId }) => emit({ kind: 'agent_spawned', ownerId, key: `agent_spawned:${agentId}`, data: { agent_id: agentId, agent_name: name } })),
-  },
-  {
-    kinds: ['agent_stopped'],
-    listen: (events, emit) =>
-      events.on(AgentKilled, ({ agentId, name, ownerId }) => emit({ kind: 'agent_stopped', ownerId, key: `agent_stopped:${agentId}`, data: { agent_id: agentId, agent_name: name } })),
-  },
-  {
-    kinds: ['message_received'],
-    listen: (events, emit) => events.on(RunStarted, ({ ownerId, ...run }) => emit({ kind: 'message_received', ownerId, key: `message_received:${run.runId}`, data: ofRun(run) })),
-  },
-  {
-    kinds: ['message_completed', 'agent_error'],
-    listen: (events, emit) =>
-      events.on(RunEnded, ({ ownerId, status, ...run }) => {
-        const kind = status === 'done' ? 'message_completed' : status === 'failed' ? 'agent_error' : undefined;
-        if (kind) emit({ kind, ownerId, key: `${kind}:${run.runId}`, data: { ...ofRun(run), status } });
-      }),
-  },
-  {
-    kinds: ['cron_fired'],
-    listen: (events, emit) =>
-      events.on(CronFired, ({ ownerId, jobId, fireId, name, agentId, kind }) =>
-        emit({ kind: 'cron_fired', ownerId, key: `cron_fired:${fireId}`, data: { job_id: jobId, fire_id: fireId, job_name: name, agent_id: agentId, action: kind } }),
-      ),
-  },
-];
-
-const ofRun = ({ runId, agentId, sessionId }: { readonly runId: string; readonly agentId: string; readonly sessionId: string }) => ({ run_id: runId, agent_id: agentId, session_id: sessionId });
+/** Those that webhooks know. */
+const SOURCES: readonly Source[] = COMMON_SOURCES.filter(({ kinds }) => kinds.some((kind) => KINDS.some((known) => known === kind)));
 
 export interface Sources {
   /** Reads who asks for what. */
@@ -94,26 +55,14 @@ const kindsOf = ({ events, event_type: only }: TargetRow): readonly Kind[] => {
 export const createSources = ({ db, events, log, send }: SourceDeps): Sources => {
   let targets: readonly Target[] = [];
   let reading: Promise<void> | undefined;
-  const open = new Map<Source, Disposable>();
-  const emit: Emit = (happening) => {
-    sendAll(happening).catch((cause: unknown) => log.error('An event could not be sent to webhooks.', { event: happening.kind, cause }));
-  };
-  const sendAll = async (happening: Happening): Promise<void> => {
+  const sendAll = async ({ kind, ownerId, key, data }: Happening): Promise<void> => {
     await reading;
-    const asked = targets.filter(({ ownerId, kinds }) => ownerId === happening.ownerId && (kinds.includes(happening.kind) || kinds.includes('all')));
-    for (const target of asked) await send(target, happening);
+    const sent = KINDS.find((one) => one === kind);
+    if (sent === undefined) return;
+    const asked = targets.filter((target) => target.ownerId === ownerId && (target.kinds.includes(sent) || target.kinds.includes('all')));
+    for (const target of asked) await send(target, { kind: sent, key, data });
   };
-  const listen = (isAsked: (source: Source) => boolean): void => {
-    for (const source of SOURCES) {
-      const listener = open.get(source);
-      if (isAsked(source)) {
-        if (!listener) open.set(source, source.listen(events, emit));
-      } else if (listener) {
-        listener.dispose();
-        open.delete(source);
-      }
-    }
-  };
+  const listening = createListening(events, SOURCES, sendAll);
   const read = async (): Promise<void> => {
     const reader = db.system('events that webhooks ask for');
     const [hooks, subscriptions] = await Promise.all([
@@ -129,12 +78,12 @@ export const createSources = ({ db, events, log, send }: SourceDeps): Sources =>
       if (reading !== mine) return;
       reading = undefined;
       const kinds = new Set(targets.flatMap((target) => target.kinds));
-      listen((source) => kinds.has('all') || source.kinds.some((kind) => kinds.has(kind)));
+      listening.only((source) => kinds.has('all') || source.kinds.some((kind) => KINDS.some((known) => known === kind && kinds.has(known))));
     });
   };
   const changed = (): void => {
     // Until it is known what is asked for, nothing is missed.
-    listen(() => true);
+    listening.only(() => true);
     reload().catch((cause: unknown) => log.error('Webhooks could not be read; svc tries again within a minute.', { cause }));
   };
   events.on(Webhooks.changed, changed);

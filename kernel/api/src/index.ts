@@ -312,5 +312,5 @@ export type { ExtensionStatus, ExtensionPlan } from './extension-status.js';
 export type { InstallRequest, InstallOptions, InstallProgress, UpgradeRequest, PackageOffer } from './installation.js';
 export type { SettingsView, SettingsApplied, SettingChanged } from './settings.js';
 export { GRANT_KINDS, parseGrant } from './manifest/grants.js';
-export { PANEL_PLACES, type PanelView } from './manifest/panel.js';
+export { PANEL_HUBS, type PanelView } from './manifest/panel.js';
 export { textThatIsSet, isKeyHash, holdsCallerKey } from './manifest/api-keys.js';

@@ -216,7 +216,7 @@ describe('a burglar at the adapters', function () {
   });
 
   it('with the panels gets those of areas that are on and came with the daemon, and no part of the kernel', async () => {
-    const { kernel: view } = await inside({ grants: grants('kernel:panels'), panels: [{ id: 'loot', title: { en: 'Loot', zh: '赃物' }, icon: 'box', place: 'run', permission: 'loot.read' }] });
+    const { kernel: view } = await inside({ grants: grants('kernel:panels'), panels: [{ id: 'loot', title: { en: 'Loot', zh: '赃物' }, icon: 'box', hub: 'system', permission: 'loot.read' }] });
     expect(view.panels().map(({ extension, id }) => `${extension} ${id}`))
       .to.include('webchat chat')
       .and.not.include('burglar loot');

@@ -22,7 +22,7 @@ export { forgetEarly, type Loaded, loadEarly, useLoaded } from './loading.js';
 export { useCode } from './later-code.js';
 export { memo } from './memo.js';
 export { ago, bytes, count, dateTime, duration, money, shortId, timeOfInterval } from './numbers.js';
-export { setOffered, useOffered } from './offered.js';
+export { type OfferedPanel, offeredPanels, setOffered, useOffered } from './offered.js';
 export { definePanel, type PanelDefinition, type PanelProps } from './panel.js';
 export { saveFile } from './save-file.js';
 export { loadStyle } from './style.js';

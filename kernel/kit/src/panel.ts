@@ -1,5 +1,5 @@
 /** What a panel's file exports as `panel`. The page draws `view` while the panel is open. */
-import type { ComponentType } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 
 export interface PanelProps {
   /** What of the address follows the panel's id. */
@@ -8,6 +8,8 @@ export interface PanelProps {
 
 export interface PanelDefinition {
   readonly view: ComponentType<PanelProps>;
+  /** Of the panel of agents alone: what the page draws around a panel that is a tab of an agent. */
+  readonly around?: ComponentType<{ readonly agentId: string; readonly tab: string; readonly children: ComponentChildren }>;
   /**
    * Called once, where it is the panel that the page opens with: begins to load what its view will want first (loadEarly). The
    * page waits a moment with its first drawing until this resolves; what fails here is asked for again by the view.

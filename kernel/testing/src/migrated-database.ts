@@ -12,7 +12,7 @@ import { sharedCluster } from './postgres/cluster.js';
 import { engineInUse } from './postgres/engines.js';
 
 /** What a start writes: a copy shall be a new database that nobody has started from. */
-const OF_A_START = ['kernel_identity', 'kernel__offsets', 'kernel__leases', 'agents__agents', 'agents__marks'];
+const OF_A_START = ['kernel_identity', 'kernel__offsets', 'kernel__leases', 'agents__agents', 'agents__marks', 'kernel__events', 'comms__feed'];
 /** What migrations themselves write. */
 const OF_MIGRATIONS = /__migrations$|^models__revisions$|__words_(data|config)$/;
 

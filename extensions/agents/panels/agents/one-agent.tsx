@@ -1,28 +1,7 @@
 /** One agent: what it is, and how it is changed. */
-import {
-  address,
-  addressOf,
-  Button,
-  confirmed,
-  daemon,
-  Empty,
-  go,
-  LinkButton,
-  Loading,
-  may,
-  Menu,
-  notify,
-  PanelBody,
-  PanelHead,
-  setQuery,
-  Shown,
-  SvcError,
-  Tabs,
-  useLoaded,
-  useState,
-  whyNot,
-} from '@svc/kit';
+import { address, addressOf, Button, confirmed, daemon, Empty, go, LinkButton, Loading, may, Menu, notify, PanelBody, PanelHead, Shown, SvcError, useLoaded, useState, whyNot } from '@svc/kit';
 import { type AgentDetail, Avatar, isSuspended } from './agent-badge.js';
+import { AgentTabs, VIEWS } from './agent-tabs.js';
 import { CloneDialog } from './clone-dialog.js';
 import { e } from './edit-words.js';
 import { IdentityFiles } from './identity-files.js';
@@ -31,7 +10,6 @@ import { Overview } from './overview.js';
 import { SettingsView } from './settings-view.js';
 import { t } from './words.js';
 
-const VIEWS = ['overview', 'settings', 'text', 'identity'] as const;
 const back = () => ({ href: addressOf('agents'), label: t('back') });
 
 const switchAgent = async (agent: AgentDetail, reload: () => void): Promise<void> => {
@@ -95,12 +73,12 @@ const Agent = ({ agent, reload }: { agent: AgentDetail; reload: () => void }) =>
         actions={<Actions agent={agent} reload={reload} onClone={() => setCloning(true)} />}
       />
       <PanelBody>
-        <Tabs label={e('views')} chosen={view} onChoose={(id) => setQuery({ view: id === 'overview' ? undefined : id, file: undefined })} tabs={VIEWS.map((id) => ({ id, label: e(id) }))}>
+        <AgentTabs id={agent.id} chosen={view}>
           {view === 'overview' && <Overview agent={agent} reload={reload} />}
           {view === 'settings' && <SettingsView agent={agent} reload={reload} />}
           {view === 'text' && <ManifestView agent={agent} reload={reload} />}
           {view === 'identity' && <IdentityFiles agentId={agent.id} />}
-        </Tabs>
+        </AgentTabs>
       </PanelBody>
       {isCloning && <CloneDialog agent={agent} onClose={() => setCloning(false)} />}
     </>

@@ -116,7 +116,13 @@ const committed = async (deps: EditDeps, before: Agent, after: Agent): Promise<b
 /** E3. */
 export const commitChange = async (deps: EditDeps, before: Agent, after: Agent, also: readonly Write[] = []): Promise<void> => {
   deps.cache.willChange(before.id);
-  await deps.store.commit([deps.store.change(before, after), deps.events.event(AgentChanged, { agentId: before.id, ownerId: before.ownerId }), ...also]);
+  await deps.store.commit([deps.store.change(before, after), deps.events.event(AgentChanged, { agentId: before.id, ownerId: before.ownerId, ...stateChange(before, after) }), ...also]);
+};
+
+const stateChange = (before: Agent, after: Agent): { readonly change?: 'suspended' | 'resumed'; readonly revision?: number } => {
+  if (before.state === after.state) return {};
+  const { revision } = after;
+  return after.state === 'Suspended' ? { change: 'suspended', revision } : before.state === 'Suspended' ? { change: 'resumed', revision } : {};
 };
 
 /** As they are stored: a key without a value is no key. */

@@ -200,12 +200,12 @@ export const TOP_KEYS: Table = {
   routing: refused('every question goes to the model of [model]'),
   tools: refused("tools have no settings per agent; list the agent's tools under [capabilities]"),
   schedule: waits(AUTONOMY),
-  session_mode: waits(AUTONOMY, OneOf(['persistent', 'new'])),
+  session_mode: acts(OneOf(['persistent', 'new'], { description: 'Whether its triggers share one conversation, or each fire has its own. A trigger may say it for itself', default: 'persistent' })),
   priority: waits('an order among runs', Type.String()),
-  max_concurrent_invocations: waits(TRIGGERS),
+  max_concurrent_invocations: acts(count(1, 64, 'Fires of triggers that it works on at the same time', { default: 1 })),
   triggers: waits(TRIGGERS),
   reconcile_orphans: waits(TRIGGERS),
-  assignee_wake: waits('the task board'),
+  assignee_wake: acts(flag('Whether tasks that are assigned to it on the task board wake it', true)),
   async_tasks: waits('background tasks'),
   generate_identity_files: waits('identity files that are written at the spawn'),
   cache_context: waits('context.md'),
@@ -229,9 +229,9 @@ export const TOP_KEYS: Table = {
   show_progress: waits('progress in channels'),
   inherit_parent_context: waits('workflows'),
   web_search_augmentation: waits('web search'),
-  auto_dream_enabled: waits('memory'),
-  auto_dream_min_hours: waits('memory'),
-  auto_dream_min_sessions: waits('memory'),
+  auto_dream_enabled: acts(flag('true: the agent tidies its memory by itself, where `[auto_dream] enabled` is true')),
+  auto_dream_min_hours: acts(Type.Number({ minimum: 1, maximum: 8_760, description: 'Hours between two dreams of this agent, instead of `[auto_dream] min_hours`' })),
+  auto_dream_min_sessions: acts(count(0, 10_000, 'Conversations since the last dream that it needs, instead of `[auto_dream] min_sessions`')),
   proactive_memory: acts(
     Type.Object(
       {

@@ -102,10 +102,20 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     ...(typeof raw.profile === 'string' ? { profile: raw.profile } : {}),
     ...(typeof raw.pinned_model === 'string' && raw.pinned_model !== '' ? { pinned_model: raw.pinned_model } : {}),
     autonomous: { max_iterations: numberOf(autonomous.max_iterations) ?? 50, ...unwatchedOf(autonomous.unwatched) },
+    ...(raw.session_mode === 'new' ? { session_mode: 'new' as const } : {}),
+    ...(typeof raw.max_concurrent_invocations === 'number' ? { max_concurrent_invocations: raw.max_concurrent_invocations } : {}),
+    ...(raw.assignee_wake === false ? { assignee_wake: false } : {}),
     ...(raw.proactive_memory === undefined ? {} : { proactive_memory: raw.proactive_memory as NonNullable<AgentManifest['proactive_memory']> }),
+    ...dreamOf(raw),
     kept: keptOf(raw),
   };
 };
+
+const dreamOf = ({ auto_dream_enabled: isOn, auto_dream_min_hours: hours, auto_dream_min_sessions: sessions }: Table): Partial<AgentManifest> => ({
+  ...(isOn === true ? { auto_dream_enabled: true } : {}),
+  ...(typeof hours === 'number' ? { auto_dream_min_hours: hours } : {}),
+  ...(typeof sessions === 'number' ? { auto_dream_min_sessions: sessions } : {}),
+});
 
 const approvalOf = ({ require_approval: required, rules }: Table): Pick<AgentManifest, 'approval'> => {
   const approval = {

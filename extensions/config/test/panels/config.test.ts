@@ -160,7 +160,7 @@ describe('the panel of the settings', function () {
     await begin();
     const { page } = await chromium.open(at('/runs'));
     await row(page, 'runs.max_depth').getByRole('textbox').fill('9');
-    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Conversations' }).click();
+    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: 'Chat' }).click();
     await page.goBack();
     expect(await row(page, 'runs.max_depth').getByRole('textbox').inputValue()).to.equal('9');
     await page.getByRole('button', { name: 'Discard' }).click();

@@ -6,7 +6,7 @@
  *     While the database cannot be written, it ends in none of them: who follows gets an error that says so, and the run goes on later.
  * A3  A generation that is being replaced hands each run on at its next step.
  */
-import { type Actors, type Actor, type Clock, type Events, type HookHandle, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError } from '@svc/api';
+import { type Actors, type Actor, type Clock, type Events, type HookHandle, type JournalStep, type LeasedRun, type Logger, type SvcError, isSvcError, matchesAny } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { ModelAnswer } from '@svc/ext-llm/contract';
 import { type Entry, type EntryDraft, textOfParts } from '@svc/ext-sessions/contract';
@@ -151,8 +151,12 @@ async function loop(deps: LoopDeps, progress: Progress, left: OpenCall[] | undef
   }
 }
 
-export const toolsOf = async (deps: Pick<LoopDeps, 'tools'>, { agent, actor, input }: Progress): Promise<readonly ToolInfo[]> =>
-  agent.manifest.tools_disabled || input.beside?.kind === 'ephemeral' ? [] : deps.tools.list(actor, agent.id, agent.manifest);
+export const toolsOf = async (deps: Pick<LoopDeps, 'tools'>, { agent, actor, input }: Progress): Promise<readonly ToolInfo[]> => {
+  if (agent.manifest.tools_disabled || input.beside?.kind === 'ephemeral') return [];
+  const { tools } = input;
+  if (tools === undefined) return deps.tools.list(actor, agent.id, agent.manifest);
+  return (await deps.tools.list(actor, agent.id, agent.manifest)).filter(({ name }) => matchesAny(tools, name));
+};
 
 /** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */
 async function keepCalls(deps: LoopDeps, progress: Progress, turn: ModelTurn): Promise<OpenCall[] | undefined> {

@@ -9,7 +9,7 @@
 import { CLIENT_REASON, isExpired } from '../client-tools/client-wait.js';
 import { decideClientCall, isAlone, isClientTool } from '../client-tools/offering.js';
 import { RunFrames } from '../contract.js';
-import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, type JournalStep, type StepSpec, type Streams, type ToolStatus, toolCallNote } from '@svc/api';
+import { AuditRecorded, auditFact, type Clock, type ExtensionContext, type Ids, type JournalStep, type StepSpec, matchesAny, type Streams, type ToolStatus, toolCallNote } from '@svc/api';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import type { CallRequest, CallDecision, ToolResult, ToolsService } from '@svc/ext-tools/contract';
 import { runErrors } from '../errors.js';
@@ -17,7 +17,7 @@ import { placeIn, shownFiles } from '../frames/frames.js';
 import type { CheckCircuit } from './check-circuit.js';
 import { type CommitDeps, type Progress, callsOf, commitProgress, stepSpec } from './progress.js';
 import type { RollingCount } from '../observed/rolling-count.js';
-import { type ToolIntent, type ToolOutcome, toolIntentOf } from '../run-input.js';
+import { type RunInput, type ToolIntent, type ToolOutcome, toolIntentOf } from '../run-input.js';
 
 export interface ToolPhaseDeps extends CommitDeps {
   readonly tools: ToolsService;
@@ -97,9 +97,16 @@ function clientDecision({ clock, clientToolsSecs }: ToolPhaseDeps, { run, input 
 /** A model may name a tool that it was not told of. */
 async function decide(deps: ToolPhaseDeps, progress: Progress, request: CallRequest): Promise<CallDecision> {
   const decision = await deps.checks.decide(request.name, () => deps.tools.decide(request), deps.isLeaving, progress.effects);
-  const reason = progress.input.beside?.kind === 'ephemeral' ? 'A side question uses no tools.' : isAlone(progress.input) ? `There is no tool ${request.name}.` : undefined;
+  const reason =
+    progress.input.beside?.kind === 'ephemeral'
+      ? 'A side question uses no tools.'
+      : isAlone(progress.input) || isLeftOut(progress.input, request.name)
+        ? `There is no tool ${request.name}.`
+        : undefined;
   return reason === undefined || decision.code === 'loop_guard_break' ? decision : { verdict: 'deny', digest: decision.digest, replay: decision.replay, parallel: false, reason, missed: true };
 }
+
+const isLeftOut = ({ tools }: RunInput, name: string): boolean => tools !== undefined && !matchesAny(tools, name);
 
 /** Runs what may run. The last outcome is left for the next commit, which follows at once (R1). */
 export async function runCalls(deps: ToolPhaseDeps, progress: Progress, planned: readonly Planned[]): Promise<Suspension | undefined> {

@@ -26,7 +26,7 @@ export async function messageOf(deps: RetryDeps, owner: Actor, run: JournalRun):
 
 /** The message as it was sent, with what it was sent with. */
 export const draftAgain = (input: RunInput, parts: readonly Part[], key: string): RunDraft => {
-  const { agentId, sessionId, origin, via, systemExtra, maxTokens, temperature, parameters, thinking, showThinking } = input;
+  const { agentId, sessionId, origin, via, systemExtra, maxTokens, temperature, parameters, thinking, showThinking, tools } = input;
   return {
     agentId,
     sessionId,
@@ -39,6 +39,7 @@ export const draftAgain = (input: RunInput, parts: readonly Part[], key: string)
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(parameters === undefined ? {} : { parameters }),
+    ...(tools === undefined ? {} : { tools }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(showThinking === undefined ? {} : { showThinking }),
   };

@@ -99,7 +99,7 @@ const runScript = async ({ ctx, library }: ScriptDeps, entry: Entry, tool: Scrip
     timeoutMs: program.timeoutSecs * 1_000,
     signal: call.signal,
     ownerKey: call.callId,
-    agent: { hosts: call.capabilities.network, mounts: [], isReadOnly: true },
+    agent: { hosts: call.capabilities.network, mounts: [], writes: [] },
   });
   // One that reads nothing has closed its input, which is no fault.
   await child.stdin.write(JSON.stringify({ tool: tool.name, input, config: program.config })).catch(() => undefined);

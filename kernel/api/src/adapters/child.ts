@@ -6,8 +6,8 @@ export interface AgentReach {
   /** As `[capabilities] network` grants them. */
   readonly hosts: readonly string[];
   readonly mounts: readonly SandboxMount[];
-  /** It may not write to its own folder either, in the sandbox. */
-  readonly isReadOnly?: boolean;
+  /** Folders below the working directory that it may write to; the rest of it is only read then. By default it may write to all of it. */
+  readonly writes?: readonly string[];
 }
 
 export interface SandboxMount {

@@ -3,9 +3,9 @@
 /** Second names of the interface, after /api. Taken from schemas/routes.spec.json and what the extensions of the house serve; a test compares. */
 export const API_NAMES = new Set(
   (
-    'a2a agents approval-grants approvals audit auth auto-dream backup backups bindings budget catalog channels checkpoints clawhub clawhub-cn cluster commands comms config cron ext extensions ' +
+    'a2a agents approval-grants approvals audit auth auto-dream backup backups bindings budget catalog channels checkpoints clawhub clawhub-cn cluster commands comms config context-engine cron ext extensions ' +
     'extensions-doctor extensions-graph extensions-trust files goals hands health hooks inbox init live logs marketplace mcp media memory metrics migrate models network notices openapi.json pairing ' +
-    'panels peers plugins profiles providers queue ready registry restore runs schedules secrets security sessions settings shares shutdown skillhub skills status tasks templates terminal tools triggers ' +
+    'panels peers plugins profiles prompts providers queue ready registry restore runs schedules secrets security sessions settings shares shutdown skillhub skills status tasks templates terminal tools triggers ' +
     'ui uploads usage users vault version versions webhooks workflows'
   ).split(' '),
 );

@@ -66,7 +66,7 @@ describe('an extension that is written', () => {
 
   it('has its panels as one module each, with their style beside it; one that has no source is refused by its file', async () => {
     await created();
-    const declared = JSON.stringify([{ id: 'thing', title: { en: 'Thing', zh: '物' }, icon: 'box', place: 'watch', permission: 'acme_thing.read' }]);
+    const declared = JSON.stringify([{ id: 'thing', title: { en: 'Thing', zh: '物' }, icon: 'box', hub: 'more', permission: 'acme_thing.read' }]);
     await change('extension.json', /\}\s*$/, `, "panels": ${declared}}`);
     expect(await refusal(built())).to.deep.include({ code: 'author_no_extension' });
     await mkdir(join(dir, 'panels'));

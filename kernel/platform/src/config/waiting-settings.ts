@@ -58,9 +58,9 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'web.fetch.max_file_bytes': unkept('[web.fetch] max_response_bytes is kept'),
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
-  ...all(['auto_dream', 'thinking', 'compaction', 'task_board', 'triggers', 'tool_results', 'parallel_tools', 'context_engine', 'bindings']),
+  ...all(['thinking', 'compaction', 'tool_results', 'parallel_tools', 'bindings']),
   ...all(['webhook_triggers', 'network', 'pairing', 'terminal', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
-  ...all(['inbox', 'reload', 'registry', 'auto_reply', 'background']),
+  ...all(['reload', 'registry', 'auto_reply', 'background']),
   ...all([]),
   ...all(['web.fetch.readability']),
 };

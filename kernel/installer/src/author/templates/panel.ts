@@ -6,7 +6,7 @@ export const panelTemplate: Template = ({ id, snake }) => ({
   manifest: {
     tables: ['tasks'],
     events: { publishes: ['tasks.changed'] },
-    panels: [{ id, title: { en: 'To do', zh: '待办' }, icon: 'star', place: 'watch', permission: `${id}.read` }],
+    panels: [{ id, title: { en: 'To do', zh: '待办' }, icon: 'star', hub: 'more', permission: `${id}.read` }],
   },
   about: `The page shows the panel "To do". Routes and commands come from the same declaration:
 

@@ -115,16 +115,23 @@ const tryIt = async (deps: CommandSandboxDeps): Promise<Ready | Extract<SandboxS
 interface Workspace {
   readonly real: string;
   readonly cwd: string;
-  readonly isReadOnly?: boolean | undefined;
+  /** Real folders below it that can be written to; undefined for all of it. */
+  readonly writes?: readonly string[] | undefined;
 }
 
-const planOf = (accounts: readonly Bind[], { real, cwd, isReadOnly = false }: Workspace, mounts: readonly Bind[], home: string | undefined, bounds: Bounds): SandboxPlan => ({
+const planOf = (accounts: readonly Bind[], { real, cwd, writes }: Workspace, mounts: readonly Bind[], home: string | undefined, bounds: Bounds): SandboxPlan => ({
   hostname: 'sandbox',
   user: SANDBOX_USER,
   tmpBytes: bounds.tmpBytes,
   folders: ['/tmp/home'],
   hidden: hiddenFrom(home),
-  binds: [...accounts, ...nodeBinds(process.execPath), ...mounts, { path: real, at: cwd, isWritable: !isReadOnly }],
+  binds: [
+    ...accounts,
+    ...nodeBinds(process.execPath),
+    ...mounts,
+    { path: real, at: cwd, isWritable: writes === undefined },
+    ...(writes ?? []).map((folder) => ({ path: join(real, folder), at: join(cwd, folder), isWritable: true })),
+  ],
   chdir: cwd,
 });
 
@@ -138,7 +145,8 @@ const enter = async (state: State, command: string, cwd: string, env: Readonly<R
     return { state: found };
   }
   const bounds = boundsOf(settings);
-  const workspace = { cwd, real: await realWorkspace(cwd), isReadOnly: reach.isReadOnly };
+  const workspace = { cwd, real: await realWorkspace(cwd), writes: reach.writes };
+  for (const folder of reach.writes ?? []) await realWorkspace(join(workspace.real, folder));
   const mounts = await checkedMounts(reach.mounts, deps.home);
   const proxy = reach.hosts.length > 0 ? await openNetwork(deps, reach.hosts) : undefined;
   const socket = proxy ? [{ path: proxy.socket, at: PROXY_SOCKET, isWritable: true }] : [];

@@ -1,0 +1,4 @@
+import { createTables } from '@svc/api';
+import { InstanceRows, SettingRows } from '../src/tables.js';
+
+export const handTables = createTables('0001_init', [InstanceRows, SettingRows]);
