@@ -4,7 +4,7 @@ import { Failure } from '../failure.js';
 
 /** By what they stand for, in the words of the README's list of what is missing. */
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
-  : ['new skill'],
+  'A new skill': ['new skill'],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
   'Sign-in with a subscription': ['auth', 'auth chatgpt'],
