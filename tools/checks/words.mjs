@@ -63,6 +63,7 @@ const STAYS = {
   'test/': ['door', 'talk', 'told', 'heard'],
   // A field of what areas submit as runs.
   'extensions/a2a/': ['door'],
+  'extensions/auto-dream/': ['door'],
   'extensions/channels/': ['door'],
   'extensions/comms/': ['door'],
   'extensions/inbox/': ['door'],
