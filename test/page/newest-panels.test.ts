@@ -54,7 +54,7 @@ const fill = async (http: TestHttp, elsewhere: string): Promise<string> => {
   };
   const capabilities = { tools: ['*'], agent_message: ['*'], memory_read: ['*'], memory_write: ['*'] };
   const writer = (await post('/api/agents', { manifest: { name: 'writer', auto_dream_enabled: true, capabilities } })).agent_id;
-  await post('/api/channels/webhook/configure', { fields: { secret: 'a secret of the tests, long enough' } });
+  await post('/api/channels/webhook/configure', { fields: { secret_env: 'a secret of the tests, long enough', callback_url: 'http://127.0.0.1:9/replies' } });
   await post('/api/bindings', { agent: 'writer', match_rule: { channel: 'webhook' } });
   await post('/api/plugins/scaffold', { name: 'where', runtime: 'bash', description: 'Says where the agent is.' });
   await post('/api/hands/folder-watcher/activate');
@@ -91,7 +91,7 @@ const panelsOf = (writer: string): ReadonlyArray<readonly [address: string, show
   ['comms', 'Sum up the tickets of the week'],
   ['inbox', /become messages/],
   ['tasks', 'Sum up the tickets of the week'],
-  [`prompts?agent_id=${writer}`, 'Be brief.'],
+  [`prompts?agent_id=${writer}`, 'Saved when the prompt changed'],
   [`experiments?agent_id=${writer}`, 'tone'],
   ['schedules', 'Morning'],
   ['workflows', 'Review'],
@@ -166,7 +166,10 @@ describe('the newest panels', function () {
     const { devices } = (await world.http.expect(200, 'GET', '/api/pairing/devices')).body;
     expect(devices.map(({ platform }: { platform: string }) => platform)).to.have.members(['ios', 'web']);
     await page.getByText('Phone of Ada').waitFor();
-    await page.getByText(/paired/i).first().waitFor();
+    await page
+      .getByText(/paired/i)
+      .first()
+      .waitFor();
   });
 
   it('let each dialog be left by Escape', async () => {
@@ -199,7 +202,7 @@ describe('the newest panels', function () {
     await page.goto(`${world.kernel.url}/#/terminal`);
     await page.getByRole('button', { name: 'Open a shell' }).click();
     await page.getByText(/process \d+/).waitFor();
-    const screen = page.frameLocator('main iframe');
+    const screen = page.frameLocator('main iframe').frameLocator('iframe');
     const sizeNow = async (): Promise<string> => {
       await screen.locator('textarea').focus();
       await page.keyboard.type('clear; echo size $(stty size)\n');
