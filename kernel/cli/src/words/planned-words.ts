@@ -4,8 +4,7 @@ import { Failure } from '../failure.js';
 
 /** By what they stand for, in the words of the README's list of what is missing. */
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
-  Triggers: [],
-  : ['new skill'],
+  'A new skill': ['new skill'],
   Hands: [],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
