@@ -11,7 +11,7 @@ const hash = (key: string): string => `sha256:${createHash('sha256').update(key)
 const person = (role: Holder): string => `[[users]]\nname = "${role}"\nrole = "${role}"\napi_key_hash = "${hash(KEYS[role])}"\n`;
 /** Closed by the settings as they come; here the roles are what is looked at. */
 const OPEN_TOOLS = '[tool_invoke]\nenabled = true\nallowlist = ["*"]\n';
-const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${OPEN_RATE}${OPEN_TOOLS}${person('admin')}${person('user')}${person('viewer')}`;
+const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${OPEN_RATE}${OPEN_TOOLS}${person('admin')}${person('user')}${person('viewer')}[terminal]\nenabled = true\nroles = ["owner", "admin"]\n`;
 
 /**
  * GET / and GET /api/health are the interface's. /api/ready is not of the interface: a probe that has no key asks it. Nor are the pages at / and /docs with their files, which hold no data and must be there to ask a person for the key.
@@ -30,13 +30,14 @@ const PUBLIC = new Set([
   'GET /ui/frames/{extension}/{panel}',
   'GET /auth/session',
   'GET /shared/{token}',
+  'POST /api/pairing/complete',
   'POST /api/channels/{name}/webhook',
   'POST /auth/session',
   'POST /mcp',
   'POST /auth/logout',
 ]);
-/** Validates the key in its body, and a walk has none: auth's own claims are about it. */
-const LOGIN = 'createLogin';
+/** Validate the key or code in their body, and a walk has none: the claims of auth and pairing are about them. */
+const LOGINS = ['createLogin', 'completePairing'];
 /** Changes nothing, although it is a POST: it says what a change would do. */
 const DRY_RUNS = new Set(['planExtensionChange']);
 /** A socket that tells and takes nothing but a ping. */
@@ -56,7 +57,7 @@ describe('authentication', () => {
       kernel = await bootTestKernel({ config: WITH_KEYS });
       // A public file answers where it is named.
       const [panel] = (await kernel.as(KEYS.owner).expect(200, 'GET', '/api/panels')).body.panels;
-      routes = walk(kernel, { file: 'docs.js', asset: 'kit.js', extension: panel.extension, chunk: panel.script }).filter(({ id }) => id !== LOGIN);
+      routes = walk(kernel, { file: 'docs.js', asset: 'kit.js', extension: panel.extension, chunk: panel.script }).filter(({ id }) => !LOGINS.includes(id));
     });
     after(stopTestKernels);
 
@@ -70,7 +71,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, signed messages of channels, and /mcp are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, signed messages of channels, where a device brings its code, and /mcp are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);
@@ -180,7 +181,8 @@ describe('authentication', () => {
 
     it('every route answers whoever calls from this machine', async () => {
       const kernel = await bootTestKernel({ config: `[extensions]\npreset = "full"\n${OPEN_RATE}${OPEN_TOOLS}` });
-      for (const one of walk(kernel)) {
+      // Without a key there is no terminal: its own claims are about that.
+      for (const one of walk(kernel).filter(({ template }) => !template.startsWith('/api/terminal/'))) {
         const answer = await call(kernel.http, one);
         expectWellFormed(answer, one.template);
         expect(answer.status, `${one.method} ${one.template}`).to.not.be.oneOf(refusalsOf(one.template));

@@ -115,7 +115,7 @@ describe('the fields of the daemon', () => {
 
     for (const body of [status, detail]) expect(body).to.include({ agent_count: 1, active_agent_count: 0, session_count: 1 });
     for (const body of [status, detail]) expect(body.memory_used_mb).to.be.above(10);
-    expect(status).to.include({ home_dir: kernel.home, log_level: 'warn', config_exists: true, network_enabled: false, terminal_enabled: false });
+    expect(status).to.include({ home_dir: kernel.home, log_level: 'warn', config_exists: true, network_enabled: false, terminal_enabled: true });
     expect(status.hostname).to.be.a('string').and.not.empty;
     expect(status.api_listen).to.equal(new URL(kernel.url).host);
   });

@@ -92,6 +92,7 @@ const LEFT_OUT = [
   '/api/extensions/{name}/upgrade',
   '/api/shutdown',
   '/api/logs/stream',
+  '/api/comms/events/stream',
   '/api/agents/{id}/sessions/{session_id}/stream',
   '/api/extensions/{name}/enable',
   '/api/extensions/{name}/disable',

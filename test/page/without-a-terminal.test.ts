@@ -35,8 +35,16 @@ describe('without a terminal', function () {
 
   const panel = async (name: string): Promise<void> => {
     const hub = HUB_OF[name];
-    await page.getByRole('navigation', { name: 'Navigation' }).getByRole('link', { name: hub ?? name, exact: true }).first().click();
-    if (hub !== undefined) await page.getByRole('navigation', { name: `Tabs of ${hub}` }).getByRole('link', { name, exact: true }).click();
+    await page
+      .getByRole('navigation', { name: 'Navigation' })
+      .getByRole('link', { name: hub ?? name, exact: true })
+      .first()
+      .click();
+    if (hub !== undefined)
+      await page
+        .getByRole('navigation', { name: `Tabs of ${hub}` })
+        .getByRole('link', { name, exact: true })
+        .click();
     await page.getByRole('heading', { level: 1 }).filter({ visible: true }).first().waitFor();
   };
   const composer = () => page.getByRole('textbox', { name: /^Message to/ });

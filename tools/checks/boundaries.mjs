@@ -44,7 +44,7 @@ const declared = new Map();
 const dependenciesOf = (dir) => {
   if (!declared.has(dir)) {
     const json = JSON.parse(readFileSync(inRoot(dir, 'package.json'), 'utf8'));
-    declared.set(dir, new Set(Object.keys({ ...json.dependencies, ...json.devDependencies, ...json.peerDependencies })));
+    declared.set(dir, new Set(Object.keys({ ...json.dependencies, ...json.devDependencies, ...json.optionalDependencies, ...json.peerDependencies })));
   }
   return declared.get(dir);
 };

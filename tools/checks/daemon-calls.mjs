@@ -6,8 +6,11 @@ const HTTP = new Set(['http', 'https', 'http2', 'undici', 'ws', 'eventsource-par
 /** Calls of `fetch` and `new WebSocket`, and not a member or a declaration of that name. */
 const CALLS = /(?<![.\w$])(fetch\(|new WebSocket\(|new EventSource\()/g;
 
+/** The socket of a terminal carries the keys and the screen of a program: no call, no stream of events. */
+const TERMINAL = 'extensions/terminal/panels/terminal.panel.tsx';
+
 /** Programs and pages that a person uses. What runs inside the daemon has its own adapters. */
-const isOutside = ({ file, isPage, isTest }) => !isTest && (file.startsWith('kernel/cli/src/') || isOfCommandLine({ file }) || isPage);
+const isOutside = ({ file, isPage, isTest }) => !isTest && file !== TERMINAL && (file.startsWith('kernel/cli/src/') || isOfCommandLine({ file }) || isPage);
 
 export const checkDaemonCalls = (sources) =>
   sources.filter(isOutside).flatMap((source) => [

@@ -23,6 +23,10 @@ export const Approvals = defineService('approvals', '1.1.0', {
   waiting: method([Actor], Type.Integer(), { what: 'counts requests that wait for you' }),
   /** Lets a call wait for a person, as a rule of [approval] would. Ask again after each wake: a call has one request, and what was decided or remembered holds. */
   ask: method([ToolRequest, Type.String({ description: 'What the person is asked' })], Answer),
+  /** Whether this person has set up an authenticator and confirmed it. */
+  hasAuthenticator: method([Actor], Type.Boolean()),
+  /** Uses up a code of their authenticator. Throws what is wrong with it. */
+  useCode: method([Actor, Type.String({ description: 'The code, or a recovery code' })], Type.Void()),
 });
 export type ApprovalsService = Service<typeof Approvals>;
 

@@ -65,6 +65,8 @@ export default defineExtension({
     ctx.hooks.tap(ToolBefore, createAsking(asking), { stage: 0 });
     ctx.services.provide(contract.Approvals, {
       ask: async (request, why) => (await askFor(asking, request, why)) ?? {},
+      hasAuthenticator: async (actor) => (await totp.status(actor)).confirmed,
+      useCode: (actor, code) => totp.use(actor, code),
       waiting: async (actor) => (await store.list(actor, { state: 'pending' }, { limit: 1, offset: 0 })).total,
     });
     ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));

@@ -16,6 +16,8 @@ import {
 } from '@svc/api';
 import { ApiKeyHashSetting, ApiKeySetting, OwnerKeyHashSetting, UsersSetting } from './config.js';
 import { authErrors, WWW_AUTHENTICATE } from './errors.js';
+import { CredentialRows } from './credential-rows.js';
+import { createCredentials } from './credentials.js';
 import { type Keyring, OWNER, createKeyring } from './keyring.js';
 import { createAttempts } from './logins/attempts.js';
 import { callerByLogin } from './logins/caller-by-login.js';
@@ -25,6 +27,7 @@ import { createLoginStore, Logins } from './logins/login-store.js';
 import { createLogins } from './logins/logins.js';
 import { loginTables } from '../migrations/0001_logins.js';
 import { revokedKeysTable } from '../migrations/0002_revoked.js';
+import { credentialsTable } from '../migrations/0003_credentials.js';
 import { createRevocations, RevokedKeys } from './revocations.js';
 import { mayDo } from './roles.js';
 
@@ -35,8 +38,8 @@ const LOOK_MS = 5_000;
 
 export default defineExtension({
   contract,
-  tables: [Logins, RevokedKeys],
-  migrations: [loginTables, revokedKeysTable],
+  tables: [Logins, RevokedKeys, CredentialRows],
+  migrations: [loginTables, revokedKeysTable, credentialsTable],
   config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting],
   activate(ctx) {
     const build = (): Keyring =>
@@ -49,7 +52,9 @@ export default defineExtension({
           users: ctx.config.get(UsersSetting),
         },
         revocations.all(),
+        credentials.all(),
       );
+    const credentials = createCredentials({ db: ctx.db, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log, changed: () => rebuild() });
     const revocations = createRevocations({ db: ctx.db, clock: ctx.clock, events: ctx.events, log: ctx.log, changed: () => rebuild() });
     let keyring = build();
     revocations.name(keyring.named);
@@ -68,9 +73,22 @@ export default defineExtension({
       revocations.name(keyring.named);
     };
     for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, settingChanged);
-    const look = (): Promise<void> => revocations.look().catch((cause: unknown) => ctx.log.warn('Keys that other daemons revoked could not be read; svc tries again.', { cause }));
+    const look = async (): Promise<void> => {
+      try {
+        await Promise.all([revocations.look(), credentials.look()]);
+      } catch (cause) {
+        ctx.log.warn('Keys that other daemons revoked or issued could not be read; svc tries again.', { cause });
+      }
+    };
 
-    ctx.services.provide(Auth, { roleOf: async (ownerId) => keyring.roleOf(ownerId) });
+    ctx.services.provide(Auth, {
+      roleOf: async (ownerId) => keyring.roleOf(ownerId),
+      needsKey: async () => !keyring.isWithoutKey,
+      issue: async (draft) => credentials.issue(draft),
+      setRole: async (id, role) => credentials.setRole(id, role),
+      revoke: async (ids) => credentials.revoke(ids),
+      issued: (ids) => credentials.of(ids),
+    });
     const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Actor => {
       if (keyring.isOpen) {
         welcomed.add(request.headers);
@@ -83,11 +101,22 @@ export default defineExtension({
       const actor = keyring.find(key);
       if (!actor) attempts.failed(request.network);
       if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
+      if (actor.id !== OWNER.id) credentials.sawIfIssued(actor.id);
       return actor;
     };
-    ctx.hooks.tap(HttpAuthenticate, (request) => revocations.reading()?.then(() => authenticate(request)) ?? authenticate(request));
+    /** Undefined once it is known what opens this daemon. Keys of the settings do not wait for what areas issued. */
+    const reading = (request: Admission): Promise<void> | undefined => {
+      const first = revocations.reading();
+      if (first) return first.then(() => credentials.reading());
+      const issued = credentials.reading();
+      if (!issued) return undefined;
+      const key = presentedKey(request);
+      return key !== undefined && keyring.isOfSettings(key) ? undefined : issued;
+    };
+    ctx.hooks.tap(HttpAuthenticate, (request) => reading(request)?.then(() => authenticate(request)) ?? authenticate(request));
     ctx.events.on(AuthChanged, async () => {
       logins.forget();
+      credentials.forget();
       await look();
     });
     // The event may be lost on its way from another daemon.
@@ -129,6 +158,15 @@ const greetingOf = (keyring: Keyring): readonly GreetingLine[] => {
 };
 
 const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {
+  if (keyring.isWithoutKey && !keyring.isOpen)
+    return [
+      {
+        check: 'ApiKeyCheck',
+        result: 'warn',
+        message: 'No API key is set, and devices are paired: nobody but them can call.',
+        fix: 'Create a key: svc key new --write. Or remove the devices: svc devices remove.',
+      },
+    ];
   if (keyring.isOpen)
     return [
       {

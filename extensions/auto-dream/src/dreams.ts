@@ -144,12 +144,12 @@ const claim = async (deps: DreamDeps, agent: Agent, before: DreamRow | undefined
       cause: { kind: 'task', id: 'auto-dream' },
       input: { agentId: agent.id, number },
     },
-    [db.upsert('dreams', ['agent_id'], [row]), told(deps, row, 'running')],
+    [db.upsert('dreams', ['agent_id'], [row]), changed(deps, row, 'running')],
   );
   return replayed ? {} : { taskId: id, leased };
 };
 
-const told = ({ events }: DreamDeps, { agent_id: agentId, owner_id: ownerId }: Pick<DreamRow, 'agent_id' | 'owner_id'>, status: 'running' | 'completed' | 'failed' | 'aborted') =>
+const changed = ({ events }: DreamDeps, { agent_id: agentId, owner_id: ownerId }: Pick<DreamRow, 'agent_id' | 'owner_id'>, status: 'running' | 'completed' | 'failed' | 'aborted') =>
   events.event(DreamChanged, { ownerId, agentId, status });
 
 const scan = async (deps: DreamDeps, begin: Begin): Promise<void> => {
@@ -315,7 +315,7 @@ const end = async (
     status === 'completed'
       ? ({ status: 'done', result: { merged } } as const)
       : ({ status: status === 'aborted' ? 'cancelled' : 'failed', error: { code: 'auto_dream_failed', message: error ?? '' } } as const);
-  await deps.journal.advance(leased, { finish, also: [deps.db.update('dreams', ['agent_id', 'number'], [set]), told(deps, row, status)] });
+  await deps.journal.advance(leased, { finish, also: [deps.db.update('dreams', ['agent_id', 'number'], [set]), changed(deps, row, status)] });
 };
 
 /** Before the agent was asked there is no run yet: the work itself is ended. */

@@ -123,7 +123,8 @@ describe('dreams', function () {
   it('G1 dream once within their hours, and again after a failure no sooner than in an hour, three times a day', () => {
     const gates = { minHours: 24, minSessions: 1 };
     const start = Date.parse('2027-01-01T08:00:00.000Z');
-    const row = (fields: object) => ({ started_at: '2027-01-01T08:00:00.000Z', ended_at: '2027-01-01T08:10:00.000Z', status: 'completed', failures: 0, failed_on: null, ...fields }) as unknown as DreamRow;
+    const row = (fields: object) =>
+      ({ started_at: '2027-01-01T08:00:00.000Z', ended_at: '2027-01-01T08:10:00.000Z', status: 'completed', failures: 0, failed_on: null, ...fields }) as unknown as DreamRow;
     expect(nextAt(undefined, gates)).to.equal(undefined);
     for (const status of ['completed', 'aborted']) expect(nextAt(row({ status }), gates)).to.equal(start + 24 * HOUR);
     const failed = (failures: number) => row({ status: 'failed', failures, failed_on: '2027-01-01' });

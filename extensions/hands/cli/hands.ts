@@ -86,8 +86,9 @@ const shown = (cli: Cli, results: OutputOf<'installHandDependencies'>['results']
   else if (results.length === 0) cli.out.line('It needs nothing.');
   else
     for (const line of table(
-      ['NEEDS', 'STATUS', 'MESSAGE'],
+      ['NEEDS', 'STATUS', 'MESSAGE'].map((title) => ({ title })),
       results.map(({ key, status, message }) => [key, status, message]),
+      cli.out.width,
     ))
       cli.out.line(line);
   return results.some(({ status }) => status === 'error' || status === 'timeout') ? EXIT.failed : EXIT.ok;

@@ -118,7 +118,7 @@ const openHands = ({ ctx, definitions, instances, requirements, installer, remar
     const checked = await requirements.of(definition.hand);
     return handDetail(definition, { checked, plan: await installer.plan(checked), isActive: await isActive(actor, definition.hand.id), platform, requirements, remarks: await remarks(definition) });
   };
-  const told = (id: string) => ctx.events.publish(HandsChanged, { id, change: 'definition' });
+  const publishChange = (id: string) => ctx.events.publish(HandsChanged, { id, change: 'definition' });
   const localized = (definition: Definition, header: string | undefined): Definition => ({ ...definition, hand: inLanguage(definition.hand, header) });
   return openResource(Hands, {
     list: async ({ actor, req }) => {
@@ -132,14 +132,14 @@ const openHands = ({ ctx, definitions, instances, requirements, installer, remar
       const count = await instances.countOf(key);
       if (count > 0) throw handErrors.in_use(key, count);
       await definitions.remove(key);
-      told(key);
+      publishChange(key);
       return { status: 'ok' as const, hand_id: key };
     },
     actions: {
       install: async ({ actor, body }) => {
         const { toml_content, manifest, slug, hand_id, skill_content, accept_findings = false } = body;
         const made = await definitions.install({ text: toml_content ?? manifest, slug: slug ?? hand_id, skill: skill_content, acceptsFindings: accept_findings });
-        told(made.hand.id);
+        publishChange(made.hand.id);
         return detail(actor, made);
       },
       reload: async () => ({ status: 'ok' as const, ...(await definitions.reload()) }),

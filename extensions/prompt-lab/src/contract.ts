@@ -105,6 +105,7 @@ export const PromptVersions = defineResource({
   },
   list: { as: ['versions'] },
   columns: ['version', 'description', 'is_active', 'created_at'],
+  view: { event: 'prompts.changed' },
   word: 'prompts',
   words: {
     title: { en: 'Prompts', zh: '提示词' },
@@ -193,6 +194,7 @@ export const PromptExperiments = defineResource({
   },
   list: { as: ['experiments'] },
   columns: ['name', 'status', 'started_at', 'winner_variant_id'],
+  view: { event: 'prompts.changed' },
   word: 'experiments',
   words: {
     title: { en: 'Experiments', zh: '实验' },

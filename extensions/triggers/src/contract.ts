@@ -3,7 +3,7 @@ import { defineCollection, defineTable, defineWork, Field, type Item, Nullable, 
 import { triggerErrors } from './errors.js';
 import { Pattern } from './pattern.js';
 
-export { TriggerFired } from './fired.js';
+export { TriggerFired, WebhookWake } from './fired.js';
 export { COMMON_SOURCES, createListening, type Emit, type Happening, type Listening, type Source } from './happenings.js';
 
 export const FIRE_STATES = ['running', 'ok', 'error', 'skipped'] as const;
@@ -92,7 +92,10 @@ export const Triggers = defineCollection({
       examples: { 'pause it': { enabled: false }, 'another message': { prompt_template: 'Please check: {{event}}' }, 'the usual cooldown': { cooldown_secs: null } },
       errors: [400],
     },
-    delete: { description: 'With its history.', answer: Type.Object({ status: OneOf(['removed']), trigger_id: Uuid }, { 'x-name': 'TriggerRemoved' }) },
+    delete: {
+      description: 'Deletes the trigger for good, with its history. What it began goes on.',
+      answer: Type.Object({ status: OneOf(['removed']), trigger_id: Uuid }, { 'x-name': 'TriggerRemoved' }),
+    },
   },
   actions: {
     history: {

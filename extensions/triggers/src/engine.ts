@@ -2,7 +2,7 @@
  * From an event to fires.
  *
  * R1  An event that is stored until it is taken makes its fires once, also after a crash: the fire and its work are one commit, with the event as key.
- * R2  A trigger hears of events of its owner alone. Owners also hear of those of the daemon.
+ * R2  A trigger gets events of its owner alone. Owners also get those of the daemon.
  * R3  The cooldown is counted for each subject alone, in the database: of two daemons one fires.
  * R4  What does not fire leaves a row that says why: cooldown, limit, depth.
  * R5  What follows from a fire has one root with what caused it, so that triggers that wake each other end.
@@ -38,23 +38,23 @@ export interface Engine {
   /** Reads which triggers there are. */
   reload(): Promise<void>;
   /** Resolves when the fires of this event are stored. */
-  hear(happening: Happening): Promise<void>;
+  receive(happening: Happening): Promise<void>;
 }
 
 const MAX_WORDS = 500;
-/** Owner of the daemon, who also hears of what belongs to nobody. */
+/** Owner of the daemon, who also gets what belongs to nobody. */
 const OWNER = 'owner';
 
 export const createEngine = (deps: EngineDeps): Engine => {
   let triggers: readonly Trigger[] = [];
   let reading: Promise<void> | undefined;
-  const hear = async (happening: Happening): Promise<void> => {
+  const receive = async (happening: Happening): Promise<void> => {
     await reading;
     const known = triggers.filter(({ owner_id }) => owner_id === (happening.ownerId ?? OWNER));
     const possible = known.filter(({ pattern }) => kindsOf(pattern)?.includes(happening.kind) !== false);
     if (possible.length > 0) await fireAll(deps, possible, await described(deps, happening));
   };
-  const listening = createListening(deps.events, deps.sources, hear);
+  const listening = createListening(deps.events, deps.sources, receive);
   const read = async (): Promise<void> => {
     triggers = [...(await deps.read())].sort((one, other) => (one.id < other.id ? -1 : 1));
   };
@@ -73,7 +73,7 @@ export const createEngine = (deps: EngineDeps): Engine => {
     listening.only(() => true);
     reload().catch((cause: unknown) => deps.log.error('Triggers could not be read; svc tries again within a minute.', { cause }));
   });
-  return { reload, hear };
+  return { reload, receive };
 };
 
 /** The words of a message, read only where a trigger waits for them. */

@@ -12,3 +12,10 @@ export const TriggerFired = defineEvent(
     event: Type.String({ description: 'What happened, such as `task_posted`' }),
   }),
 );
+
+/** A program outside asked for attention, by a webhook. */
+export const WebhookWake = defineEvent(
+  'webhook.wake',
+  '1.1.0',
+  Type.Object({ ownerId: Type.String(), id: Type.String({ description: 'Of the run that it began' }), agentId: Type.String(), text: Type.String() }),
+);

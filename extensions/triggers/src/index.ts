@@ -104,7 +104,7 @@ export default defineExtension({
     });
     ctx.hooks.tap(KernelReady, async () => {
       await engine.reload();
-      await engine.hear({ kind: 'system', ownerId: null, key: `started:${ids.uuid()}`, subject: 'daemon', text: 'The daemon started.', data: {} });
+      await engine.receive({ kind: 'system', ownerId: null, key: `started:${ids.uuid()}`, subject: 'daemon', text: 'The daemon started.', data: {} });
     });
     // A daemon whose events were lost, or an extension that was switched on later.
     ctx.timers.every('read-triggers', MINUTE_MS, () => engine.reload());

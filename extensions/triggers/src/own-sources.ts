@@ -4,7 +4,7 @@ import { ApprovalRequested, ApprovalResolved } from '@svc/ext-approvals/contract
 import { EventPublished } from '@svc/ext-comms/contract';
 import { MemoryChanged } from '@svc/ext-memory/contract';
 import { TaskClaimed, TaskCompleted, type TaskFact, TaskPosted } from '@svc/ext-queue/contract';
-import { WebhookWake } from '@svc/ext-webhooks/contract';
+import { WebhookWake } from './fired.js';
 import type { Happening, Source } from './happenings.js';
 
 const MAX_TEXT = 2_000;
@@ -122,7 +122,7 @@ const systemSources = (unique: () => string): readonly Source[] => [
   {
     kinds: ['system'],
     listen: (events, emit) => {
-      const heard = [
+      const listeners = [
         events.on(ExtensionChanged, ({ id, state }) =>
           emit({ kind: 'system', ownerId: null, key: `extension:${id}:${state}:${unique()}`, subject: id, text: `The extension ${id} is ${state}.`, data: { extension: id, state } }),
         ),
@@ -132,7 +132,7 @@ const systemSources = (unique: () => string): readonly Source[] => [
       ];
       return {
         dispose: () => {
-          for (const one of heard) one.dispose();
+          for (const one of listeners) one.dispose();
         },
       };
     },

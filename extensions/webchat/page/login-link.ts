@@ -1,19 +1,28 @@
-/** A link of `svc open`: its code logs this browser in, once. It stands behind the #, so that no server and no log sees it. */
+/**
+ * A link of `svc open`, whose code logs this browser in, or one of a pairing, whose code makes it a device. Either works once.
+ * The code stands behind the #, so that no server and no log sees it.
+ */
 import { caller, daemon, failed, loadCaller } from '@svc/kit';
+import { pairHere } from './pair-here.js';
 
-const CODE = /[?&]login=([A-Za-z0-9_-]{43})(?=&|$)/;
+const CODE = /[?&](login|pair)=([A-Za-z0-9_-]{8,43})(?=&|$)/;
+
+interface Code {
+  readonly kind: string;
+  readonly text: string;
+}
 
 /** Out of the address, and of the history, before anything is sent. */
-const takenCode = (): string | undefined => {
-  const code = CODE.exec(location.hash)?.[1];
-  if (code === undefined) return undefined;
+const takenCode = (): Code | undefined => {
+  const [, kind, text] = CODE.exec(location.hash) ?? [];
+  if (kind === undefined || text === undefined) return undefined;
   history.replaceState(history.state, '', location.hash.replace(CODE, '') || '#/');
   // What has read the address before that would write the code back with its next change.
   dispatchEvent(new HashChangeEvent('hashchange'));
-  return code;
+  return { kind, text };
 };
 
-const logIn = (code: string): Promise<unknown> => daemon.call('createLogin', { body: { code, remember: true } }, { retries: 0 });
+const logIn = async ({ kind, text }: Code): Promise<unknown> => (kind === 'pair' ? pairHere(text) : daemon.call('createLogin', { body: { code: text, remember: true } }, { retries: 0 }));
 
 const code = takenCode();
 let isTried = false;
@@ -32,7 +41,7 @@ export const followLaterLinks = (): void =>
     if (later !== undefined) void enter(later).catch(failed);
   });
 
-const enter = async (later: string): Promise<void> => {
+const enter = async (later: Code): Promise<void> => {
   const before = caller.peek();
   await logIn(later);
   await loadCaller();

@@ -1,6 +1,19 @@
 /** Asks for the key where the daemon wants one. The key goes to the daemon once, and nowhere else. */
-import { Button, daemon, Failure, loadCaller, TextField, CheckField, useState } from '@svc/kit';
+import { Button, daemon, Failure, loadCaller, SvcError, TextField, CheckField, useState } from '@svc/kit';
+import { looksLikeCode, pairHere } from './pair-here.js';
 import { t } from './shell-words.js';
+
+const logIn = (key: string, remember: boolean) => daemon.call('createLogin', { body: { key, remember } }, { retries: 0 });
+
+/** A short key looks like a code: it is tried as a key first where no device can be paired. */
+const pairOrLogIn = async (text: string, remember: boolean): Promise<void> => {
+  try {
+    await pairHere(text);
+  } catch (error) {
+    if (error instanceof SvcError && error.status === 404) await logIn(text, remember);
+    else throw error;
+  }
+};
 
 export const Login = () => {
   const [key, setKey] = useState('');
@@ -12,7 +25,8 @@ export const Login = () => {
     if (isBusy) return;
     setBusy(true);
     try {
-      await daemon.call('createLogin', { body: { key: key.trim(), remember } }, { retries: 0 });
+      if (looksLikeCode(key.trim())) await pairOrLogIn(key.trim(), remember);
+      else await logIn(key.trim(), remember);
       setKey('');
       setError(undefined);
       await loadCaller();

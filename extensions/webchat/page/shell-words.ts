@@ -45,7 +45,8 @@ export const t = words({
     offline: 'No connection to the daemon. Reconnecting; what you typed is safe.',
     login_title: 'Log in with an API key',
     login_text:
-      'Use the API key from config.toml, from SVC_API_KEY, or from "svc key show". It is sent once; your browser then keeps a cookie that scripts cannot read. To log in without a key, run "svc open".',
+      'Use the API key from config.toml, from SVC_API_KEY, or from "svc key show". It is sent once; your browser then keeps a cookie that scripts cannot read. To log in without a key, run "svc open", or type the pairing code that another device shows.',
+    device_message: '{title}: {message}',
     key: 'API key',
     remember: 'Stay logged in on this device',
     log_in: 'Log in',
@@ -107,7 +108,9 @@ export const t = words({
     connecting: '正在连接……',
     offline: '与守护进程的连接已断开，正在重试；您输入的内容会保留。',
     login_title: '此守护进程需要密钥',
-    login_text: '“svc open” 可直接打开此页面而无需输入。密钥即 config.toml 或 SVC_API_KEY 中的 API 密钥，或 “svc key show” 所显示的密钥。密钥只发送一次，之后浏览器保存脚本无法读取的 Cookie。',
+    login_text:
+      '“svc open” 可直接打开此页面而无需输入。密钥即 config.toml 或 SVC_API_KEY 中的 API 密钥，或 “svc key show” 所显示的密钥。密钥只发送一次，之后浏览器保存脚本无法读取的 Cookie。也可输入另一台设备显示的配对码。',
+    device_message: '{title}：{message}',
     key: 'API 密钥',
     remember: '在此设备上保持登录',
     log_in: '登录',

@@ -31,7 +31,7 @@ import {
   viewTitle,
   withCtrl,
 } from '@svc/kit';
-import { useAgentNotices } from './agent-notices.js';
+import { useAgentNotices, useDeviceMessages } from './agent-notices.js';
 import { Login } from './login.js';
 import { keepFocus } from './kept-focus.js';
 import { followLaterLinks, followLoginLink } from './login-link.js';
@@ -99,6 +99,7 @@ const Inside = () => {
   useAgentNotices();
   const shown = shownPanel();
   useEffect(() => (shown ? visited(shown) : undefined), [shown?.id]);
+  useDeviceMessages();
   useEffect(() => setNavOpen(false), [address.value]);
   useKeys();
   const onCommands = (): void => toggle('commands');

@@ -1,5 +1,5 @@
 /** Webhooks, event subscriptions and their deliveries. */
-import { defineCollection, defineEvent, defineTable, defineWork, Field, type Item, Nullable, OneOf, type Plain, type RowOf, Type } from '@svc/api';
+import { defineCollection, defineTable, defineWork, Field, type Item, Nullable, OneOf, type Plain, type RowOf, Type } from '@svc/api';
 import { webhookErrors } from './errors.js';
 
 export const KINDS = ['agent_spawned', 'agent_stopped', 'agent_error', 'message_received', 'message_completed', 'workflow_completed', 'workflow_failed', 'cron_fired', 'trigger_fired', 'all'] as const;
@@ -181,10 +181,3 @@ export const WebhookDelivery = defineWork('webhook-delivery', '1.0.0', {
   input: Type.Object({ deliveryId: Type.String() }),
   result: Type.Object({ status: Type.Integer({ description: 'HTTP status of the target' }) }),
 });
-
-/** A program outside asked for attention. */
-export const WebhookWake = defineEvent(
-  'webhook.wake',
-  '1.1.0',
-  Type.Object({ ownerId: Type.String(), id: Type.String({ description: 'Of the run that it began' }), agentId: Type.String(), text: Type.String() }),
-);

@@ -7,7 +7,7 @@
 import { type Actor, type Clock, type Db, type Events, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import { RunFrames, type RunsService, type Submitted, untilEnd } from '@svc/ext-runs/contract';
-import { WebhookWake } from './contract.js';
+import { WebhookWake } from '@svc/ext-triggers/contract';
 import { webhookErrors } from './errors.js';
 
 export interface HookDeps {

@@ -3,6 +3,7 @@ import type { Actors } from './actor.js';
 import type { Backups } from './backups.js';
 import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './adapters/child.js';
+import type { Pty } from './adapters/pty.js';
 import type { Tcp } from './adapters/tcp.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './adapters.js';
 import type { CollectionView } from './declare/collection-view.js';
@@ -225,6 +226,8 @@ export interface ExtensionContext {
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /** A child process with interactive input and output. It needs the same grants and follows the rules of [exec_policy], except for the output limit; the time limit applies only if `timeoutMs` is set. */
   spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<ChildHandle>;
+  /** Programs in a terminal of their own. Needs the grant `pty`. */
+  readonly pty: Pty;
   /** Whether commands of agents run in a sandbox here, and why not; the same grants. */
   sandbox(): Promise<SandboxState>;
   readonly tcp: Tcp;

@@ -287,6 +287,7 @@ export type {
   Workers,
 } from './adapters.js';
 export { FILE_ROOTS } from './adapters.js';
+export type { Pty, PtyHandle, PtyOptions, PtyState, TerminalSize } from './adapters/pty.js';
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
 export type { SecretRef } from './adapters/secret-ref.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';

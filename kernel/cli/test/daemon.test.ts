@@ -82,7 +82,7 @@ describe('svc with the real daemon', function () {
 
   it('switches an extension off and on, and shows the choice', async () => {
     await bench.run(['start']);
-    expect((await bench.run(['ext', 'disable', 'webchat'])).stdout).to.contain('webchat is inactive');
+    expect((await bench.run(['ext', 'disable', 'webchat', '--yes'])).stdout).to.contain('webchat is inactive');
     expect((await bench.run(['ext', 'why', 'webchat'])).stdout).to.contain('svc ext reset webchat');
     expect((await bench.run(['ext', 'reset', 'webchat'])).stdout).to.contain('webchat is active');
   });

@@ -49,6 +49,8 @@ export const createTotp = (deps: TotpDeps) => ({
   revoke: (actor: Actor, code: string): Promise<void> => revoke(deps, actor, code),
   /** Throws what is wrong with the code, or that there has to be one. */
   factor: (actor: Actor, code: string | undefined): Promise<Factor> => factorOf(deps, actor, code),
+  /** Uses a code up by itself. Throws what is wrong with it. */
+  use: async (actor: Actor, code: string): Promise<void> => committed(deps, (await factorOf(deps, actor, code)).writes),
   /** Of a person who is erased; the rows go by themselves. */
   forget: (ownerId: string): Promise<void> => dropSecrets(deps, ownerId, []),
 });

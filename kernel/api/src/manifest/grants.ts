@@ -46,6 +46,7 @@ export const GRANT_KINDS = {
   'egress:origins': { form: 'egress:origins', what: 'sets the base URLs of model providers', pattern: 'egress:origins' },
   exec: { form: 'exec or exec:<program>', what: 'starts programs, or this one by its name on PATH', pattern: 'exec(?::([A-Za-z0-9][A-Za-z0-9._+-]{0,99}))?' },
   children: { form: 'children:<count>', what: 'has up to so many child processes at the same time, instead of 16', pattern: 'children:([1-9][0-9]{0,2})' },
+  pty: { form: 'pty', what: 'starts programs in a terminal, such as a shell, with all rights of the daemon', pattern: 'pty' },
   survivors: { form: 'survivors', what: 'ends children that an earlier life of the daemon left; starts none', pattern: 'survivors' },
   'files:workspaces': { form: 'files:workspaces', what: 'reads and writes the folders of agents', pattern: 'files:workspaces' },
   'files:templates': { form: 'files:templates', what: 'reads and writes the templates in the home folder', pattern: 'files:templates' },

@@ -5,10 +5,8 @@ import { Failure } from '../failure.js';
 /** By what they stand for, in the words of the README's list of what is missing. */
 const PLANNED: Readonly<Record<string, readonly string[]>> = {
   'A new skill': ['new skill'],
-  Hands: [],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
-  'Pairing of devices': ['device', 'devices', 'node', 'nodes', 'pairing', 'qr'],
   'Sign-in with a subscription': ['auth', 'auth chatgpt'],
   'Import from other programs': ['migrate', 'import'],
   'Changing the id of an agent': ['agent reset-uuid', 'agent merge-history'],

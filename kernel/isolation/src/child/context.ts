@@ -104,6 +104,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     egress: childEgress(peer),
     exec: refused('exec'),
     spawn: refused('spawn'),
+    pty: refusedMember('pty'),
     sandbox: refused('sandbox'),
     tcp: refusedMember('tcp'),
     endSurvivors: refused('endSurvivors'),

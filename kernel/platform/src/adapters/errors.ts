@@ -70,6 +70,7 @@ export const execErrors = defineErrors('exec', {
     message: (cause: string, fix: string) => `Agent commands must run in a sandbox, and no sandbox is available: ${cause}. ${fix}`,
     hint: 'Check with svc doctor. With [tools] sandbox = "auto", commands run without a sandbox.',
   },
+  no_terminal: { status: 503, retry: false, message: (cause: string, fix: string) => `Programs cannot have a terminal here: ${cause}. ${fix}`, hint: 'svc doctor shows what this machine lacks.' },
   bad_mount: {
     status: 400,
     retry: false,

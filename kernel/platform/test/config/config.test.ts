@@ -27,7 +27,7 @@ const PUBLISHED = [
   ...['local_probe_interval_secs', 'workflow_stale_timeout_minutes', 'cron_session_max_tokens', 'cron_session_max_messages', 'strict_config', 'include', 'allowed_mount_roots'],
   ...['trusted_manifest_signers', 'trusted_hosts', 'default_model', 'fallback_providers', 'provider_urls', 'provider_api_keys', 'provider_regions', 'provider_proxy_urls'],
   ...['provider_request_timeout_secs', 'provider_max_retries', 'tool_timeouts', 'memory', 'proactive_memory', 'auto_dream', 'web', 'exec_policy', 'approval', 'budget', 'thinking', 'session'],
-  ...['compaction', 'queue', 'task_board', 'triggers', 'rate_limit', 'tool_invoke', 'tool_policy', 'tool_results', 'parallel_tools', 'mcp_servers', 'a2a', 'users', 'bindings'],
+  ...['compaction', 'queue', 'task_board', 'triggers', 'rate_limit', 'tool_invoke', 'tool_policy', 'tool_results', 'parallel_tools', 'context_engine', 'mcp_servers', 'a2a', 'users', 'bindings'],
   ...['sidecar_channels', 'channels', 'external_auth', 'webhook_triggers', 'network', 'pairing', 'vault', 'terminal', 'browser', 'docker', 'media', 'tts', 'canvas', 'links', 'audit'],
   ...['health_check', 'heartbeat', 'telemetry', 'prompt_intelligence', 'sanitize', 'privacy', 'inbox', 'reload', 'registry', 'skills', 'auto_reply', 'background', 'proxy', 'api'],
 ];
@@ -160,6 +160,13 @@ describe('config', () => {
       'proactive_memory',
       'mcp_servers',
       'a2a',
+      'channels',
+      'sidecar_channels',
+      'bindings',
+      'media',
+      'prompt_intelligence',
+      'context_engine',
+      'pairing',
     ]);
     const aliases = aliasesOf(allClaims({ runs: { owner: 'runs', schema: RunsSection.schema } }));
     const unknown = PUBLISHED.filter((name) => !claimed.has(name) && !Object.hasOwn(aliases, name) && waitingAt([name]) === undefined);

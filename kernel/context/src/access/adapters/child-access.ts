@@ -1,4 +1,4 @@
-/** `exec`, `spawn`, `sandbox` and `endSurvivors`: which programs, and whose children they are. */
+/** `exec`, `spawn`, `pty`, `sandbox` and `endSurvivors`: which programs, and whose children they are. */
 import type { ExtensionContext, SpawnOptions } from '@svc/api';
 import { secretErrors } from '@svc/platform/adapters/errors';
 import type { SecretsAdapter } from '@svc/platform/adapters/secrets-adapter';
@@ -6,7 +6,7 @@ import type { Member } from '../../parts.js';
 
 type Secrets = Pick<ReturnType<SecretsAdapter['limited']>, 'resolve'>;
 
-export const childMembers = ({ parts, owner, grants, alive }: Member, secrets: Secrets): Pick<ExtensionContext, 'exec' | 'spawn' | 'sandbox' | 'endSurvivors'> => {
+export const childMembers = ({ parts, owner, grants, alive }: Member, secrets: Secrets): Pick<ExtensionContext, 'exec' | 'spawn' | 'pty' | 'sandbox' | 'endSurvivors'> => {
   const admit = (command: string, env: Readonly<Record<string, string>> = {}): void => {
     alive();
     grants.need('exec', command);
@@ -29,6 +29,24 @@ export const childMembers = ({ parts, owner, grants, alive }: Member, secrets: S
       const owned = owner.lifetime.add(`child ${child.pid} (${command})`, async () => void (await child.kill()));
       void child.exit.then(() => owned.dispose());
       return child;
+    },
+    pty: {
+      open: async (command, args, options) => {
+        alive();
+        grants.need('pty');
+        await parts.ownerKey.need(`the program ${command}, which runs in a terminal,`);
+        alive();
+        const { signal } = owner.lifetime;
+        const pty = await parts.execAdapter.openPty(owner.id, command, args, { ...options, signal: options.signal ? AbortSignal.any([options.signal, signal]) : signal });
+        const owned = owner.lifetime.add(`terminal ${pty.pid} (${command})`, async () => void (await pty.kill()));
+        void pty.exit.then(() => owned.dispose());
+        return pty;
+      },
+      state: async () => {
+        alive();
+        grants.need('pty');
+        return parts.execAdapter.ptyState();
+      },
     },
     sandbox: async () => {
       alive();

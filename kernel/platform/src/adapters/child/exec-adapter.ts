@@ -11,7 +11,7 @@
  * Whether an agent may run this command is the tool's decision; this adapter knows only whether anybody may.
  */
 import { basename } from 'node:path';
-import type { ChildHandle, ExecOptions, ExecResult, SandboxState, SpawnOptions } from '@svc/api';
+import type { ChildHandle, ExecOptions, ExecResult, PtyHandle, PtyOptions, PtyState, SandboxState, SpawnOptions } from '@svc/api';
 import { execErrors } from '../errors.js';
 import { type ChildHost, type ChildHostDeps, createChildHost } from './child-host.js';
 import { type ChildPolicy, policyOf } from './child-policy.js';
@@ -19,6 +19,7 @@ import { drainedSoon, type End, endWhenSilent, untilEnded } from './ending.js';
 import { launch } from './launch.js';
 import { bootId, startTimeOf } from './process-identity.js';
 import { createOutputCap, type OutputCap } from './output-cap.js';
+import { createPtyOpener, type PtyOpener } from './pty-adapter.js';
 import { createSpawner, type Spawner } from './spawn-adapter.js';
 
 const TIMEOUT_MS = 30_000;
@@ -33,6 +34,9 @@ export interface ExecAdapter {
   exec(command: string, args: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /** `owner` is the extension: each has a number of children that live at one time. */
   spawn(owner: string, command: string, args: readonly string[], options: SpawnOptions, mostOfOne?: number): Promise<ChildHandle>;
+  /** A program in a terminal of its own (pty-adapter.ts). */
+  openPty(owner: string, command: string, args: readonly string[], options: PtyOptions): Promise<PtyHandle>;
+  ptyState(): Promise<PtyState>;
   /** Whether commands of agents are kept apart now, and why not. */
   sandbox(): Promise<SandboxState>;
   /** Notes a process that somebody else of the kernel has started, so that the next life ends it. The returned function takes the note away. */
@@ -46,16 +50,19 @@ export interface ExecAdapter {
 interface AdapterState {
   readonly host: ChildHost;
   readonly spawner: Spawner;
+  readonly ptys: PtyOpener;
   readonly running: Map<symbol, { end: () => void; gone: Promise<unknown> }>;
   closed: boolean;
 }
 
 export const createExecAdapter = (deps: ExecAdapterDeps): ExecAdapter => {
   const host = createChildHost(deps);
-  const state: AdapterState = { host, spawner: createSpawner(host), running: new Map(), closed: false };
+  const state: AdapterState = { host, spawner: createSpawner(host), ptys: createPtyOpener(host), running: new Map(), closed: false };
   return {
     exec: (command, args, options) => admit(state, command, args, options),
     spawn: async (owner, command, args, options, mostOfOne) => state.spawner.spawn(policyOf(deps.config, state.closed), owner, { command, args, options }, mostOfOne),
+    openPty: async (owner, command, args, options) => state.ptys.open(policyOf(deps.config, state.closed), owner, { command, args, options }),
+    ptyState: () => state.ptys.state(),
     sandbox: () => host.sandbox.state(),
     record: async (child) => host.register.add({ ...child, startedAt: (await startTimeOf(child.pid)) ?? '', bootId: await bootId(), mark: '', cgroup: '' }),
     endSurvivors: (ownerKey) => host.register.endSurvivors(ownerKey),
@@ -63,7 +70,7 @@ export const createExecAdapter = (deps: ExecAdapterDeps): ExecAdapter => {
       state.closed = true;
       const children = [...state.running.values()];
       for (const child of children) child.end();
-      await Promise.allSettled([state.spawner.close(), ...children.map((child) => child.gone)]);
+      await Promise.allSettled([state.spawner.close(), state.ptys.close(), ...children.map((child) => child.gone)]);
     },
   };
 };

@@ -1,0 +1,100 @@
+/**
+ * Keys that areas issue for people, such as those of paired devices.
+ *
+ * D1  A key has 256 random bits and is shown once; only its SHA-256 is stored.
+ * D2  It is issued, changed and revoked in the commit of the area that asked for it, with the news for every daemon.
+ * D3  After that news no daemon lets a caller in by what it knew before.
+ */
+import { createHash } from 'node:crypto';
+import { AuthChanged, type Clock, type Db, type Events, type Ids, type Logger, type Role, type Write } from '@svc/api';
+import type { CredentialRow } from './credential-rows.js';
+
+export interface Credential {
+  /** Who acts by it: `device:<id>`. */
+  readonly id: string;
+  readonly ownerId: string;
+  readonly role: Role;
+  /** SHA-256 in hexadecimal digits. */
+  readonly keyHash: string;
+  readonly seenAt: string | null;
+}
+
+export interface CredentialDeps {
+  readonly db: Db;
+  readonly clock: Pick<Clock, 'iso' | 'now'>;
+  readonly ids: Pick<Ids, 'hex'>;
+  readonly events: Pick<Events, 'event'>;
+  readonly log: Logger;
+  /** Other credentials open this daemon than before. */
+  changed(): void;
+}
+
+const KEY_BYTES = 32;
+const MAX_ROWS = 10_000;
+/** Written no more often than this. */
+const SEEN_EVERY_MS = 60_000;
+
+export const createCredentials = ({ changed, clock, db, events, ids, log }: CredentialDeps) => {
+  let known: readonly Credential[] = [];
+  let names: ReadonlySet<string> = new Set();
+  let isRead = false;
+  let reading: Promise<void> | undefined;
+  let version = 0;
+  const seen = new Map<string, number>();
+  const read = async (): Promise<void> => {
+    for (;;) {
+      const asked = version;
+      const rows = await db.system('credentials that areas issued').select<CredentialRow>({ from: 'credentials', order: [{ column: 'id' }], limit: MAX_ROWS });
+      if (asked !== version) continue; // there was news meanwhile
+      const before = known;
+      names = new Set(rows.map(({ id }) => id));
+      known = rows.map(({ id, key_hash: keyHash, owner_id: ownerId, role, seen_at: seenAt }) => ({ id, ownerId, role: role as Role, keyHash, seenAt })); // `issue` writes roles
+      isRead = true;
+      if (nameOf(before) !== nameOf(known)) changed();
+      return;
+    }
+  };
+  const look = (): Promise<void> => {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  const news = (): Write => events.event(AuthChanged, {});
+  return {
+    all: () => known,
+    /** Undefined once the rows have been read. */
+    reading: (): Promise<void> | undefined => (isRead ? undefined : look()),
+    look,
+    /** What is known is over. */
+    forget: (): void => {
+      isRead = false;
+      version += 1;
+    },
+    issue: ({ name, personId, role }: { readonly name: string; readonly personId: string; readonly role: Role }): { key: string; writes: Write[] } => {
+      const key = ids.hex(KEY_BYTES);
+      const row: CredentialRow = { id: name, owner_id: personId, role, key_hash: createHash('sha256').update(key).digest('hex'), created_at: clock.iso(), seen_at: null };
+      return { key, writes: [db.insert('credentials', [row]), news()] };
+    },
+    setRole: (id: string, role: Role): Write[] => [db.update('credentials', ['id'], [{ id, role }], { expect: 'each' }), news()],
+    revoke: (gone: readonly string[]): Write[] => [db.remove('credentials', { id: [...gone] }, { expect: 'any' }), news()],
+    /** The request of a caller by a credential: nobody waits for this to be written. */
+    sawIfIssued: (id: string): void => {
+      if (!names.has(id)) return;
+      const now = clock.now();
+      if (now - (seen.get(id) ?? 0) < SEEN_EVERY_MS) return;
+      seen.set(id, now);
+      void db.commit([db.update('credentials', ['id'], [{ id, seen_at: clock.iso() }])]).catch((cause: unknown) => log.warn('that a device was seen could not be written down', { id, cause }));
+    },
+    /** As stored, by id. */
+    of: async (wanted: readonly string[]): Promise<Record<string, { role: Role; seenAt: string | null }>> => {
+      if (wanted.length === 0) return {};
+      const rows = await db.system('when devices were seen').select<CredentialRow>({ from: 'credentials', where: { id: [...wanted] }, limit: wanted.length });
+      return Object.fromEntries(rows.map(({ id, role, seen_at: seenAt }) => [id, { role: role as Role, seenAt }])); // `issue` writes roles
+    },
+  };
+};
+export type Credentials = ReturnType<typeof createCredentials>;
+
+/** When somebody was seen changes nothing of who may come in. */
+const nameOf = (all: readonly Credential[]): string => JSON.stringify(all.map(({ id, ownerId, role, keyHash }) => [id, ownerId, role, keyHash]));
