@@ -17,7 +17,7 @@ export default defineExtension({
   tables: [contract.LoginRows],
   migrations: [loginTables],
   config: [CodeassistSection],
-  commandWords: [{ word: 'auth', summary: 'log in at a provider by a code', usage: 'auth codeassist', order: 36, module: 'auth' }],
+  commandWords: [{ word: 'auth', summary: 'log in at a provider by a code', usage: 'auth codeassist', order: 36, module: 'auth', synonyms: [{ word: 'auth copilot', means: 'auth codeassist' }] }],
   activate(ctx) {
     const { clock, db, ids, secrets } = ctx;
     const settings = () => ctx.config.get(CodeassistSection);

@@ -25,7 +25,7 @@ export interface LoginsDeps {
   readonly clock: Pick<Clock, 'iso' | 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly secrets: Pick<Secrets, 'put' | 'delete'>;
-  readonly providers: Pick<ProvidersService, 'setKey'>;
+  readonly providers: Pick<ProvidersService, 'storeKey'>;
   readonly server: Pick<LoginServer, 'start' | 'poll'>;
   settings(): CodeassistConfig;
 }
@@ -66,10 +66,7 @@ export const createLogins = ({ db, clock, ids, secrets, providers, server, setti
   const takeTurn = async (row: LoginRow): Promise<boolean> => {
     if (row.next_at > clock.iso()) return false;
     try {
-      await db.commit([
-        db.remove('logins', { id: row.id, status: 'pending', next_at: row.next_at }, { expect: 1 }),
-        db.insert('logins', [{ ...row, next_at: after(row.interval_secs) }]),
-      ]);
+      await db.commit([db.remove('logins', { id: row.id, status: 'pending', next_at: row.next_at }, { expect: 1 }), db.insert('logins', [{ ...row, next_at: after(row.interval_secs) }])]);
       return true;
     } catch (error) {
       if (isSvcError(error) && error.code === 'storage_conflict') return false;
@@ -87,7 +84,7 @@ export const createLogins = ({ db, clock, ids, secrets, providers, server, setti
         return { status: 'pending', interval };
       }
       case 'authorized':
-        await providers.setKey(PROVIDER, polled.token);
+        await providers.storeKey(PROVIDER, polled.token);
         return end(row, 'authorized', null);
       case 'ended':
         return end(row, 'expired', polled.error);
@@ -98,9 +95,7 @@ export const createLogins = ({ db, clock, ids, secrets, providers, server, setti
     start: async (actor: Actor): Promise<Started> => {
       if (settings().client_id === '') throw codeassistErrors.no_client_id();
       const { deviceCode, expiresInSecs, intervalSecs, userCode, verificationUri } = await server.start();
-      const own = await db
-        .as(actor)
-        .select<LoginRow>({ from: 'logins', where: { owner_id: actor.ownerId, status: 'pending' }, order: [{ column: 'expires_at', descending: true }], limit: MAX_SWEPT });
+      const own = await db.as(actor).select<LoginRow>({ from: 'logins', where: { owner_id: actor.ownerId, status: 'pending' }, order: [{ column: 'expires_at', descending: true }], limit: MAX_SWEPT });
       await forget(own.slice(MAX_PENDING - 1));
       const id = ids.uuid();
       const row: LoginRow = { id, owner_id: actor.ownerId, status: 'pending', error: null, interval_secs: intervalSecs, next_at: after(intervalSecs), expires_at: after(expiresInSecs) };

@@ -22,7 +22,7 @@ const Standing = Type.Object(
   {
     status: OneOf(['pending', 'authorized', 'expired'], { description: '`expired`: it ended without a token; `error` says why' }),
     interval: Type.Optional(Type.Integer({ description: 'Seconds between two questions to the provider, while it is pending' })),
-    error: Nullable(Type.String(), { description: '`expired_token`: nobody typed the code in time. `access_denied`: a person refused. Otherwise the code that the provider gave', examples: ['access_denied'] }),
+    error: Nullable(Type.String(), { description: '`expired_token`: nobody typed the code in time. `access_denied`: a person refused. Otherwise the code that the provider gave' }),
   },
   { 'x-name': 'DeviceLoginStatus' },
 );

@@ -64,7 +64,7 @@ export const Providers = defineService('providers', '1.3.0', {
   /** Told by the gateway: a provider answered, so whatever it refused before, it takes the key now. */
   markKeyValid: method([Type.String()], Type.Void()),
   /** Stores a provider's own key in the vault, as POST /api/providers/{name}/key does. Throws `providers_not_found`, `providers_bad_key`. */
-  setKey: method([Type.String(), Type.String({ description: 'The key' })], Type.Object({ switchedDefault: Type.Optional(DefaultModel) }), {
+  storeKey: method([Type.String(), Type.String({ description: 'The key' })], Type.Object({ switchedDefault: Type.Optional(DefaultModel) }), {
     what: 'changes the keys of providers, and with them who answers',
     changes: true,
   }),
