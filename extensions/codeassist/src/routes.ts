@@ -1,4 +1,4 @@
-import { Nullable, OneOf, reply, routeGroup, type RouteDecl, Type } from '@svc/api';
+import { Nullable, OneOf, reply, routeGroup, type RouteDecl, Type, UuidText } from '@svc/api';
 import type { Logins } from './logins.js';
 
 const route = routeGroup({ area: 'codeassist' });
@@ -51,7 +51,7 @@ export const loginRoutes = (logins: Logins): RouteDecl[] => [
     summary: 'See how a login goes',
     description:
       'Poll as often as you like: the provider is asked once an interval. When you have agreed there, the token is stored in the vault as the key of `github-copilot`, which becomes the default model if there was none.',
-    params: Type.Object({ poll_id: Type.String({ minLength: 1, maxLength: 64, description: 'Of the answer to start' }) }),
+    params: Type.Object({ poll_id: UuidText('As the start answered it') }),
     errors: [404, 502, 503],
     responses: { 200: Standing },
     handler: async ({ actor, params }) => reply(200, { error: null, ...(await logins.poll(actor, params.poll_id)) }, PRIVATE),

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '@svc/api';
 import { ACCESS_TOKEN, DEVICE_CODE, type DeviceLoginServer, startDeviceLoginServer, USER_CODE } from '@svc/fixtures/providers/device-login-server';
-import { systemClock } from '@svc/platform/clock/clock';
+import { systemClock, type TimerClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 
@@ -15,7 +14,7 @@ const POLL = '/api/providers/codeassist/oauth/poll';
 
 /** The clock of the machine, and whatever passes besides. */
 let passedMs = 0;
-const clock: Clock = { ...systemClock(), now: () => Date.now() + passedMs, iso: () => new Date(Date.now() + passedMs).toISOString() };
+const clock: TimerClock = { ...systemClock(), now: () => Date.now() + passedMs, iso: () => new Date(Date.now() + passedMs).toISOString() };
 const pass = (secs: number): void => {
   passedMs += secs * 1_000;
 };
