@@ -48,12 +48,12 @@ describe('a setting that is wrong', () => {
   });
 
   it('a cap that nobody keeps is said in status, health and doctor; a setting that only waits is a notice', async () => {
-    const kernel = await bootTestKernel({ config: '[privacy]\nmode = "redact"\n[inbox]\nenabled = true\n' });
+    const kernel = await bootTestKernel({ config: '[privacy]\nmode = "redact"\n[links]\nenabled = true\n' });
     const { body: health } = await kernel.http.expect(200, 'GET', '/api/health/detail');
     expect(health.config_warnings.join())
       .to.match(/\[privacy\] is NOT enforced yet/)
-      .and.not.match(/inbox/);
-    expect(health.config_notices.join()).to.match(/\[inbox\] waits for its area/);
+      .and.not.match(/links/);
+    expect(health.config_notices.join()).to.match(/\[links\] waits for its area/);
     const doctor = health.doctor.find((one: { check: string }) => one.check === 'ConfigTomlSchemaCheck');
     expect([doctor.result, doctor.message]).to.satisfy(([result, message]: [string, string]) => result === 'fail' && message.includes('NOT enforced'));
     const { body: status } = await kernel.http.expect(200, 'GET', '/api/status');

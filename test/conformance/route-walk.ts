@@ -47,10 +47,15 @@ const toWalked = (decl: RouteDecl | SocketDecl, method: Method, isSocket: boolea
   decl,
 });
 
+/** Some routes start programs to look at their versions. */
+const LONGEST_MS = 20_000;
+
 /** Sends a request that the route's schemas accept as far as that can be guessed from them. */
 export const call = async (http: TestHttp, one: Walked, headers: Record<string, string> = {}): Promise<TestAnswer> => {
   if (one.isSocket) return refusalOrUpgrade(http.url, one.path, headers);
-  const answer = await http.raw(one.method, one.path, bodyFor(one), headers, AbortSignal.timeout(5_000));
+  const answer = await http.raw(one.method, one.path, bodyFor(one), headers, AbortSignal.timeout(LONGEST_MS)).catch((cause: unknown) => {
+    throw new Error(`${one.method} ${one.template} gave no answer`, { cause });
+  });
   // A stream that begins is answer enough; it may have no end.
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   if (isStream) await answer.body?.cancel();

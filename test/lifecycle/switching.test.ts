@@ -23,7 +23,8 @@ describeDaemonOnEngines('switching an area', () => {
     expect(
       Object.keys(before.paths)
         .filter((path) => !(path in after.paths))
-        .every((path) => /\/(files|uploads?)\b/.test(path)),
+        // What media makes becomes an upload: it goes with them.
+        .every((path) => /\/(files|uploads?|media)\b/.test(path)),
     ).to.equal(true);
     await kernel.http.expect(200, 'POST', '/api/extensions/files/enable');
     expect((await kernel.http.expect(200, 'GET', '/api/openapi.json')).body.paths).to.have.property('/api/agents/{id}/files');
@@ -96,8 +97,9 @@ describeDaemonOnEngines('switching an area', () => {
         // Whoever has a key may repair, where somebody is there who knows keys: locked-out.test.ts.
         const { status } = await kernel.as(repairs ? 'no-such-key' : 'secret-key-1').send(method, named(path), method === 'GET' ? undefined : {});
         // 400: the login reads its body, and a walk has no key to put there.
-        // 404: nobody from elsewhere has a panel here, and nobody shared a conversation.
+        // 404: nobody from elsewhere has a panel here, nobody shared a conversation, and no channel has that name.
         if (path.startsWith('/ui/frames/') || path.startsWith('/shared/')) expect(status, path).to.be.oneOf([404, 503]);
+        else if (path === '/api/channels/{name}/webhook') expect(status, path).to.be.oneOf([404, 503]);
         else if (auth === 'public') expect(status, path).to.be.oneOf(method === 'GET' ? [200, 503] : [200, 400]);
         else expect(status, `${method} ${path}`).to.equal(repairs && owner !== 'auth' ? 401 : 503);
       }

@@ -70,7 +70,7 @@ describeDaemonOnEngines('a purge through the daemon', () => {
   });
 
   it('of an agent takes its runs and the stored answer that made it', async () => {
-    const id = await agent('magpieword');
+    const id = await agent('magpie');
     await say(id, 'hello magpieword');
     expect(await tablesWith('magpieword')).to.include('journal__runs');
     await alice.expect(200, 'DELETE', `/api/agents/${id}`);

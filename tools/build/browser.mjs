@@ -76,8 +76,8 @@ const INDEX = 'index.json';
 
 /** The names of each panel's files, by its id: written beside them. */
 export const bundlePanels = async (target, manifest) => {
-  // The page draws those of collections itself.
-  const panels = (manifest.panels ?? []).filter(({ collection }) => collection === undefined);
+  // The page draws those of collections itself; a file beside says what is drawn by hand in one.
+  const panels = (manifest.panels ?? []).filter((panel) => panel.collection === undefined || existsSync(inRoot(panelSource(target, panel))));
   if (panels.length === 0) return { inputs: [], outputs: [] };
   const sources = panels.map((panel) => panelSource(target, panel));
   const outdir = `${target.outdir}/panels`;

@@ -71,7 +71,7 @@ describe('a clone', () => {
     const path = await madeBy(alice, 'owl', GROUND);
     const { agent_id } = (await alice.expect(201, 'POST', `${path}/clone`, { new_name: 'talker', include_tools: false, include_skills: false })).body;
     const clone = (await alice.expect(200, 'GET', `/api/agents/${agent_id}`)).body;
-    expect([clone.name, clone.tools_disabled, clone.kept.skills_disabled]).to.deep.equal(['talker', true, true]);
+    expect([clone.name, clone.tools_disabled, clone.skills_disabled]).to.deep.equal(['talker', true, true]);
   });
 
   it('L1 belongs to whoever made it, and is validated as theirs', async () => {

@@ -34,10 +34,11 @@ const FATES: Readonly<Record<string, Fate>> = {
     ['tools', 'network', 'memory_read', 'memory_write', 'shell', 'agent_spawn', 'agent_message'].map((key) => `capabilities.${key}`),
   ),
   ...fates('shown', ['metadata', 'i18n']),
-  ...fates('stored', ['skills', 'skills_disabled', 'schedule']),
+  ...fates('taken', ['skills']),
+  ...fates('stored', ['schedule']),
   ...fates('named', ['model.api_key_env', 'fallback_models.api_key_env', 'resources.max_tokens_per_turn', 'resources.max_turns', 'resources.max_memory_mb']),
   // A profile counts where no tools are listed; the variable and the address are those of the provider.
-  ...fates('usual', ['profile', 'module', 'model.base_url']),
+  ...fates('usual', ['profile', 'module', 'model.base_url', 'skills_disabled']),
 };
 
 function fates(fate: Fate, keys: readonly string[]): Record<string, Fate> {

@@ -15,9 +15,9 @@ const SAMPLE = 'id = "greeter"\nname = "Greeter"\ndescription = "Says hello ever
 const InstallBody = Type.Object(
   {
     toml_content: Text('The text of its HAND.toml'),
-    manifest: Text('The same as toml_content'),
+    manifest: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_FILE_BYTES, description: 'The same as toml_content', 'x-same-as': 'toml_content' })),
     slug: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'A folder of registry/hands in the home, instead of a text' })),
-    hand_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The same as slug' })),
+    hand_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The same as slug', 'x-same-as': 'slug' })),
     skill_content: Text('A text that all its agents read, as SKILL.md beside the file'),
     accept_findings: Type.Optional(Type.Boolean({ description: 'Install it although texts of it look like orders that were slipped in. Send it once you have read them' })),
   },

@@ -103,7 +103,7 @@ const Catalog = ({ entries, onAdd }: { entries: readonly Template[]; onAdd: (tem
     <Section title={t('catalog')}>
       <SearchField label={t('search')} value={wanted} onValue={setWanted} />
       <Table
-        label={t('catalog')}
+        label={t('list_of', { what: t('catalog') })}
         rows={shown}
         keyOf={({ id }) => id}
         columns={[

@@ -25,7 +25,7 @@ const Media = () => {
           </Section>
           <Section title={t('providers')}>
             <Shown of={providers} lines={5}>
-              {({ providers: rows }) => <Table label={t('providers')} columns={COLUMNS} rows={rows} keyOf={({ name }) => name} />}
+              {({ providers: rows }) => <Table label={t('list_of', { what: t('providers') })} columns={COLUMNS} rows={rows} keyOf={({ name }) => name} />}
             </Shown>
           </Section>
         </div>

@@ -95,7 +95,7 @@ const Runtimes = ({ found: { runtimes, sandbox } }: { found: Doctor }) => (
       {sandbox.enforced ? t('enforced_text') : `${t('not_enforced_text')} ${sandbox.cause ?? ''}`}
     </p>
     <Table
-      label={t('runtimes')}
+      label={t('list_of', { what: t('runtimes') })}
       rows={runtimes}
       keyOf={({ runtime }) => runtime}
       columns={[

@@ -39,7 +39,7 @@ const Schedules = ({ path: [id] }: PanelProps) => (id === undefined ? <AllJobs /
 
 const Moment = ({ at }: { at: string }) => (
   <time dateTime={at} title={dateTime(at)}>
-    {ago(at, Date.now())}
+    {Date.parse(at) > Date.now() ? dateTime(at) : ago(at, Date.now())}
   </time>
 );
 

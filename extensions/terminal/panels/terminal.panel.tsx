@@ -149,14 +149,14 @@ const Windows = ({ onShow }: { onShow: (window: string) => void }) => {
               </Empty>
             ) : (
               <Table
-                label={t('windows')}
+                label={t('list_of', { what: t('windows') })}
                 rows={rows}
                 keyOf={({ id }) => id}
                 columns={[
-                  { id: 'name', title: t('title'), cell: ({ id, name }) => <bdi>{`${name} ${id}`}</bdi> },
+                  { id: 'name', title: t('name'), cell: ({ id, name }) => <bdi>{`${name} ${id}`}</bdi> },
                   {
                     id: 'actions',
-                    title: '',
+                    title: t('actions'),
                     align: 'end',
                     cell: (one) => (
                       <>

@@ -14,7 +14,7 @@ export interface RouteDeps extends AdmissionDeps {
 const route = routeGroup({ area: 'terminal', errors: [403] });
 
 const WindowId = Type.String({ pattern: '^@[0-9]{1,6}$', description: 'As the list shows it', examples: ['@0'] });
-const WindowPath = Type.Object({ window: Type.String({ maxLength: 20, description: 'As the list shows it', examples: ['@0'] }) });
+const WindowPath = Type.Object({ window: Type.String({ maxLength: 64, description: 'As the list shows it', examples: ['@0'] }) });
 const Name = Type.String({ minLength: 1, maxLength: 60, pattern: '^[A-Za-z0-9_ -]+$' });
 const Window = Type.Object({ id: WindowId, name: Type.String(), active: Type.Boolean() }, { 'x-name': 'TerminalWindow' });
 const Named = Type.Object({ name: Type.Optional(Name) }, { additionalProperties: false });

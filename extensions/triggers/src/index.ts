@@ -36,7 +36,10 @@ export default defineExtension({
       summary: 'when something happens: list, create, history',
       usage: 'triggers list|create|get|update|history|delete',
       order: 35,
-      synonyms: [{ word: 'trigger', means: 'triggers list', runs: true }],
+      synonyms: [
+        { word: 'trigger list', means: 'triggers list', runs: true },
+        { word: 'trigger create', means: 'triggers create', runs: true, takesArguments: true },
+      ],
     },
   ],
   activate(ctx) {

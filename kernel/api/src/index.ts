@@ -295,7 +295,7 @@ export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 // Text and small functions.
 export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
 export { violations, didYouMean, type Finding } from './schema/document-check.js';
-export { ARCHIVE_LIMITS, archivePolicy, inMegabytes, pathFault, type ArchiveEntry, type ArchiveLimits, type ArchiveRefusals } from './text/archive-rules.js';
+export { ARCHIVE_LIMITS, archivePolicy, inMegabytes, archivePathFault, type ArchiveEntry, type ArchiveLimits, type ArchiveRefusals } from './text/archive-rules.js';
 export { cronFault, timeZoneFault } from './text/cron.js';
 export { nearest } from './text/nearest.js';
 export { KEY_BEGINNING } from './text/known-keys.js';

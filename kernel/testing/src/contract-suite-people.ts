@@ -14,13 +14,32 @@ export function peopleClaims(id: string, world: () => Promise<World>): void {
     const place = await world();
     for (const { value: decl } of place.kernel.daemon.parts.http.routes.active().filter((row) => row.owner.id === id)) {
       const path = pathOf(decl, place);
-      const { status, text } = await place.bob.send(decl.method, path, decl.body ? {} : undefined);
+      const { status, text } = await (isEndless(decl) ? beginningOf(place, path) : place.bob.send(decl.method, path, decl.body ? {} : undefined));
       expect(text, `${decl.id} shows it`).to.not.contain(MARK);
       if (path.includes(place.agentId)) expect(status, `${decl.id} for a third party: ${text}`).to.be.oneOf([400, 403, 404]);
     }
     expect((await place.alice.expect(200, 'GET', `/api/agents/${place.agentId}`)).text).to.contain(MARK);
   });
 }
+
+/** A stream that a GET opens goes on until its reader leaves. */
+const isEndless = ({ method, responses }: Pick<RouteDecl, 'method' | 'responses'>): boolean => method === 'GET' && responses[200]?.contentType === 'text/event-stream';
+
+/** What is sent at once. */
+const beginningOf = async ({ bob }: Pick<World, 'bob'>, path: string): Promise<{ status: number; text: string }> => {
+  const left = new AbortController();
+  const response = await bob.raw('GET', path, undefined, {}, left.signal);
+  const timer = setTimeout(() => left.abort(), STREAM_MS);
+  let text = '';
+  try {
+    for await (const piece of response.body ?? []) text += Buffer.from(piece).toString();
+  } catch {
+    // It was left.
+  } finally {
+    clearTimeout(timer);
+  }
+  return { status: response.status, text };
+};
 
 /** Claims about who has no key. They leave the world as it is. */
 export function keyClaims(id: string, world: () => Promise<World>): void {

@@ -172,7 +172,7 @@ describe('the panel of agents', function () {
     const page = await open(`agents/${id}`);
     await page.getByText('Can run programs on this computer: git *.').waitFor();
     await expectWellMade(page, 'agents one');
-    expect(await page.getByRole('link', { name: 'Chat', exact: true }).getAttribute('href')).to.equal(`#/chat/${id}`);
+    expect(await page.locator('main').getByRole('link', { name: 'Chat', exact: true }).getAttribute('href')).to.equal(`#/chat/${id}`);
     await page.getByRole('combobox', { name: 'Mode' }).selectOption('Observe');
     await page.getByRole('button', { name: 'Set this mode' }).click();
     await page.getByText('The mode of tawny is now Observe.').waitFor();

@@ -31,7 +31,9 @@ export const Senders = () => {
   ];
   return (
     <Section title={t('senders')}>
-      <Button onPress={() => setOpen(true)}>{t('allow')}</Button>
+      <div>
+        <Button onPress={() => setOpen(true)}>{t('allow')}</Button>
+      </div>
       <Shown of={loaded} lines={3}>
         {({ senders }) =>
           senders.length === 0 ? (
@@ -39,7 +41,7 @@ export const Senders = () => {
               <p>{t('senders_none_text')}</p>
             </Empty>
           ) : (
-            <Table label={t('senders')} columns={columns} rows={senders} keyOf={({ id }) => id} />
+            <Table label={t('list_of', { what: t('senders') })} columns={columns} rows={senders} keyOf={({ id }) => id} />
           )
         }
       </Shown>
@@ -72,7 +74,11 @@ export const Bindings = () => {
   return (
     <Section title={t('bindings')}>
       <p class="muted">{t('bindings_note')}</p>
-      {may('channels.admin') && <Button onPress={() => setOpen(true)}>{t('add_binding')}</Button>}
+      {may('channels.admin') && (
+        <div>
+          <Button onPress={() => setOpen(true)}>{t('add_binding')}</Button>
+        </div>
+      )}
       <Shown of={loaded} lines={3}>
         {({ bindings }) =>
           bindings.length === 0 ? (
@@ -80,7 +86,7 @@ export const Bindings = () => {
               <p>{t('bindings_none_text')}</p>
             </Empty>
           ) : (
-            <Table label={t('bindings')} columns={columns} rows={bindings} keyOf={({ id }) => id} />
+            <Table label={t('list_of', { what: t('bindings') })} columns={columns} rows={bindings} keyOf={({ id }) => id} />
           )
         }
       </Shown>
@@ -156,7 +162,7 @@ export const Deliveries = () => {
               <p>{t('deliveries_none_text')}</p>
             </Empty>
           ) : (
-            <Table label={t('deliveries')} columns={columns} rows={deliveries} keyOf={({ id }) => id} />
+            <Table label={t('list_of', { what: t('deliveries') })} columns={columns} rows={deliveries} keyOf={({ id }) => id} />
           )
         }
       </Shown>

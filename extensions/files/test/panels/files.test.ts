@@ -39,7 +39,7 @@ describe('the panel of files', function () {
     const page = await open();
     await expectWellMade(page, 'files agents');
     await page.getByRole('searchbox').fill('owl');
-    await page.getByRole('link', { name: 'owl' }).click();
+    await page.getByRole('link', { name: 'owl', exact: true }).click();
     await page.getByRole('heading', { name: 'No files yet' }).waitFor();
     await expectWellMade(page, 'files empty');
 

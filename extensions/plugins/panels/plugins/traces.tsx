@@ -15,7 +15,7 @@ export const Traces = ({ rows }: { rows: readonly Trace[] }) => {
         </Empty>
       ) : (
         <Table
-          label={t('traces')}
+          label={t('list_of', { what: t('traces') })}
           rows={rows}
           keyOf={({ trace_id: id }) => id}
           columns={[

@@ -155,7 +155,8 @@ export const toolsOf = async (deps: Pick<LoopDeps, 'tools'>, { agent, actor, inp
   if (agent.manifest.tools_disabled || input.beside?.kind === 'ephemeral') return [];
   const { tools } = input;
   if (tools === undefined) return deps.tools.list(actor, agent.id, agent.manifest);
-  return (await deps.tools.list(actor, agent.id, agent.manifest)).filter(({ name }) => matchesAny(tools, name));
+  // A short list is sent whole: none of it waits to be searched for.
+  return (await deps.tools.list(actor, agent.id, { ...agent.manifest, lazy_tools: false })).filter(({ name }) => matchesAny(tools, name));
 };
 
 /** Commits the model's outcome and its calls together with the intents of those that may run; then runs them. */

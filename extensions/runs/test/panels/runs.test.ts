@@ -62,7 +62,7 @@ describe('the panel of runs', function () {
     await page.getByText('No matching runs').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByLabel('Started', { exact: true }).selectOption('1h');
-    await page.getByLabel('Agent').selectOption(agent.id);
+    await page.getByLabel('Agent', { exact: true }).selectOption(agent.id);
     await rows(page).nth(2).waitFor();
     expect(mistakes).to.deep.equal([]);
   });

@@ -3,7 +3,7 @@ import { words } from '@svc/kit';
 export const t = words({
   en: {
     title: 'Schedules',
-    note: 'Jobs that ask your agents at set times. A cron expression has five fields; `every 30m` and `at 2027-01-31T09:00:00Z` work as well.',
+    note: 'Jobs that ask your agents at set times. A cron expression has five fields; every 30m and at 2027-01-31T09:00:00Z work as well.',
     create: 'New schedule',
     none: 'No schedules yet',
     none_text: 'Create one, and an agent is asked at the times that you set.',
@@ -37,7 +37,7 @@ export const t = words({
   },
   zh: {
     title: '定时任务',
-    note: '在设定的时间询问智能体的任务。cron 表达式有五个字段；也可以写 `every 30m` 或 `at 2027-01-31T09:00:00Z`。',
+    note: '在设定的时间询问智能体的任务。cron 表达式有五个字段；也可以写 every 30m 或 at 2027-01-31T09:00:00Z。',
     create: '新建定时任务',
     none: '还没有定时任务',
     none_text: '创建后，智能体会在您设定的时间收到消息。',

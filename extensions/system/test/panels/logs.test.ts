@@ -51,7 +51,7 @@ describe('the log panel', function () {
     await line(page, 'green door').waitFor();
     await page.getByLabel('Level').selectOption('error');
     await line(page, 'green door').waitFor({ state: 'detached' });
-    await page.getByLabel('Area').selectOption('cellar');
+    await page.getByLabel('Area', { exact: true }).selectOption('cellar');
     await line(page, 'red door').waitFor({ state: 'detached' });
     await line(page, 'red window').waitFor();
     await page.reload();

@@ -11,7 +11,7 @@ import { TOOL_LOAD, TOOL_SEARCH, type ToolInfo } from '../contract.js';
 /** Sent at first, where the agent may use them. */
 const CORE = [
   ...[TOOL_SEARCH, TOOL_LOAD, 'memory_*', 'web_search', 'web_fetch', 'file_read', 'file_write', 'file_list', 'code_search', 'agent_send', 'agent_list'],
-  ...['channel_send', 'notify_owner', 'read_artifact', 'skill_read_file', 'skill_evolve_*'],
+  ...['channel_send', 'notify_owner', 'system_time', 'read_artifact', 'skill_read_file', 'skill_evolve_*'],
 ];
 
 const isFinder = ({ name }: Pick<ToolInfo, 'name'>): boolean => name === TOOL_SEARCH || name === TOOL_LOAD;

@@ -101,8 +101,8 @@ describe('the live socket', () => {
   });
 
   it('F1: after a lost connection tells exactly what came meanwhile, the last of each thing, in order', async () => {
-    // Its entries come a moment later, and are changes as well.
-    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\ndisable = ["audit"]\n` });
+    // What these write of it comes a moment later, and is a change as well.
+    const kernel = await bootTestKernel({ config: `${OPEN_RATE}[extensions]\ndisable = ["audit", "comms"]\n` });
     const first = await open(kernel.url);
     const [one, two] = [await spawn(kernel, 'one'), await spawn(kernel, 'two')];
     await first.until(ofAgent(two, 'spawned'));

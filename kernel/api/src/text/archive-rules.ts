@@ -42,7 +42,7 @@ export interface ArchiveRefusals {
 }
 
 /** Why no file may have this path; undefined when it may. The path is relative to the root of what the archive holds. */
-export const pathFault = (path: string): string | undefined => {
+export const archivePathFault = (path: string): string | undefined => {
   if (path === '') return 'is empty';
   if (path.startsWith('/')) return 'is absolute';
   if (/^[A-Za-z]:/.test(path)) return 'begins with a drive letter';
@@ -79,7 +79,7 @@ export const archivePolicy = (refusals: ArchiveRefusals, limits: ArchiveLimits =
     if (!other || isNamed) seen.set(key, { path, kind, isNamed });
   };
   return ({ path, kind, size }) => {
-    const fault = pathFault(path);
+    const fault = archivePathFault(path);
     if (fault !== undefined) throw refusals.archive_path(path, fault);
     const parts = path.split('/');
     for (let depth = 1; depth < parts.length; depth += 1) claim(parts.slice(0, depth).join('/'), 'folder', false);

@@ -1,6 +1,7 @@
 /** How fields and items are called, in the reader's language. */
 import { language } from '@svc/kit';
 import type { FieldWords, ViewWords } from '@svc/api/collection-view';
+import { t } from './part-words.js';
 import { type Schema, titled } from './schema.js';
 
 export type FormWords = Readonly<Record<string, FieldWords>>;
@@ -9,6 +10,8 @@ export const said = (words: ViewWords): string => (typeof words === 'string' ? w
 
 export const labelOf = (path: string, schema: Schema | undefined, words: FormWords = {}): string => {
   const own = words[path]?.label;
+  // Each table has these, and no area names them.
+  if (own === undefined && (path === 'created_at' || path === 'updated_at')) return t(path);
   return own === undefined ? (schema?.title ?? titled(path.slice(path.lastIndexOf('.') + 1))) : said(own);
 };
 

@@ -5,6 +5,8 @@ export const t = words({
   en: {
     one_per_line: 'One per line.',
     json: 'As JSON.',
+    created_at: 'Created at',
+    updated_at: 'Updated at',
     unset: 'no value',
     choose: 'Choose…',
     needed: 'This field is required.',
@@ -69,6 +71,8 @@ export const t = words({
     no: 'no',
   },
   zh: {
+    created_at: '创建时间',
+    updated_at: '更新时间',
     one_per_line: '每行一项。',
     json: 'JSON 格式。',
     unset: '无值',
