@@ -50,7 +50,7 @@ export const loginRoutes = (logins: Logins): RouteDecl[] => [
     path: '/api/providers/codeassist/oauth/poll/{poll_id}',
     summary: 'See how a login goes',
     description:
-      'Poll as often as you like: the provider is asked once an interval. When you have agreed there, the token is stored in the vault as the key of `github-copilot`, which becomes the default model if there was none.',
+      'Poll as often as you like: the provider is asked once an interval. When you have agreed there, the token is stored in the vault as the key of `github-copilot`. Name its models as the provider does, such as `github-copilot/gpt-4.1`.',
     params: Type.Object({ poll_id: UuidText('As the start answered it') }),
     errors: [404, 502, 503],
     responses: { 200: Standing },
