@@ -259,6 +259,7 @@ export const DriverTarget = Type.Object({
   model: Type.String(),
   baseUrl: Type.String(),
   secret: Type.Optional(Type.Object({ secret: Type.String(), env: Type.Optional(Type.String()) })),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Sent with the request, beside those of the protocol' })),
   timeoutMs: Type.Number(),
   idleTimeoutMs: Type.Optional(Type.Number({ description: 'No byte for this long ends the exchange' })),
   cachesPrompt: Type.Optional(Type.Boolean({ description: 'Whether to ask for caching of the prompt, if the protocol has a word for it' })),

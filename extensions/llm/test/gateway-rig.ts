@@ -256,6 +256,7 @@ const playedProviders = ({ urls, keys, pools = {}, defaultModel, fallbacks = [],
     defaultModel: async () => chosen,
     shownDefault: async () => ({ ...chosen, problem: null }),
     fallbacks: async () => fallbacks,
+    storeKey: async () => ({}),
     markKeyInvalid: async (name) => void invalid.push(name),
     markKeyValid: keyTaken ?? (async (name) => void invalid.splice(0, invalid.length, ...invalid.filter((one) => one !== name))),
   };

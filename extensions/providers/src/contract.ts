@@ -1,5 +1,5 @@
 /** What providers declares to other areas: how each provider is reached, and which one answers for `default`. */
-import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineService, method } from '@svc/api';
+import { Nullable, OneOf, type Plain, type Service, Type, defineEvent, defineService, method, named } from '@svc/api';
 
 export { ProviderColumns } from './decorating.js';
 
@@ -48,7 +48,7 @@ export type DefaultModel = Plain<typeof DefaultModel>;
 export const ShownDefault = Type.Object({ ...DefaultModel.properties, problem: Nullable(Type.String()) });
 export type ShownDefault = Plain<typeof ShownDefault>;
 
-export const Providers = defineService('providers', '1.2.0', {
+export const Providers = defineService('providers', '1.3.0', {
   list: method([], Type.Array(ProviderRecord), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()]), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */
@@ -63,7 +63,20 @@ export const Providers = defineService('providers', '1.2.0', {
   markKeyInvalid: method([Type.String()], Type.Void()),
   /** Told by the gateway: a provider answered, so whatever it refused before, it takes the key now. */
   markKeyValid: method([Type.String()], Type.Void()),
+  /** Stores a provider's own key in the vault, as POST /api/providers/{name}/key does. Throws `providers_not_found`, `providers_bad_key`. */
+  storeKey: method([Type.String(), Type.String({ description: 'The key' })], Type.Object({ switchedDefault: Type.Optional(DefaultModel) }), {
+    what: 'changes the keys of providers, and with them who answers',
+    changes: true,
+  }),
 });
 export type ProvidersService = Service<typeof Providers>;
+
+const Session = defineService('model-session', '1.0.0', {
+  /** Headers that calls of models carry in place of the key. A failure has `errorClass` in its details, as one of a driver. */
+  open: method([Secret], Type.Record(Type.String(), Type.String()), { what: 'opens sessions of a provider with its key' }),
+});
+
+/** For a wire that is the chat-completions protocol, and takes a session that is opened with the key in place of the key. */
+export const ModelSession = (wire: string): typeof Session => named(Session, wire);
 
 export const ProviderChanged = defineEvent('provider.changed', '1.0.0', Type.Object({ name: Type.String() }), { what: 'provider', permission: 'providers.read', id: 'name' });

@@ -129,7 +129,7 @@ describe('providers', () => {
     const all = await loadKnownProviders();
     expect(new Set(all.map(({ name }) => name)).size).to.equal(all.length);
     for (const entry of all) {
-      expect(entry.wire, entry.name).to.be.oneOf(['openai', 'anthropic', 'gemini', 'builtin', 'unsupported']);
+      expect(entry.wire, entry.name).to.be.oneOf(['openai', 'anthropic', 'gemini', 'builtin', 'copilot', 'unsupported']);
       if (entry.wire !== 'builtin') expect(URL.canParse(entry.base_url), entry.name).to.equal(true);
       if (entry.key_required) expect(entry.env_var, entry.name).to.match(/^[A-Z0-9_]+$/);
       if (entry.default_model !== undefined) expect(await models.find(entry.default_model, entry.name), entry.name).to.include({ supports_tools: true });

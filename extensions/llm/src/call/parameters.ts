@@ -53,6 +53,7 @@ const gemini: Rule = ({ seed }) => (seed !== undefined && Math.abs(seed) > MAX_S
 
 const RULES: Readonly<Record<string, Rule>> = {
   openai: () => [],
+  copilot: () => [],
   anthropic,
   gemini,
   // The mock provider draws nothing by lot: what changes the draw is kept by it as by a model whose answer never varies.

@@ -1,6 +1,7 @@
 /** A driver as the gateway calls it: its own, or one that another extension provides for a wire of its own. */
 import { type DriverEvent, type DriverTarget, type EmbedRequest, type LeftOut, ModelDriver, type ModelRequest } from '../contract.js';
-import type { Services } from '@svc/api';
+import { ModelSession } from '@svc/ext-providers/contract';
+import type { Service, Services } from '@svc/api';
 import { llmErrors } from '../errors.js';
 
 /** Texts of one batch, as its provider takes them. */
@@ -32,18 +33,21 @@ export type Drivers = (wire: string, provider: string) => Driver;
 
 /**
  * `unsupported` is what the list of providers says of those that llm itself cannot speak to: for them, and for any wire
- * that is not llm's own, an extension may provide `model-driver:<wire or provider>`.
+ * that is not llm's own, an extension may provide `model-driver:<wire or provider>`; or `model-session:<wire>`, where llm speaks the
+ * protocol and only the key is another one.
  */
 export const createDrivers = (own: Readonly<Record<string, Driver>>, services: Pick<Services, 'optional'>): Drivers => {
   const foreign = new Map<string, ReturnType<typeof find>>();
-  const find = (name: string) => services.optional(ModelDriver(name));
+  const find = (name: string) => ({ driver: services.optional(ModelDriver(name)), session: services.optional(ModelSession(name)) });
   return (wire, provider) => {
     const known = own[wire];
     if (known) return known;
     const name = wire === 'unsupported' ? provider : wire;
     const handle = foreign.get(name) ?? find(name);
     foreign.set(name, handle);
-    const { value } = handle;
+    const { value } = handle.driver;
+    const session = handle.session.value;
+    if (!value && session && own.openai) return throughSession(session, own.openai);
     if (!value) throw llmErrors.provider_unsupported(provider);
     return {
       ask: async (target, request, signal, emit) => {
@@ -52,3 +56,9 @@ export const createDrivers = (own: Readonly<Record<string, Driver>>, services: P
     };
   };
 };
+
+/** The chat-completions protocol, with headers of a session in place of the key. */
+const throughSession = (session: Service<ReturnType<typeof ModelSession>>, { ask, leavesOut }: Driver): Driver => ({
+  ask: async ({ secret, ...target }, request, signal, emit) => ask(secret === undefined ? target : { ...target, headers: await session.open(secret) }, request, signal, emit),
+  ...(leavesOut ? { leavesOut } : {}),
+});

@@ -80,7 +80,7 @@ const send = async (deps: ExchangeDeps, target: DriverTarget, { url, headers, bo
     return await deps.fetch(url, {
       purpose: 'model',
       method: 'POST',
-      headers,
+      headers: { ...headers, ...target.headers },
       body,
       signal,
       timeoutMs: target.timeoutMs,

@@ -8,7 +8,7 @@ import { type Changing, recordNow } from './changing.js';
 import { current, forget, markKeyChange } from '../snapshot.js';
 import type { KeyState, Verdict } from '../store.js';
 
-export interface KeyChanges extends Pick<ProvidersService, 'markKeyInvalid' | 'markKeyValid'> {
+export interface KeyChanges extends Pick<ProvidersService, 'markKeyInvalid' | 'markKeyValid' | 'storeKey'> {
   /** `label`: one of the keys of [[credential_pools]], instead of the provider's own. */
   setKey(name: string, key: string, label?: string): Promise<{ switchedDefault: DefaultModel | undefined }>;
   /** `suppressed`: the environment holds a key too, which is not used from now on. */
@@ -27,6 +27,10 @@ export const keyChanges = (changing: Changing): KeyChanges => {
   const { deps, state } = changing;
   return {
     setKey: (name, key, label) => setKey(changing, name, key, label),
+    storeKey: async (name, key) => {
+      const { switchedDefault } = await setKey(changing, name, key, undefined);
+      return switchedDefault ? { switchedDefault } : {};
+    },
     removeKey: (name, label) => removeKey(changing, name, label),
     enable: async (name) => {
       const entry = await named(changing, name);

@@ -7,7 +7,7 @@ const PLANNED: Readonly<Record<string, readonly string[]>> = {
   'A new skill': ['new skill'],
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
-  'Sign-in with a subscription': ['auth', 'auth chatgpt'],
+  'Sign-in with a subscription': ['auth chatgpt'],
   'Import from other programs': ['migrate', 'import'],
   'Changing the id of an agent': ['agent reset-uuid', 'agent merge-history'],
 };
