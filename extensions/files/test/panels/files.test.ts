@@ -45,7 +45,7 @@ describe('the panel of files', function () {
 
     await page.goto(`${kernel.url}/#/files/${agent}`);
     await page.getByRole('row', { name: /docs\s+2 files/ }).waitFor();
-    await page.getByText('identity file').waitFor();
+    await page.getByText('identity file', { exact: true }).waitFor();
     await expectWellMade(page, 'files folder');
     await page.getByRole('link', { name: 'docs', exact: true }).click();
     await page.getByRole('link', { name: 'notes 100%.txt' }).click();
