@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { OPEN_RATE, type TestHttp } from '@svc/testing';
+import { bootTestKernel, OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -216,5 +216,25 @@ describe('the newest panels', function () {
     const narrow = await sizeNow();
     expect(Number(narrow.split(' ')[1])).to.be.lessThan(Number(wide.split(' ')[1]));
     expect(mistakes).to.deep.equal([]);
+  });
+
+  it('say how the terminal is switched on where it is off', async () => {
+    const off = await bootTestKernel({ key: KEY, config: `api_key = "${KEY}"\n${OPEN_RATE}[extensions]\npreset = "full"\n` });
+    const { page } = await chromium.open(off.url);
+    await logIn(page);
+    await page.goto(`${off.url}/#/terminal`);
+    await page.getByText('The terminal is switched off.').waitFor();
+    await page.getByText('write enabled = true below [terminal] in config.toml').waitFor();
+    expect(await page.getByRole('button', { name: 'Open a shell' }).count()).to.equal(0);
+    await off.stop();
+  });
+
+  it('name no trigger by an id', async () => {
+    const { page } = await open();
+    await page.goto(`${world.kernel.url}/#/triggers`);
+    await page.getByRole('button', { name: 'Edit trigger' }).click();
+    await page.getByRole('dialog', { name: 'Edit trigger' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('main button').evaluateAll((all) => all.map((one) => one.ariaLabel ?? one.textContent).filter((name) => /[0-9a-f]{8}-/.test(name ?? '')))).to.deep.equal([]);
   });
 });

@@ -176,6 +176,23 @@ export const Comms = defineResource({
     one: { en: 'event', zh: '事件' },
     note: { en: 'Messages and tasks that your agents give each other, and agents that begin and end.', zh: '智能体之间的消息和任务，以及智能体的创建与结束。' },
     empty: { en: 'Nothing yet. When agents message each other or tasks are posted, it shows here.', zh: '暂无内容。智能体互发消息或发布任务后，会显示在这里。' },
+    fields: {
+      kind: {
+        label: { en: 'What', zh: '事件' },
+        values: {
+          agent_message: { en: 'agent message', zh: '智能体消息' },
+          agent_spawned: { en: 'agent spawned', zh: '智能体已创建' },
+          agent_terminated: { en: 'agent terminated', zh: '智能体已结束' },
+          task_posted: { en: 'task posted', zh: '任务已发布' },
+          task_claimed: { en: 'task claimed', zh: '任务已领取' },
+          task_completed: { en: 'task completed', zh: '任务已完成' },
+        },
+      },
+      to: { label: { en: 'To', zh: '发往' }, hint: { en: 'An agent of yours', zh: '你的一个智能体' } },
+      content: { label: { en: 'Message', zh: '消息' }, hint: { en: 'What you write to it', zh: '要说的内容' } },
+      from: { label: { en: 'From', zh: '来自' }, hint: { en: 'The name of an agent of yours, in whose name it is sent; left out: you', zh: '以你的哪个智能体的名义发送（填名称）；不填则是你自己' } },
+      thread_id: { label: { en: 'Thread', zh: '会话' }, hint: { en: 'Only to go on with an earlier message: its thread', zh: '仅用于接着之前的消息：其会话标识' } },
+    },
   },
   view: { event: 'comms.happened' },
   missing: commsErrors.not_found,

@@ -224,6 +224,8 @@ export const Hands = defineResource({
       requirements_met: { label: { en: 'Has what it needs', zh: '条件满足' } },
       toml_content: { label: { en: 'HAND.toml', zh: 'HAND.toml' } },
       skill_content: { label: { en: 'SKILL.md', zh: 'SKILL.md' } },
+      slug: { label: { en: 'From the registry', zh: '来自注册表' }, hint: { en: 'A folder of registry/hands in the home, instead of a text', zh: '主目录 registry/hands 下的文件夹，代替文本' } },
+      accept_findings: { label: { en: 'Install it in spite of findings', zh: '即使有发现也安装' } },
       config: { label: { en: 'Settings', zh: '设置' } },
       network: { label: { en: 'Hosts', zh: '主机' } },
       shell: { label: { en: 'Commands', zh: '命令' } },

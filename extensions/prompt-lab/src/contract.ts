@@ -111,6 +111,15 @@ export const PromptVersions = defineResource({
     title: { en: 'Prompts', zh: '提示词' },
     one: { en: 'prompt version', zh: '提示词版本' },
     empty: { en: 'No versions yet. Save one, or change the prompt of the agent.', zh: '还没有版本。保存一个，或修改智能体的提示词。' },
+    fields: {
+      version: { label: { en: 'Version', zh: '版本' } },
+      system_prompt: { label: { en: 'System prompt', zh: '系统提示词' }, hint: { en: 'What the agent is given before each conversation', zh: '每次对话前给智能体的内容' } },
+      description: { label: { en: 'Description', zh: '说明' }, hint: { en: 'What is new in it', zh: '有哪些变化' } },
+      is_active: { label: { en: 'Is active', zh: '使用中' } },
+      tools: { label: { en: 'Tools', zh: '工具' } },
+      variables: { label: { en: 'Variables', zh: '变量' } },
+      created_by: { label: { en: 'Created by', zh: '创建者' }, hint: { en: 'Default: you', zh: '默认为你' } },
+    },
   },
   actions: {
     activate: {
@@ -200,6 +209,18 @@ export const PromptExperiments = defineResource({
     title: { en: 'Experiments', zh: '实验' },
     one: { en: 'experiment', zh: '实验' },
     empty: { en: 'No experiments yet. Create one with two versions of a prompt.', zh: '还没有实验。用两个提示词版本创建一个。' },
+    fields: {
+      name: { label: { en: 'Name', zh: '名称' } },
+      status: { label: { en: 'State', zh: '状态' } },
+      started_at: { label: { en: 'Started at', zh: '开始时间' } },
+      variants: { label: { en: 'Variants', zh: '变体' } },
+      traffic_split: { label: { en: 'Traffic split', zh: '流量分配' }, hint: { en: 'One per line. Percent of each variant', zh: '每行一项。各变体的百分比' } },
+      success_criteria: { label: { en: 'Success criteria', zh: '成功标准' }, hint: { en: 'When a run is a win', zh: '何时算成功' } },
+      'success_criteria.require_user_helpful': { label: { en: 'A person rated the answer up', zh: '有人给回答点赞' } },
+      'success_criteria.require_no_tool_errors': { label: { en: 'No tool call failed', zh: '没有工具调用失败' } },
+      'success_criteria.require_non_empty': { label: { en: 'The answer has text', zh: '回答有内容' } },
+      winner_variant_id: { label: { en: 'Winner', zh: '胜出变体' }, hint: { en: 'The id of a variant; left out: the one that is certainly better', zh: '变体的标识；不填则为明显更好的一个' } },
+    },
   },
   actions: {
     start: {

@@ -137,6 +137,9 @@ export const Tasks = defineResource({
     note: { en: 'Messages to agents on any channel, and tasks of the task board: pending, in progress and ended.', zh: '通过任意渠道发给智能体的消息，以及任务板上的任务：待处理、进行中和已结束。' },
     empty: { en: 'No tasks yet. Send a message to an agent, or post a task.', zh: '还没有任务。给智能体发送消息，或发布一个任务。' },
     fields: {
+      title: { label: { en: 'Title', zh: '标题' }, hint: { en: 'What is to be done', zh: '要做什么' } },
+      description: { label: { en: 'Description', zh: '说明' }, hint: { en: 'More about it', zh: '更多说明' } },
+      assigned_to: { label: { en: 'Assigned to', zh: '分配给' } },
       status: {
         label: { en: 'State', zh: '状态' },
         values: {

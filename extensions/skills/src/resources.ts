@@ -264,11 +264,14 @@ export const SkillsResource = defineResource({
     fields: {
       name: { label: { en: 'Name', zh: '名称' } },
       version: { label: { en: 'Version', zh: '版本' } },
-      runtime: { label: { en: 'Kind', zh: '类型' } },
+      runtime: { label: { en: 'Kind', zh: '类型' }, values: { PromptOnly: { en: 'text', zh: '文本' } } },
       description: { label: { en: 'Description', zh: '说明' } },
       category: { label: { en: 'Category', zh: '分类' } },
       enabled: { label: { en: 'On', zh: '启用' } },
-      risk: { label: { en: 'Findings', zh: '扫描结果' } },
+      risk: {
+        label: { en: 'Findings', zh: '扫描结果' },
+        values: { none: { en: 'none', zh: '无' }, info: { en: 'info', zh: '提示' }, warning: { en: 'warning', zh: '警告' }, critical: { en: 'critical', zh: '严重' } },
+      },
       error: { label: { en: 'Problem', zh: '问题' } },
       source: { label: { en: 'From', zh: '来源' }, hint: { en: 'A folder, an address or a name of the registry', zh: '文件夹、网址或注册表中的名称' } },
       path: { label: { en: 'Folder in the source', zh: '来源中的文件夹' } },

@@ -1,6 +1,7 @@
 /** One page of a list: how it is asked for, and what an answer of any of the interface's envelopes says. */
 import { daemon } from '@svc/kit';
 import type { CollectionView } from '@svc/api/collection-view';
+import { said } from './field-words.js';
 
 export type Item = Readonly<Record<string, unknown>>;
 
@@ -112,6 +113,8 @@ export const idOf = ({ idField }: CollectionView, item: Item): string => String(
 
 /** What it is called by in a question. */
 export const nameOf = (view: CollectionView, item: Item): string => {
+  // The id of something else names nothing.
+  if (view.columns[0]?.format === 'reference') return said(view.one);
   const name = valueAt(item, view.nameField ?? view.columns[0]?.field ?? view.idField);
   return name === undefined || name === null || name === '' ? idOf(view, item) : String(name);
 };
