@@ -25,6 +25,8 @@ export function peopleClaims(id: string, world: () => Promise<World>): void {
 /** A stream that a GET opens goes on until its reader leaves. */
 const isEndless = ({ method, responses }: Pick<RouteDecl, 'method' | 'responses'>): boolean => method === 'GET' && responses[200]?.contentType === 'text/event-stream';
 
+const STREAM_MS = 500;
+
 /** What is sent at once. */
 const beginningOf = async ({ bob }: Pick<World, 'bob'>, path: string): Promise<{ status: number; text: string }> => {
   const left = new AbortController();
