@@ -80,7 +80,8 @@ export default defineExtension({
     };
     const deliveryList = openResource(Deliveries, {
       list: async ({ actor, query }) => {
-        const { limit = 50, ...where } = query;
+        const { limit = 50, channel, direction, status } = query;
+        const where = { ...(channel === undefined ? {} : { channel }), ...(direction === undefined ? {} : { direction }), ...(status === undefined ? {} : { status }) };
         const reader = db.as(actor);
         const [found, total] = await Promise.all([
           reader.select<DeliveryRow>({ from: 'deliveries', where, order: [{ column: 'created_at', descending: true }], limit }),
