@@ -191,7 +191,7 @@ const transcribeRoute = ({ studio }: RouteDeps): RouteDecl =>
     }),
     rawBody: true,
     maxBodyBytes: MAX_RECORDING_BYTES,
-    takes: { 'audio/*': Bytes, 'multipart/form-data': RecordingForm },
+    takes: { 'multipart/form-data': RecordingForm, 'audio/*': Bytes },
     errors: SPENDS,
     responses: { 200: Type.Object({ text: Type.String(), provider: Type.String(), model: Type.String(), duration_ms: Type.Integer({ description: '0 where it cannot be told' }), cost_usd: Cost }) },
     handler: async (req) => reply(200, await studio.transcribe(whoOf(req), { ...req.query, ...(await recordingOf(req.headers['content-type'], req.body as Uint8Array)) })),

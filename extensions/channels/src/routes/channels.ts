@@ -40,14 +40,14 @@ const Meta = Type.Object(
   },
   { 'x-name': 'ChannelMeta' },
 );
-const Scalar = Type.Union([Type.String({ maxLength: 16_000 }), Type.Number(), Type.Boolean(), Type.Null(), Type.Array(Type.String({ maxLength: 400 }), { maxItems: 1_000 })]);
+const Value = Type.Union([Type.String({ maxLength: 16_000 }), Type.Number(), Type.Boolean(), Type.Array(Type.String({ maxLength: 400 }), { maxItems: 1_000 })]);
 const ConfigureBody = Type.Object(
   {
-    fields: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Scalar, { description: 'By their keys, as `GET /api/channels/{name}` lists them' })),
+    fields: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Value, { description: 'By their keys, as `GET /api/channels/{name}` lists them' })),
     token: Type.Optional(Type.String({ maxLength: 16_000, description: 'The first secret of the channel' })),
     agent_name: Type.Optional(Type.String({ maxLength: 200, description: 'Who answers, where no binding says otherwise' })),
   },
-  { additionalProperties: Type.Union([...Scalar.anyOf, Type.Record(Type.String({ maxLength: 64 }), Scalar)]), 'x-name': 'ChannelSetup' },
+  { additionalProperties: Type.Union([...Value.anyOf, Type.Record(Type.String({ maxLength: 64 }), Value)]), 'x-name': 'ChannelSetup' },
 );
 
 export const channelRoutes = (deps: ChannelRouteDeps): RouteDecl[] => [
