@@ -110,7 +110,9 @@ describeDaemonOnEngines('a login', () => {
     expect(await whoIs(browser)).to.deep.equal(NOBODY);
   });
 
-  it('that is remembered lasts thirty days from when it was last used', async () => {
+  it('that is remembered lasts thirty days from when it was last used', async function () {
+    // The timers of all areas fire in these days, each with its statements.
+    this.timeout(180_000);
     const clock = clockToPutForward();
     kernel = await bootWithKeys({ clock });
     const browser = await logIn(kernel.url, KEYS.alice, { remember: true });

@@ -206,7 +206,9 @@ describeDaemonOnEngines('a session that is taken away', (_engine) => {
     expect((await rowsOf(kept))[0]).to.equal(1);
   });
 
-  it('is cleaned up by itself once in each interval, and its id is forgotten when nobody can still mean it', async () => {
+  it('is cleaned up by itself once in each interval, and its id is forgotten when nobody can still mean it', async function () {
+    // The timers of all areas fire in these days, each with its statements.
+    this.timeout(180_000);
     const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'));
     const kernel = await bootTestKernel({ clock, config: `${OPEN_RATE}[session]\nretention_days = 1\ncleanup_interval_hours = 1\n` });
     const tables = kernel.daemon.parts.storage.dbFor({ id: 'sessions', tables: TABLES });
