@@ -5,7 +5,7 @@
  * C2  A row belongs to the owner of the agents. Words of messages go with either agent.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Db, type Events, isSvcError, uuidOfHex } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, isSvcError, uuidOfDigest } from '@svc/api';
 import { AgentKilled, AgentSpawned, type AgentsService } from '@svc/ext-agents/contract';
 import { TaskClaimed, TaskCompleted, type TaskFact, TaskPosted } from '@svc/ext-queue/contract';
 import { AgentMessaged } from '@svc/ext-runs/contract';
@@ -101,7 +101,7 @@ const listen = (events: Events, { note: add }: Feed): void => {
 
 const idOf = (happening: string): string => {
   const hex = createHash('sha256').update(`comms|${happening}`).digest('hex');
-  return uuidOfHex(`${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17, 32)}`);
+  return uuidOfDigest(hex);
 };
 
 const note = async ({ db, events, clock, agents, of }: FeedDeps, noted: Noted): Promise<void> => {

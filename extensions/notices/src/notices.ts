@@ -7,7 +7,7 @@
  * N4  What is stored is plain text: no control or direction characters that could make it look like something else.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type CallFacts, type Clock, type Db, type Events, isSvcError, uuidOfHex, type Write } from '@svc/api';
+import { type Actor, type CallFacts, type Clock, type Db, type Events, isSvcError, uuidOfDigest, type Write } from '@svc/api';
 import type { NoticesConfig } from './config.js';
 import { NoticeChanged, type NoticeRow } from './contract.js';
 import { noticeErrors } from './errors.js';
@@ -106,7 +106,7 @@ export const createNotices = ({ db, events, clock, settings }: NoticeDeps): Noti
 /** A UUID that the call alone decides. */
 const idOf = (runId: string, callId: string): string => {
   const hex = createHash('sha256').update(`notice|${runId}|${callId}`).digest('hex');
-  return uuidOfHex(`${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17, 32)}`);
+  return uuidOfDigest(hex);
 };
 
 /** Control and format characters go, but for line ends: they can hide text or turn it round. */

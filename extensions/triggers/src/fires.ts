@@ -5,7 +5,7 @@
  * F2  A fire holds nothing while its run works or waits for a person.
  * F3  The message is no slash command, and text of others in it has their label.
  */
-import { type Actor, type Actors, type Clock, type Db, type DurableWorker, isSvcError, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Origin, uuidOfHex } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Db, type DurableWorker, isSvcError, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Origin, uuidOfDigest } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunsService } from '@svc/ext-runs/contract';
@@ -109,7 +109,7 @@ const submit = async (deps: FireDeps, run: LeasedRun, trigger: Trigger, fire: Fi
 
 const idOf = (about: string): string => {
   const hex = createHash('sha256').update(about).digest('hex');
-  return uuidOfHex(`${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17, 32)}`);
+  return uuidOfDigest(hex);
 };
 
 /** Apart from people's. */

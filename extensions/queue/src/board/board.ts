@@ -7,7 +7,7 @@
  * B4  Whoever completes a task holds its claim.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Scalar, uuidOfHex, type Write } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Scalar, uuidOfDigest, type Write } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
 import { taskErrors } from '../errors.js';
@@ -169,7 +169,7 @@ const post = async (deps: BoardDeps, actor: Actor, { title, description = '', as
 
 const idOf = ({ runId, callId }: Doer): string => {
   const hex = createHash('sha256').update(`task|${runId}|${callId}`).digest('hex');
-  return uuidOfHex(`${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17, 32)}`);
+  return uuidOfDigest(hex);
 };
 
 const repost = async (deps: BoardDeps, row: BoardRow, next: BoardRow): Promise<void> => {
