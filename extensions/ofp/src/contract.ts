@@ -78,7 +78,7 @@ export const Peers = defineResource({
   item: Peer,
   operations: {
     list: { summary: 'List other daemons', description: 'Daemons that know the shared secret of [network] and were met, connected or not.' },
-    get: { summary: 'Get another daemon' },
+    get: { summary: 'Get another daemon', description: 'With its agents while it is connected, and the fingerprint of the key that its id is bound to.' },
   },
   list: { as: ['peers'], search: ['node_name', 'node_id', 'address'], sort: ['node_name', 'last_seen'], filters: ['state'] },
   columns: [
