@@ -26,5 +26,4 @@ export const areaWordsOf = (id: string, description: string, contributions: Decl
   });
 
 /** As a line of the help: the first sentence, or what stands before its colon. It begins as the others do; names stay as they are. */
-const shortened = (description: string): string =>
-  (/^.*?(?=[.:;](?:\s|$))/.exec(description)?.[0] ?? description).trim().replace(/^[A-Z](?=[a-z]*\b)(?![a-z]*\d)/, (letter) => letter.toLowerCase());
+const shortened = (description: string): string => (/^.*?(?=[.:;](?:\s|$))/.exec(description)?.[0] ?? description).trim().replace(/^[A-Z](?=[a-z]*\b)(?![a-z]*\d)/, (letter) => letter.toLowerCase());
