@@ -157,6 +157,8 @@ describe('config', () => {
       'proactive_memory',
       'mcp_servers',
       'a2a',
+      'network',
+      'network_enabled',
       'channels',
       'sidecar_channels',
       'bindings',
