@@ -1,4 +1,5 @@
 /** The adapters: the only ways to cause an effect, and the clock and ids that make time testable. */
+import type { ForeignDir } from './adapters/foreign.js';
 import type { Plain } from './declare/plain.js';
 import type { WorkerDecl } from './declare/work.js';
 import type { TSchema } from './schema/schema.js';
@@ -157,6 +158,8 @@ export interface Files {
   readonly cache: Dir;
   /** A shared root by name, with the grant `files:<name>`. */
   root(name: FileRoot): Dir;
+  /** A folder of another program at an absolute path, links followed, that is one of `roots` or below one. Needs the grant `files:migrate`. Throws `file_outside_roots`, `file_missing`. */
+  foreign(path: string, roots: readonly string[]): Promise<ForeignDir>;
 }
 
 /** Which addresses are reached beside public ones: those that an operator configured. */
