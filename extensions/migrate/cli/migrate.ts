@@ -74,7 +74,13 @@ const chosenSource = async (cli: Cli, daemon: Daemon, flags: Flags): Promise<{ s
       fix: 'svc migrate --from PATH; other folders are allowed under [migrate] roots in config.toml',
     });
   if (!cli.out.isTty || process.stdin.isTTY !== true) throw usageFailure(`Say which home you mean: ${sources.map(({ path }) => `svc migrate --from ${path}`).join(', or ')}`);
-  return { source: await choose('Which home?', sources.map(({ type, path, agents_found: agents }) => ({ value: path, label: `${type}  ${path}`, hint: `${agents} agents` }))), isAsked: true };
+  return {
+    source: await choose(
+      'Which home?',
+      sources.map(({ type, path, agents_found: agents }) => ({ value: path, label: `${type}  ${path}`, hint: `${agents} agents` })),
+    ),
+    isAsked: true,
+  };
 };
 
 /** The bar is drawn where somebody watches. */

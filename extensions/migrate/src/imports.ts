@@ -41,7 +41,9 @@ export const createImports = (deps: ImportsDeps): Imports => {
       const sources = await Promise.all(
         found.map(async ({ type, path }) => {
           try {
-            return await looked(type, path, (source) => Promise.resolve({ type, path, version: source.version, agents_found: source.agents.length, skills_found: source.skills.length, problem: null }));
+            return await looked(type, path, (source) =>
+              Promise.resolve({ type, path, version: source.version, agents_found: source.agents.length, skills_found: source.skills.length, problem: null }),
+            );
           } catch (error) {
             return { type, path, version: null, agents_found: 0, skills_found: 0, problem: reasonOf(error) };
           }

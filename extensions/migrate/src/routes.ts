@@ -20,7 +20,8 @@ export const migrateRoutes = ({ imports, clock }: MigrateRouteDeps): RouteDecl[]
     method: 'GET',
     path: '/api/migrate/detect',
     summary: 'Find homes of other programs',
-    description: 'Looks at the usual homes of OpenClaw, LibreFang, OpenFang, Letta and Hermes of the user that runs the daemon, and at the folders under `[migrate] roots`. It reads, and changes nothing.',
+    description:
+      'Looks at the usual homes of OpenClaw, LibreFang, OpenFang, Letta and Hermes of the user that runs the daemon, and at the folders under `[migrate] roots`. It reads, and changes nothing.',
     permission: 'migrate.admin',
     cost: 10,
     errors: [409],
@@ -73,7 +74,9 @@ export const migrateRoutes = ({ imports, clock }: MigrateRouteDeps): RouteDecl[]
       stop.abort();
       const report = await imports.report(actor, id);
       if (!isAsync && report.status === 'failed') throw migrateErrors.failed(report.error ?? '');
-      return !isAsync && report.status === 'completed' ? reply(200, report) : reply(202, { id, status: report.status }, { location: `/api/migrate/${id}`, ...(isAsync ? { 'preference-applied': 'respond-async' } : {}) });
+      return !isAsync && report.status === 'completed'
+        ? reply(200, report)
+        : reply(202, { id, status: report.status }, { location: `/api/migrate/${id}`, ...(isAsync ? { 'preference-applied': 'respond-async' } : {}) });
     },
   }),
   route({

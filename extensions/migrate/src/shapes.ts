@@ -49,7 +49,10 @@ export const Detected = Type.Object({
   path: Nullable(Text),
   scan: Type.Union([Scan, Type.Null()], { description: 'Of the first source; null where there is none, or where it cannot be read' }),
   sources: Type.Array(
-    Type.Object({ type: SourceType, path: Text, version: Nullable(Text), agents_found: Count, skills_found: Count, problem: Nullable(Text, { description: 'Why it cannot be read' }) }, { 'x-name': 'MigrateSource' }),
+    Type.Object(
+      { type: SourceType, path: Text, version: Nullable(Text), agents_found: Count, skills_found: Count, problem: Nullable(Text, { description: 'Why it cannot be read' }) },
+      { 'x-name': 'MigrateSource' },
+    ),
   ),
 });
 

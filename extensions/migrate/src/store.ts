@@ -55,7 +55,14 @@ export const createImportStore = (db: Db): ImportStore => ({
   insert: (row) => db.insert('imports', [row]),
   update: (id, set) => db.update('imports', ['id'], [{ ...set, id }]),
   dropOld: async (ownerId) => {
-    const rows = await db.system(WHY).select<{ id: string }>({ from: 'imports', columns: ['id'], where: { owner_id: ownerId }, order: [{ column: 'created_at', descending: true }, { column: 'id' }], offset: KEPT_IMPORTS, limit: 100 });
+    const rows = await db.system(WHY).select<{ id: string }>({
+      from: 'imports',
+      columns: ['id'],
+      where: { owner_id: ownerId },
+      order: [{ column: 'created_at', descending: true }, { column: 'id' }],
+      offset: KEPT_IMPORTS,
+      limit: 100,
+    });
     return rows.length === 0 ? [] : [db.remove('outcomes', { import_id: rows.map(({ id }) => id) }), db.remove('imports', { id: rows.map(({ id }) => id) })];
   },
   outcomes: (ownerId, importId, outcomes) =>
@@ -81,7 +88,14 @@ export const createImportStore = (db: Db): ImportStore => ({
   done: async (importId, kind) => {
     const keys = new Set<string>();
     for (let after: string | undefined, more = true; more; ) {
-      const page = await db.system(WHY).page<{ key: string }>({ from: 'outcomes', columns: ['import_id', 'kind', 'key'], where: { import_id: importId, kind, detail: { not: BEGUN } }, order: [{ column: 'key' }], limit: PAGE, ...(after === undefined ? {} : { after }) });
+      const page = await db.system(WHY).page<{ key: string }>({
+        from: 'outcomes',
+        columns: ['import_id', 'kind', 'key'],
+        where: { import_id: importId, kind, detail: { not: BEGUN } },
+        order: [{ column: 'key' }],
+        limit: PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
       for (const { key } of page.rows) keys.add(key);
       after = page.next ?? undefined;
       more = page.next !== null;
@@ -107,7 +121,9 @@ export const createImportStore = (db: Db): ImportStore => ({
   items: async (ownerId, source, kind) => {
     const items = new Map<string, ItemRow>();
     for (let after: string | undefined, more = true; more; ) {
-      const page = await db.system(WHY).page<ItemRow>({ from: 'items', where: { owner_id: ownerId, source, kind }, order: [{ column: 'key' }], limit: PAGE, ...(after === undefined ? {} : { after }) });
+      const page = await db
+        .system(WHY)
+        .page<ItemRow>({ from: 'items', where: { owner_id: ownerId, source, kind }, order: [{ column: 'key' }], limit: PAGE, ...(after === undefined ? {} : { after }) });
       for (const row of page.rows) items.set(row.key, row);
       after = page.next ?? undefined;
       more = page.next !== null;

@@ -67,7 +67,9 @@ export const nameOf = (name: string): string => {
 };
 
 const spawn = async (run: Import, agent: SourceAgent, key: string): Promise<Agent> => {
-  const hex = createHash('sha256').update(JSON.stringify([run.actor.ownerId, run.source.type, key])).digest('hex');
+  const hex = createHash('sha256')
+    .update(JSON.stringify([run.actor.ownerId, run.source.type, key]))
+    .digest('hex');
   const id = uuidOfDigest(hex);
   // It was made, and the daemon died before that was noted.
   const found = await run.agents.find(run.actor, id);

@@ -59,7 +59,17 @@ export const KNOWN = 'it was imported before';
 
 export const chosen = ({ options }: Import, name: string): boolean => options.agents === undefined || options.agents.includes(name);
 
-export const itemOf = ({ actor, source }: Import, kind: ItemKind, key: string, set: Partial<ItemRow>): ItemRow => ({ owner_id: actor.ownerId, source: source.type, kind, key, agent_id: null, target: '', messages: 0, digest: '', ...set });
+export const itemOf = ({ actor, source }: Import, kind: ItemKind, key: string, set: Partial<ItemRow>): ItemRow => ({
+  owner_id: actor.ownerId,
+  source: source.type,
+  kind,
+  key,
+  agent_id: null,
+  target: '',
+  messages: 0,
+  digest: '',
+  ...set,
+});
 
 /** Outcomes and what else belongs to them, in one commit. A dry run writes outcomes alone. */
 export const settle = async ({ actor, id, db, store, isDry }: Import, outcomes: readonly Outcome[], items: readonly ItemRow[] = []): Promise<void> => {

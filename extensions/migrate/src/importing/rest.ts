@@ -71,7 +71,10 @@ export const importWorkspaces = (run: Import): Promise<void> =>
           work: async () => {
             const bytes = await run.source.dir.read(path);
             const place = bytes.length > MAX_IDENTITY_BYTES ? to.replace('.identity/', 'imported/') : to;
-            await run.workspaces().dir(target?.id ?? '').write(place, bytes, { noLinks: true });
+            await run
+              .workspaces()
+              .dir(target?.id ?? '')
+              .write(place, bytes, { noLinks: true });
             return `${place} in the workspace of ${target?.name ?? ''}`;
           },
         }),
@@ -96,12 +99,22 @@ export const importMemories = async (run: Import): Promise<void> => {
   }
 };
 
-const memoryOutcome = (run: Import, { key, content }: SourceMemory, imported: boolean, detail: string): Outcome => ({ kind: 'Memory', key: keyOf(run, key), name: content.slice(0, 80), imported, detail });
+const memoryOutcome = (run: Import, { key, content }: SourceMemory, imported: boolean, detail: string): Outcome => ({
+  kind: 'Memory',
+  key: keyOf(run, key),
+  name: content.slice(0, 80),
+  imported,
+  detail,
+});
 
 const addMemories = async (run: Import, target: Target, memories: readonly SourceMemory[]): Promise<void> => {
   run.alive();
   const to = `memory of ${target.name}`;
-  if (run.isDry) return settle(run, memories.map((one) => memoryOutcome(run, one, true, to)));
+  if (run.isDry)
+    return settle(
+      run,
+      memories.map((one) => memoryOutcome(run, one, true, to)),
+    );
   const outcomes = await addEach(run, target, memories);
   await settle(
     run,
@@ -112,7 +125,11 @@ const addMemories = async (run: Import, target: Target, memories: readonly Sourc
 
 /** Why each was not added; all at once, and one by one where one of them is refused. */
 const addEach = async (run: Import, target: Target, memories: readonly SourceMemory[]): Promise<Array<string | undefined>> => {
-  const rows = memories.map(({ content, createdAt, category }) => ({ content, ...(createdAt === undefined ? {} : { created_at: createdAt }), ...(category === undefined ? {} : { category: category.slice(0, 100) }) }));
+  const rows = memories.map(({ content, createdAt, category }) => ({
+    content,
+    ...(createdAt === undefined ? {} : { created_at: createdAt }),
+    ...(category === undefined ? {} : { category: category.slice(0, 100) }),
+  }));
   try {
     const added = (await run.memory.value?.add(run.actor, target.id, rows)) ?? [];
     return added.map((isNew) => (isNew ? undefined : 'the agent remembers it already'));
@@ -127,17 +144,19 @@ const addEach = async (run: Import, target: Target, memories: readonly SourceMem
 
 const importPairs = async (run: Import, agent: SourceAgent, target: Target | undefined, why: string | undefined, done: ReadonlySet<string>): Promise<void> => {
   const works = agent.pairs
-    .map(({ key, value }): Work => ({
-      kind: 'Memory',
-      key: keyOf(run, `${agent.key}/${key}`),
-      name: `${agent.name}: ${key}`,
-      ...(target && target.id !== '' ? { agentId: target.id } : {}),
-      refusal: () => why ?? (value === undefined ? 'its value is neither JSON nor MessagePack' : undefined),
-      work: async () => {
-        await run.memory.value?.setPairs(run.actor, target?.id ?? '', { [key]: value });
-        return `key ${key} in the memory of ${target?.name ?? ''}`;
-      },
-    }))
+    .map(
+      ({ key, value }): Work => ({
+        kind: 'Memory',
+        key: keyOf(run, `${agent.key}/${key}`),
+        name: `${agent.name}: ${key}`,
+        ...(target && target.id !== '' ? { agentId: target.id } : {}),
+        refusal: () => why ?? (value === undefined ? 'its value is neither JSON nor MessagePack' : undefined),
+        work: async () => {
+          await run.memory.value?.setPairs(run.actor, target?.id ?? '', { [key]: value });
+          return `key ${key} in the memory of ${target?.name ?? ''}`;
+        },
+      }),
+    )
     .filter(({ key }) => !done.has(key));
   if (works.length > 0) await perform(run, 'Memory', works);
 };
@@ -152,9 +171,20 @@ export const importSkills = async (run: Import): Promise<void> => {
         kind: 'Skill',
         key: keyOf(run, skill.path),
         name: skill.name,
-        refusal: () => (run.options.import_skills === false ? NOT_CHOSEN : run.skills.value === undefined ? 'the extension skills is off' : installed.has(skill.name) ? 'a skill of this name is installed' : undefined),
+        refusal: () =>
+          run.options.import_skills === false
+            ? NOT_CHOSEN
+            : run.skills.value === undefined
+              ? 'the extension skills is off'
+              : installed.has(skill.name)
+                ? 'a skill of this name is installed'
+                : undefined,
         work: async () => {
-          const made = await run.skills.value?.installFiles(run.actor, { from: `${run.source.dir.path}/${skill.path}`, folder: skill.name, files: await skillFiles(run, skill) }, { verify: true, replace: false, discardEdits: false, acceptFindings: false });
+          const made = await run.skills.value?.installFiles(
+            run.actor,
+            { from: `${run.source.dir.path}/${skill.path}`, folder: skill.name, files: await skillFiles(run, skill) },
+            { verify: true, replace: false, discardEdits: false, acceptFindings: false },
+          );
           return `skill ${made?.name ?? skill.name}`;
         },
       }),
@@ -200,7 +230,14 @@ export const importCrons = (run: Import): Promise<void> =>
 /** While the source runs, its jobs fire there: those here are switched off. */
 const schedule = async (run: Import, cron: SourceCron, { id, name }: Target): Promise<string> => {
   const { schedules, actor } = run;
-  const wanted = { agentId: id, name: cron.name.slice(0, 128), schedule: cron.schedule, message: cron.message.slice(0, 16_000), enabled: cron.isEnabled && !run.isRunning, ...(cron.tz === undefined ? {} : { tz: cron.tz }) };
+  const wanted = {
+    agentId: id,
+    name: cron.name.slice(0, 128),
+    schedule: cron.schedule,
+    message: cron.message.slice(0, 16_000),
+    enabled: cron.isEnabled && !run.isRunning,
+    ...(cron.tz === undefined ? {} : { tz: cron.tz }),
+  };
   // It was made, and the daemon died before that was noted.
   const there = (await schedules.value?.of(actor, id))?.find((job) => job.name === wanted.name && job.message === wanted.message);
   const job = there ?? (await schedules.value?.create(actor, wanted));
@@ -209,7 +246,10 @@ const schedule = async (run: Import, cron: SourceCron, { id, name }: Target): Pr
 
 const toWorkspace = async (run: Import, cron: SourceCron, target: Target | undefined): Promise<string> => {
   const place = `imported/jobs/${Buffer.from(cron.key).toString('hex').slice(0, 64)}.json`;
-  await run.workspaces().dir(target?.id ?? '').write(place, `${JSON.stringify(cron, undefined, 2)}\n`, { noLinks: true });
+  await run
+    .workspaces()
+    .dir(target?.id ?? '')
+    .write(place, `${JSON.stringify(cron, undefined, 2)}\n`, { noLinks: true });
   return `${place} in the workspace of ${target?.name ?? ''}, because the extension schedules is off`;
 };
 

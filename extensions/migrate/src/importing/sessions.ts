@@ -40,7 +40,12 @@ interface Known {
 const empty = (): Pending => ({ restored: [], items: [], outcomes: [], entries: 0, chars: 0 });
 
 export const importSessions = async (run: Import): Promise<void> => {
-  const known: Known = { items: await run.store.items(run.actor.ownerId, run.source.type, 'Session'), done: await run.store.done(run.id, 'Session'), begun: await run.store.begun(run.id), places: new Map() };
+  const known: Known = {
+    items: await run.store.items(run.actor.ownerId, run.source.type, 'Session'),
+    done: await run.store.done(run.id, 'Session'),
+    begun: await run.store.begun(run.id),
+    places: new Map(),
+  };
   const pending = empty();
   for (const agent of run.source.agents) {
     const target = run.targets.get(agent.key);
@@ -60,14 +65,28 @@ const nameOf = ({ label, key }: SourceSession): string => label ?? key;
 
 const importSession = async (run: Import, known: Known, pending: Pending, session: SourceSession, target: Target): Promise<void> => {
   const item = sameAgent(known.items.get(session.key), target);
-  const id = item?.target ?? uuidOfDigest(createHash('sha256').update(JSON.stringify([run.actor.ownerId, run.source.type, session.key, target.id, target.createdAt])).digest('hex'));
+  const id =
+    item?.target ??
+    uuidOfDigest(
+      createHash('sha256')
+        .update(JSON.stringify([run.actor.ownerId, run.source.type, session.key, target.id, target.createdAt]))
+        .digest('hex'),
+    );
   const from = session.branch && known.places.get(session.branch.from);
   const place = { id, conversation: from?.conversation ?? id };
   if (known.done.has(session.key)) {
     known.places.set(session.key, place);
     return;
   }
-  const outcome = (imported: boolean, detail: string, messages = 0, messagesImported = 0): Outcome => ({ kind: 'Session', key: session.key, name: nameOf(session), imported, detail, messages, messagesImported });
+  const outcome = (imported: boolean, detail: string, messages = 0, messagesImported = 0): Outcome => ({
+    kind: 'Session',
+    key: session.key,
+    name: nameOf(session),
+    imported,
+    detail,
+    messages,
+    messagesImported,
+  });
   // The rows that a second run goes on behind may wait with those that are not committed yet.
   if (item) await flush(run, pending);
   const newest = item && !run.isDry ? (await run.sessions.newestOf(run.actor, [id]))[id] : undefined;
@@ -75,7 +94,14 @@ const importSession = async (run: Import, known: Known, pending: Pending, sessio
     pending.outcomes.push(outcome(false, DELETED));
     return;
   }
-  const walk = new SessionWalk(run, pending, session, { id, target, item, after: newest ?? 0, before: known.begun.get(session.key) ?? 0, ...(from && session.branch ? { branch: { from: from.id, conversation: from.conversation, messages: session.branch.messages } } : {}) });
+  const walk = new SessionWalk(run, pending, session, {
+    id,
+    target,
+    item,
+    after: newest ?? 0,
+    before: known.begun.get(session.key) ?? 0,
+    ...(from && session.branch ? { branch: { from: from.id, conversation: from.conversation, messages: session.branch.messages } } : {}),
+  });
   try {
     await walk.all();
   } catch (error) {
@@ -87,7 +113,8 @@ const importSession = async (run: Import, known: Known, pending: Pending, sessio
   }
   known.places.set(session.key, place);
   if (walk.isChanged) pending.outcomes.push(outcome(false, 'its beginning was changed in the source since it was imported; what is here stays', walk.counted));
-  else if (walk.imported > 0) pending.outcomes.push(outcome(true, `session ${id} of ${target.name}${item && item.messages > 0 ? `: ${walk.imported} more messages` : ''}`, walk.counted, walk.imported));
+  else if (walk.imported > 0)
+    pending.outcomes.push(outcome(true, `session ${id} of ${target.name}${item && item.messages > 0 ? `: ${walk.imported} more messages` : ''}`, walk.counted, walk.imported));
   else pending.outcomes.push(outcome(false, item ? KNOWN : 'it has no messages', walk.counted));
 };
 
@@ -160,7 +187,8 @@ class SessionWalk {
   #gather(entries: readonly TimedDraft[]): void {
     if (this.#run.isDry) return;
     this.#entries.push(...entries);
-    for (const { content, parts } of entries) this.#pending.chars += (content?.length ?? 0) + (parts ?? []).reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.data.length), 0);
+    for (const { content, parts } of entries)
+      this.#pending.chars += (content?.length ?? 0) + (parts ?? []).reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.data.length), 0);
   }
 
   #put(): void {
@@ -230,6 +258,8 @@ const flushEach = async (run: Import, { restored, items, outcomes }: Pick<Pendin
   }
   await settle(
     run,
-    outcomes.map((outcome) => (outcome.kind === 'Session' && lost.has(outcome.key) ? { ...outcome, imported: false, messagesImported: 0, detail: `${DELETED}, or somebody wrote in it meanwhile` } : outcome)),
+    outcomes.map((outcome) =>
+      outcome.kind === 'Session' && lost.has(outcome.key) ? { ...outcome, imported: false, messagesImported: 0, detail: `${DELETED}, or somebody wrote in it meanwhile` } : outcome,
+    ),
   );
 };

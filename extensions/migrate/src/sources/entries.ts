@@ -89,7 +89,12 @@ const readPart = (read: Read, part: Table): void => {
   else if (type === 'toolCall' || type === 'tool_use' || type === 'tool_call')
     read.calls.push({ id: textOf(part.id) ?? '', name: textOf(part.name) ?? 'unknown', args: argsOf(part.arguments ?? part.input ?? part.args) });
   else if (type === 'toolResult' || type === 'tool_result')
-    read.results.push({ id: textOf(part.tool_use_id) ?? textOf(part.toolCallId) ?? '', name: textOf(part.tool_name) ?? textOf(part.toolName) ?? 'unknown', content: flatText(part.content), isError: part.is_error === true || part.isError === true });
+    read.results.push({
+      id: textOf(part.tool_use_id) ?? textOf(part.toolCallId) ?? '',
+      name: textOf(part.tool_name) ?? textOf(part.toolName) ?? 'unknown',
+      content: flatText(part.content),
+      isError: part.is_error === true || part.isError === true,
+    });
   else if (type === 'image') {
     const source = tableOf(part.source);
     const found = image(part.mimeType ?? part.media_type ?? source.media_type, part.data ?? source.data);

@@ -21,7 +21,10 @@ export const jsonAt = async (dir: ForeignDir, path: string): Promise<unknown> =>
 export const namesIn = async (dir: ForeignDir, path: string, kind: 'file' | 'dir'): Promise<string[]> => {
   const found = await dir.stat(path).catch(() => undefined);
   if (found?.kind !== 'dir') return [];
-  return (await dir.list(path, { limit: MAX_LISTED })).filter((entry) => entry.kind === kind).map(({ name }) => name.split('/').at(-1) ?? name).sort();
+  return (await dir.list(path, { limit: MAX_LISTED }))
+    .filter((entry) => entry.kind === kind)
+    .map(({ name }) => name.split('/').at(-1) ?? name)
+    .sort();
 };
 
 /** Lines of a file, one in memory at a time. */

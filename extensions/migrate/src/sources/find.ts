@@ -10,7 +10,16 @@ import type { Source, SourceType } from './model.js';
 import { openOpenClaw } from './openclaw.js';
 
 const OPENERS: Readonly<Record<SourceType, (dir: ForeignDir) => Promise<Source>>> = { openclaw: openOpenClaw, librefang: openLibreFang, letta: openLetta, hermes: openHermes };
-const NAMES: Readonly<Record<string, SourceType>> = { openclaw: 'openclaw', clawdbot: 'openclaw', moltbot: 'openclaw', librefang: 'librefang', openfang: 'librefang', opensvc: 'librefang', letta: 'letta', hermes: 'hermes' };
+const NAMES: Readonly<Record<string, SourceType>> = {
+  openclaw: 'openclaw',
+  clawdbot: 'openclaw',
+  moltbot: 'openclaw',
+  librefang: 'librefang',
+  openfang: 'librefang',
+  opensvc: 'librefang',
+  letta: 'letta',
+  hermes: 'hermes',
+};
 const HOMES: ReadonlyArray<readonly [SourceType, readonly string[]]> = [
   ['openclaw', ['.openclaw', '.clawdbot', '.moltbot']],
   ['librefang', ['.librefang', '.openfang', '.opensvc']],
@@ -44,7 +53,11 @@ export const createFinder = (deps: FinderDeps): SourceFinder => {
     try {
       return await deps.files.foreign(inHome(path), await allowed());
     } catch (error) {
-      throw isSvcError(error) && error.code === 'file_outside_roots' ? migrateErrors.outside_roots(path) : isSvcError(error) && error.code.startsWith('file_') ? migrateErrors.unreadable(reasonOf(error)) : error;
+      throw isSvcError(error) && error.code === 'file_outside_roots'
+        ? migrateErrors.outside_roots(path)
+        : isSvcError(error) && error.code.startsWith('file_')
+          ? migrateErrors.unreadable(reasonOf(error))
+          : error;
     }
   };
   const homes = async (): Promise<Array<{ type: SourceType; path: string }>> => {

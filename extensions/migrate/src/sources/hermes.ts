@@ -99,7 +99,8 @@ const openState = async (dir: ForeignDir, warnings: string[]): Promise<ForeignDa
   const database = await dir.database('state.db');
   try {
     const [sessions, messages] = [await columnsOf(database, 'sessions'), await columnsOf(database, 'messages')];
-    if (!sessions.has('id') || !['session_id', 'role', 'content'].every((name) => messages.has(name))) throw migrateErrors.unknown_version('Hermes', 'state.db', 'it has no tables sessions and messages with id, session_id, role and content');
+    if (!sessions.has('id') || !['session_id', 'role', 'content'].every((name) => messages.has(name)))
+      throw migrateErrors.unknown_version('Hermes', 'state.db', 'it has no tables sessions and messages with id, session_id, role and content');
     const version = await versionOf(database);
     if (version > KNOWN_SCHEMA) warnings.push(`state.db has schema ${version}; schemas up to ${KNOWN_SCHEMA} are known. What is read may be incomplete.`);
     return database;
@@ -210,7 +211,9 @@ const messageOf = (row: MessageRow, origin: Origin): SourceMessage => {
   return {
     entries: [
       assistantEntry(origin, parts, row.reasoning ?? thoughts),
-      ...calls.map((call) => callEntry(origin, textOf(call.id) ?? '', textOf(tableOf(call.function).name) ?? textOf(call.name) ?? 'unknown', argsOf(tableOf(call.function).arguments ?? call.arguments))),
+      ...calls.map((call) =>
+        callEntry(origin, textOf(call.id) ?? '', textOf(tableOf(call.function).name) ?? textOf(call.name) ?? 'unknown', argsOf(tableOf(call.function).arguments ?? call.arguments)),
+      ),
     ],
   };
 };

@@ -22,17 +22,31 @@ export const openLetta = async (dir: ForeignDir): Promise<Source> => {
   const agents: SourceAgent[] = [];
   const logs = new Map<string, readonly unknown[]>();
   for (const { path, data } of files) {
-    const blocks = new Map(listOf(data.blocks).filter(isTable).map((block) => [String(block.id), block]));
-    const tools = new Map(listOf(data.tools).filter(isTable).map((tool) => [String(tool.id), tool]));
+    const blocks = new Map(
+      listOf(data.blocks)
+        .filter(isTable)
+        .map((block) => [String(block.id), block]),
+    );
+    const tools = new Map(
+      listOf(data.tools)
+        .filter(isTable)
+        .map((tool) => [String(tool.id), tool]),
+    );
     for (const agent of agentsIn(data)) {
       const key = textOf(agent.id) === undefined ? path : `${path}#${String(agent.id)}`;
       const own = [...byIds(blocks, agent.block_ids), ...listOf(agent.core_memory).filter(isTable), ...listOf(agent.blocks).filter(isTable)];
       const named = [...byIds(tools, agent.tool_ids), ...listOf(agent.tools).filter(isTable)];
-      for (const tool of named) remarks.push({ kind: 'Tool', name: `${textOf(agent.name) ?? key}: ${textOf(tool.name) ?? 'tool'}`, reason: 'tools of Letta are code, which svc does not run; write a skill or an MCP server instead' });
+      for (const tool of named)
+        remarks.push({
+          kind: 'Tool',
+          name: `${textOf(agent.name) ?? key}: ${textOf(tool.name) ?? 'tool'}`,
+          reason: 'tools of Letta are code, which svc does not run; write a skill or an MCP server instead',
+        });
       agents.push(agentOf(key, agent, own, named));
       logs.set(key, listOf(agent.messages));
     }
-    for (const file of [...listOf(data.files), ...listOf(data.sources)].filter(isTable)) remarks.push({ kind: 'Config', name: textOf(file.file_name) ?? textOf(file.name) ?? 'file', reason: 'files and folders of Letta are not taken over; upload them to the agent' });
+    for (const file of [...listOf(data.files), ...listOf(data.sources)].filter(isTable))
+      remarks.push({ kind: 'Config', name: textOf(file.file_name) ?? textOf(file.name) ?? 'file', reason: 'files and folders of Letta are not taken over; upload them to the agent' });
   }
   agents.push(...(await folderAgents(dir)));
   return {
@@ -80,7 +94,9 @@ const agentsIn = (data: Table): Table[] => {
 
 const agentOf = (key: string, agent: Table, blocks: readonly Table[], tools: readonly Table[]): SourceAgent => {
   const llm = tableOf(agent.llm_config);
-  const [given, model] = textOf(agent.model)?.includes('/') ? [String(agent.model).split('/')[0], String(agent.model).split('/').slice(1).join('/')] : [textOf(llm.model_endpoint_type), textOf(llm.model)];
+  const [given, model] = textOf(agent.model)?.includes('/')
+    ? [String(agent.model).split('/')[0], String(agent.model).split('/').slice(1).join('/')]
+    : [textOf(llm.model_endpoint_type), textOf(llm.model)];
   const system = textOf(agent.system);
   return {
     key,
@@ -94,7 +110,9 @@ const agentOf = (key: string, agent: Table, blocks: readonly Table[], tools: rea
     files: [],
     memories: blocks.flatMap((block) => {
       const value = textOf(block.value);
-      return value === undefined ? [] : [{ key: textOf(block.id) ?? `${key}/${String(block.label)}`, content: `${textOf(block.label) ?? 'memory'}: ${value}`.slice(0, 8_000), category: textOf(block.label) ?? 'block' }];
+      return value === undefined
+        ? []
+        : [{ key: textOf(block.id) ?? `${key}/${String(block.label)}`, content: `${textOf(block.label) ?? 'memory'}: ${value}`.slice(0, 8_000), category: textOf(block.label) ?? 'block' }];
     }),
     pairs: [],
   };
@@ -132,13 +150,20 @@ const messageOf = (message: Table, origin: Origin): SourceMessage => {
   const spoken = calls.flatMap((call) => (tableOf(call.function).name === 'send_message' ? (textOf(tableOf(argsOf(tableOf(call.function).arguments)).message) ?? []) : []));
   return {
     entries: [
-      assistantEntry(origin, spoken.length > 0 ? spoken.map((text) => ({ type: 'text' as const, text })) : parts, spoken.length > 0 ? [thoughts, wordsOf(content)].filter((text) => text !== '').join('\n') : thoughts),
+      assistantEntry(
+        origin,
+        spoken.length > 0 ? spoken.map((text) => ({ type: 'text' as const, text })) : parts,
+        spoken.length > 0 ? [thoughts, wordsOf(content)].filter((text) => text !== '').join('\n') : thoughts,
+      ),
       ...calls.map((call) => callEntry(origin, textOf(call.id) ?? '', textOf(tableOf(call.function).name) ?? 'unknown', argsOf(tableOf(call.function).arguments))),
     ],
   };
 };
 
-const wordsOf = (content: unknown): string => readContent(content).parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+const wordsOf = (content: unknown): string =>
+  readContent(content)
+    .parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n');
 
 /** `agents/ID/memory/system/*.md`, each with YAML before its text. */
 const folderAgents = async (dir: ForeignDir): Promise<SourceAgent[]> => {
@@ -156,7 +181,19 @@ const folderAgents = async (dir: ForeignDir): Promise<SourceAgent[]> => {
         if (text !== '') memories.push({ key: `${id}/${folder}/${name}`, content: `${label}${said === undefined ? '' : ` (${said})`}: ${text}`.slice(0, 8_000), category: label.slice(0, 100) });
       }
     }
-    agents.push({ key: `agents/${id}`, name: id, description: '', format: 'Letta memory folder', provider: null, model: null, manifest: { capabilities: { memory_read: ['*'], memory_write: ['*'] } }, tools: [], files: [], memories, pairs: [] });
+    agents.push({
+      key: `agents/${id}`,
+      name: id,
+      description: '',
+      format: 'Letta memory folder',
+      provider: null,
+      model: null,
+      manifest: { capabilities: { memory_read: ['*'], memory_write: ['*'] } },
+      tools: [],
+      files: [],
+      memories,
+      pairs: [],
+    });
   }
   return agents;
 };

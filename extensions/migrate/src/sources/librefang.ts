@@ -8,7 +8,23 @@ import { decode } from '@msgpack/msgpack';
 import { migrateErrors } from '../errors.js';
 import { messageEntries, noteEntry, type Origin } from './entries.js';
 import { columnsOf, envLines, holdersOf, isFile, isFolder, jsonAt, namesIn, providerOfVariable, readWorkspace, reasonOf, skillsIn, textAt } from './files.js';
-import { isTable, listOf, type Source, type SourceAgent, type SourceCron, type SourceMemory, type SourceMessage, type SourceRemark, type SourceSecret, type SourceSession, type SourceSkill, type Table, tableOf, textOf, timeOf } from './model.js';
+import {
+  isTable,
+  listOf,
+  type Source,
+  type SourceAgent,
+  type SourceCron,
+  type SourceMemory,
+  type SourceMessage,
+  type SourceRemark,
+  type SourceSecret,
+  type SourceSession,
+  type SourceSkill,
+  type Table,
+  tableOf,
+  textOf,
+  timeOf,
+} from './model.js';
 import { unreadable } from './openclaw.js';
 
 /** `user_version` of the database. */
@@ -16,7 +32,23 @@ const KNOWN_SCHEMA = 60;
 const PAGE_ROWS = 2_000;
 const FILES = ['data/librefang.db', 'data/openfang.db', 'librefang.db', 'openfang.db'];
 /** Keys of agent.toml that other daemons write and that mean something else here. */
-const LEFT_OUT = ['id', 'workspace', 'state_dir', 'module', 'schedule', 'priority', 'routing', 'metadata', 'tools', 'mcp_servers', 'skills', 'generate_identity_files', 'exec_policy', 'source_toml_path', 'workspaces'];
+const LEFT_OUT = [
+  'id',
+  'workspace',
+  'state_dir',
+  'module',
+  'schedule',
+  'priority',
+  'routing',
+  'metadata',
+  'tools',
+  'mcp_servers',
+  'skills',
+  'generate_identity_files',
+  'exec_policy',
+  'source_toml_path',
+  'workspaces',
+];
 
 interface Row {
   readonly id: string;
@@ -59,7 +91,8 @@ export const openLibreFang = async (dir: ForeignDir): Promise<Source> => {
     const rows = database ? await agentRows(database, remarks) : [];
     const skills: SourceSkill[] = await skillsIn(dir, 'skills');
     const folders = new Map<string, string>();
-    for (const root of ['workspaces/agents', 'agents', 'workspaces']) for (const name of await namesIn(dir, root, 'dir')) if (!folders.has(name) && (await isFile(dir, `${root}/${name}/agent.toml`))) folders.set(name, `${root}/${name}`);
+    for (const root of ['workspaces/agents', 'agents', 'workspaces'])
+      for (const name of await namesIn(dir, root, 'dir')) if (!folders.has(name) && (await isFile(dir, `${root}/${name}/agent.toml`))) folders.set(name, `${root}/${name}`);
     const agents: SourceAgent[] = [];
     for (const name of new Set([...rows.map((row) => row.name), ...folders.keys()])) {
       const row = rows.find((one) => one.name === name);
@@ -80,7 +113,11 @@ export const openLibreFang = async (dir: ForeignDir): Promise<Source> => {
       crons: await cronsOf(dir, rows, remarks),
       remarks,
       secrets: await secretsOf(dir),
-      sessions: (agent) => sessionsIn(database, rows.find(({ name }) => name === agent)),
+      sessions: (agent) =>
+        sessionsIn(
+          database,
+          rows.find(({ name }) => name === agent),
+        ),
       countSessions: async () => (database ? ((await database.all<{ n: number }>('SELECT COUNT(*) AS n FROM sessions'))[0]?.n ?? 0) : 0),
       close: async () => database?.close(),
     };
@@ -141,7 +178,8 @@ const strayRows = async (database: ForeignDatabase, rows: readonly Row[], remark
   const known = new Set(rows.map(({ id }) => id));
   for (const { id, agent_id: agent } of await database.all<{ id: string; agent_id: string }>('SELECT id, agent_id FROM sessions ORDER BY id'))
     if (!known.has(agent)) remarks.push({ kind: 'Session', name: id, reason: `its agent ${agent} is not in the source any more` });
-  for (const { id, agent_id: agent } of await memoryRows(database, undefined)) if (!known.has(agent)) remarks.push({ kind: 'Memory', name: id, reason: `its agent ${agent} is not in the source any more` });
+  for (const { id, agent_id: agent } of await memoryRows(database, undefined))
+    if (!known.has(agent)) remarks.push({ kind: 'Memory', name: id, reason: `its agent ${agent} is not in the source any more` });
 };
 
 interface Found {
@@ -158,7 +196,10 @@ const agentOf = async (dir: ForeignDir, { name, row, folder, manifest, database,
   const found = workspace === undefined ? { files: [], memories: [], skills: [] } : await readWorkspace(dir, workspace);
   skills.push(...found.skills.filter((skill) => !skills.some((one) => one.name === skill.name)));
   const model = tableOf(manifest.model);
-  const stored: SourceMemory[] = database && row ? (await memoryRows(database, row.id)).map(({ id, content, created_at: at, scope }) => ({ key: id, content, ...dated(at), ...(scope === undefined ? {} : { category: scope }) })) : [];
+  const stored: SourceMemory[] =
+    database && row
+      ? (await memoryRows(database, row.id)).map(({ id, content, created_at: at, scope }) => ({ key: id, content, ...dated(at), ...(scope === undefined ? {} : { category: scope }) }))
+      : [];
   const { name: _name, ...rest } = manifest;
   return {
     key: name,

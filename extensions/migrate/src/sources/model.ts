@@ -116,6 +116,13 @@ const MAX_MS = Date.UTC(2100, 0, 1);
 
 /** ISO text, milliseconds or seconds; undefined for what is no time. */
 export const timeOf = (value: unknown): string | undefined => {
-  const ms = typeof value === 'number' ? (value < 100_000_000_000 ? value * 1_000 : value) : typeof value === 'string' ? Date.parse(/^\d{4}-\d\d-\d\d \d\d:/.test(value) ? `${value.replace(' ', 'T')}Z` : value) : Number.NaN;
+  const ms =
+    typeof value === 'number'
+      ? value < 100_000_000_000
+        ? value * 1_000
+        : value
+      : typeof value === 'string'
+        ? Date.parse(/^\d{4}-\d\d-\d\d \d\d:/.test(value) ? `${value.replace(' ', 'T')}Z` : value)
+        : Number.NaN;
   return ms >= MIN_MS && ms <= MAX_MS ? new Date(ms).toISOString() : undefined;
 };

@@ -27,9 +27,10 @@ export const sessionsOf = (session: OpenClawSession, events: readonly Table[]): 
   const [main = [], ...others] = pathsOf(said);
   const via: Via = { channel: session.channel !== undefined && CHANNEL.test(session.channel) ? session.channel : 'openclaw', account: session.agent.slice(0, 200), chat: session.key.slice(0, 200) };
   const { agent, isArchived } = session;
-  const of = (path: readonly Table[]) => async function* (): AsyncGenerator<SourceMessage> {
-    yield* messagesOf(path, createdAt, via);
-  };
+  const of = (path: readonly Table[]) =>
+    async function* (): AsyncGenerator<SourceMessage> {
+      yield* messagesOf(path, createdAt, via);
+    };
   const label = session.label;
   const whole: SourceSession = { key: session.key, agent, label, createdAt, isArchived, messages: of(main) };
   const branches = others.map((path): SourceSession => {

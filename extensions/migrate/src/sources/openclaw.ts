@@ -9,7 +9,21 @@ import type { ForeignDatabase, ForeignDir } from '@svc/api';
 import JSON5 from 'json5';
 import { migrateErrors } from '../errors.js';
 import { columnsOf, envLines, holdersOf, isFile, isFolder, jsonAt, linesOf, modelOf, namesIn, providerOfVariable, readWorkspace, reasonOf, skillsIn, tableIn, tablesIn, textAt } from './files.js';
-import { isTable, listOf, type Source, type SourceAgent, type SourceCron, type SourceRemark, type SourceSecret, type SourceSession, type SourceSkill, type Table, tableOf, textOf, timeOf } from './model.js';
+import {
+  isTable,
+  listOf,
+  type Source,
+  type SourceAgent,
+  type SourceCron,
+  type SourceRemark,
+  type SourceSecret,
+  type SourceSession,
+  type SourceSkill,
+  type Table,
+  tableOf,
+  textOf,
+  timeOf,
+} from './model.js';
 import { type OpenClawSession, sessionsOf } from './openclaw-events.js';
 
 /** Of the schema of an agent's database. */
@@ -40,7 +54,15 @@ export const openOpenClaw = async (dir: ForeignDir): Promise<Source> => {
     const agents: SourceAgent[] = [];
     for (const place of places) agents.push(await agentOf(dir, config, place, skills, remarks));
     const channels = Object.keys(tableOf(config.channels)).filter((name) => name !== 'defaults');
-    remarks.push(...listOf(config.bindings).map((binding): SourceRemark => ({ kind: 'Config', name: `binding of ${textOf(tableOf(binding).agentId) ?? 'an agent'}`, reason: 'channels come switched off; bind them when you have set them up' })));
+    remarks.push(
+      ...listOf(config.bindings).map(
+        (binding): SourceRemark => ({
+          kind: 'Config',
+          name: `binding of ${textOf(tableOf(binding).agentId) ?? 'an agent'}`,
+          reason: 'channels come switched off; bind them when you have set them up',
+        }),
+      ),
+    );
     return {
       type: 'openclaw',
       dir,
@@ -100,9 +122,11 @@ const openLogs = async (dir: ForeignDir, agent: string, warnings: string[]): Pro
   const database = await dir.database(databasePath(agent));
   try {
     const columns = await columnsOf(database, 'transcript_events');
-    if (!['session_id', 'seq', 'event_json'].every((name) => columns.has(name))) throw migrateErrors.unknown_version('OpenClaw', databasePath(agent), 'it has no table transcript_events with session_id, seq and event_json');
+    if (!['session_id', 'seq', 'event_json'].every((name) => columns.has(name)))
+      throw migrateErrors.unknown_version('OpenClaw', databasePath(agent), 'it has no table transcript_events with session_id, seq and event_json');
     const [version] = await database.all<{ user_version: number }>('PRAGMA user_version');
-    if (version && version.user_version > KNOWN_SCHEMA) warnings.push(`The database of agent ${agent} has schema ${version.user_version}; schemas up to ${KNOWN_SCHEMA} are known. What is read may be incomplete.`);
+    if (version && version.user_version > KNOWN_SCHEMA)
+      warnings.push(`The database of agent ${agent} has schema ${version.user_version}; schemas up to ${KNOWN_SCHEMA} are known. What is read may be incomplete.`);
     return database;
   } catch (error) {
     await database.close();
@@ -228,7 +252,14 @@ const indexed = (name: string, entry: Table, agent: string): OpenClawSession | u
   if (key === undefined) return undefined;
   const channel = textOf(entry.lastChannel) ?? textOf(entry.channel) ?? textOf(tableOf(entry.origin).provider) ?? /^agent:[^:]+:([a-z]+):/.exec(name)?.[1];
   const label = textOf(entry.label) ?? textOf(entry.displayName) ?? textOf(entry.subject) ?? null;
-  return { key, agent, label, isArchived: entry.archived === true || entry.archivedAt !== undefined, createdAt: timeOf(entry.createdAt) ?? timeOf(entry.updatedAt) ?? '1970-01-01T00:00:00.000Z', ...(channel === undefined ? {} : { channel }) };
+  return {
+    key,
+    agent,
+    label,
+    isArchived: entry.archived === true || entry.archivedAt !== undefined,
+    createdAt: timeOf(entry.createdAt) ?? timeOf(entry.updatedAt) ?? '1970-01-01T00:00:00.000Z',
+    ...(channel === undefined ? {} : { channel }),
+  };
 };
 
 const databaseLogs = async (database: ForeignDatabase, agent: string): Promise<Map<string, Log>> => {
@@ -254,7 +285,11 @@ const namesOf = async (database: ForeignDatabase, agent: string): Promise<Map<st
   for (const row of await database.all<Record<string, unknown>>('SELECT * FROM session_nodes')) {
     const name = String(row.session_key);
     const entry = tableIn(String(row.entry_json ?? '')) ?? {};
-    const session = indexed(name, { ...entry, sessionId: row.current_session_id, label: row.label ?? entry.label, displayName: row.display_name ?? entry.displayName, createdAt: row.created_at ?? entry.createdAt }, agent);
+    const session = indexed(
+      name,
+      { ...entry, sessionId: row.current_session_id, label: row.label ?? entry.label, displayName: row.display_name ?? entry.displayName, createdAt: row.created_at ?? entry.createdAt },
+      agent,
+    );
     if (!session) continue;
     const known = { ...session, isArchived: typeof row.archived_at === 'number' };
     byKey.set(name, known);
@@ -271,7 +306,10 @@ const namesOf = async (database: ForeignDatabase, agent: string): Promise<Map<st
 const readEvents = async (database: ForeignDatabase, key: string): Promise<Table[]> => {
   const events: Table[] = [];
   for (let after = -1; ; ) {
-    const rows = await database.all<{ seq: number; event_json: string }>(`SELECT seq, event_json FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ${PAGE_EVENTS}`, [key, after]);
+    const rows = await database.all<{ seq: number; event_json: string }>(`SELECT seq, event_json FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ${PAGE_EVENTS}`, [
+      key,
+      after,
+    ]);
     for (const { event_json: text } of rows) {
       const event = tableIn(text);
       if (event) events.push(event);
@@ -289,7 +327,8 @@ const archivedLogs = async (database: ForeignDatabase, agent: string): Promise<M
   if (!['session_id', 'encoding', 'archive_blob', 'created_at'].every((name) => columns.has(name))) return logs;
   const rows = await database.all<{ place: number; session_id: string; created_at: number }>('SELECT rowid AS place, session_id, created_at FROM session_transcript_archives ORDER BY created_at DESC');
   for (const { place, session_id: key, created_at: at } of rows)
-    if (!logs.has(key)) logs.set(key, { session: { key, agent, label: null, isArchived: true, createdAt: timeOf(at) ?? '1970-01-01T00:00:00.000Z' }, count: 0, read: () => readArchive(database, place) });
+    if (!logs.has(key))
+      logs.set(key, { session: { key, agent, label: null, isArchived: true, createdAt: timeOf(at) ?? '1970-01-01T00:00:00.000Z' }, count: 0, read: () => readArchive(database, place) });
   return logs;
 };
 
@@ -329,7 +368,15 @@ const cronOf = (job: Table, first: string): SourceCron | string => {
   const when = scheduleOf(schedule);
   if (when === undefined) return 'its schedule is none of cron, every and at';
   const tz = textOf(schedule.tz);
-  return { key: textOf(job.id) ?? createHash('sha256').update(JSON.stringify(job)).digest('hex').slice(0, 16), name: textOf(job.name) ?? 'job', agent: textOf(job.agentId) ?? first, schedule: when, message, isEnabled: job.enabled !== false, ...(tz === undefined ? {} : { tz }) };
+  return {
+    key: textOf(job.id) ?? createHash('sha256').update(JSON.stringify(job)).digest('hex').slice(0, 16),
+    name: textOf(job.name) ?? 'job',
+    agent: textOf(job.agentId) ?? first,
+    schedule: when,
+    message,
+    isEnabled: job.enabled !== false,
+    ...(tz === undefined ? {} : { tz }),
+  };
 };
 
 const scheduleOf = (schedule: Table): string | undefined => {
@@ -341,7 +388,8 @@ const scheduleOf = (schedule: Table): string | undefined => {
 const secretsOf = async (dir: ForeignDir, config: Table, places: readonly AgentPlace[]): Promise<SourceSecret[]> => {
   const found = new Map<string, SourceSecret>();
   const add = (name: string, provider: string | null, value: unknown): void => {
-    if (typeof value === 'string' && value !== '' && !/^\$\{.*\}$/.test(value) && !found.has(name)) found.set(name, { name, provider: provider === null ? null : (PROVIDERS[provider] ?? provider), value });
+    if (typeof value === 'string' && value !== '' && !/^\$\{.*\}$/.test(value) && !found.has(name))
+      found.set(name, { name, provider: provider === null ? null : (PROVIDERS[provider] ?? provider), value });
   };
   for (const { id } of places)
     for (const [name, profile] of Object.entries(tableOf(tableOf(await jsonAt(dir, `agents/${id}/agent/auth-profiles.json`).catch(() => undefined)).profiles)))

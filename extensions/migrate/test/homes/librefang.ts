@@ -18,7 +18,13 @@ const WHEN = '2025-06-01T08:00:00+00:00';
 export const MESSAGES = [
   { role: 'system', content: 'You are helpful.' },
   { role: 'user', content: 'what grows on the xylophone tree' },
-  { role: 'assistant', content: [{ type: 'text', text: 'Let me see.' }, { type: 'tool_use', id: 't1', name: 'web_fetch', input: { url: 'https://example.org' } }] },
+  {
+    role: 'assistant',
+    content: [
+      { type: 'text', text: 'Let me see.' },
+      { type: 'tool_use', id: 't1', name: 'web_fetch', input: { url: 'https://example.org' } },
+    ],
+  },
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', tool_name: 'web_fetch', content: 'nothing', is_error: true }] },
   { role: 'assistant', content: 'Nothing grows there.' },
 ];
@@ -34,14 +40,27 @@ export const writeLibreFang = async (root: string, file = 'data/librefang.db'): 
   };
   await put(root, 'config.toml', 'config_version = "3"\n[channels.telegram]\nbot_token_env = "TELEGRAM_BOT_TOKEN"\n');
   await put(root, 'secrets.env', 'GROQ_API_KEY="gsk-of-the-source"\nexport TELEGRAM_BOT_TOKEN=123:abc\n');
-  await put(root, 'workspaces/agents/helper/agent.toml', `name = "helper"\ndescription = "Helps with things"\n[model]\nprovider = "anthropic"\nmodel = "claude-sonnet-4"\nsystem_prompt = "You help."\n[capabilities]\nnetwork = ["*"]\nshell = ["cat *"]\nmemory_read = ["*"]\n`);
+  await put(
+    root,
+    'workspaces/agents/helper/agent.toml',
+    `name = "helper"\ndescription = "Helps with things"\n[model]\nprovider = "anthropic"\nmodel = "claude-sonnet-4"\nsystem_prompt = "You help."\n[capabilities]\nnetwork = ["*"]\nshell = ["cat *"]\nmemory_read = ["*"]\n`,
+  );
   await put(root, 'workspaces/agents/helper/SOUL.md', 'Kind.');
-  await put(root, 'data/cron_jobs.json', [{ job: { id: 'c1', agent_id: AGENT, name: 'Tidy', enabled: false, schedule: { kind: 'every', every_secs: 3_600 }, action: { kind: 'agent_turn', message: 'Tidy up' } }, one_shot: false }]);
+  await put(root, 'data/cron_jobs.json', [
+    { job: { id: 'c1', agent_id: AGENT, name: 'Tidy', enabled: false, schedule: { kind: 'every', every_secs: 3_600 }, action: { kind: 'agent_turn', message: 'Tidy up' } }, one_shot: false },
+  ]);
   await database(root, file, [
     SCHEMA,
     insert('agents', { id: AGENT, name: 'helper', manifest: encode(manifest), state: 'running', created_at: WHEN, updated_at: WHEN }),
     insert('sessions', { id: SESSION, agent_id: AGENT, messages: encode(MESSAGES), label: 'Trees', created_at: WHEN, updated_at: WHEN }),
-    insert('sessions', { id: JSON_SESSION, agent_id: AGENT, messages: Buffer.from(JSON.stringify([{ role: 'user', content: 'plain json', timestamp: '2025-06-02T09:00:00Z' }])), label: null, created_at: WHEN, updated_at: WHEN }),
+    insert('sessions', {
+      id: JSON_SESSION,
+      agent_id: AGENT,
+      messages: Buffer.from(JSON.stringify([{ role: 'user', content: 'plain json', timestamp: '2025-06-02T09:00:00Z' }])),
+      label: null,
+      created_at: WHEN,
+      updated_at: WHEN,
+    }),
     insert('sessions', { id: '22222222-aaaa-4bbb-8ccc-000000000003', agent_id: 'gone', messages: encode([]), label: null, created_at: WHEN, updated_at: WHEN }),
     insert('kv_store', { agent_id: AGENT, key: 'city', value: Buffer.from('"Bremen"'), updated_at: WHEN }),
     insert('kv_store', { agent_id: AGENT, key: 'packed', value: encode({ deep: [1, 2] }), updated_at: WHEN }),

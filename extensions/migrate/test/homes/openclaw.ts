@@ -2,7 +2,13 @@
 import { database, insert, lines, put } from './write.js';
 
 const at = (minute: number): string => new Date(Date.UTC(2025, 4, 6, 10, minute)).toISOString();
-const message = (id: string, parentId: string | null, minute: number, body: object): object => ({ type: 'message', id, parentId, timestamp: at(minute), message: { ...body, timestamp: Date.parse(at(minute)) } });
+const message = (id: string, parentId: string | null, minute: number, body: object): object => ({
+  type: 'message',
+  id,
+  parentId,
+  timestamp: at(minute),
+  message: { ...body, timestamp: Date.parse(at(minute)) },
+});
 const said = (text: string): object => ({ role: 'user', content: [{ type: 'text', text }] });
 const answered = (text: string): object => ({
   role: 'assistant',
@@ -22,7 +28,13 @@ export const ARCHIVED_SESSION = '0b6b5a3e-4444-4d6e-9a55-0123456789ab';
 export const talkEvents = (id = OLD_SESSION): object[] => [
   { type: 'session', version: 3, id, timestamp: at(0), cwd: '/tmp' },
   message('a1', null, 1, said('where did the zanzibar invoice go')),
-  message('a2', 'a1', 2, { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, { type: 'toolCall', id: 'call-1', name: 'read', arguments: { path: 'invoices.md' } }] }),
+  message('a2', 'a1', 2, {
+    role: 'assistant',
+    content: [
+      { type: 'text', text: 'I look.' },
+      { type: 'toolCall', id: 'call-1', name: 'read', arguments: { path: 'invoices.md' } },
+    ],
+  }),
   message('a3', 'a2', 3, { role: 'toolResult', toolCallId: 'call-1', toolName: 'read', content: [{ type: 'text', text: 'zanzibar: paid' }], isError: false }),
   message('b4', 'a3', 4, answered('The first branch.')),
   message('a4', 'a3', 5, answered('It was paid in May.')),
@@ -45,7 +57,11 @@ export const writeOlder = async (root: string): Promise<void> => {
   await put(root, 'openclaw.json', CONFIG);
   await put(root, 'agents/main/sessions/sessions.json', { 'agent:main:telegram:direct:7': { sessionId: OLD_SESSION, displayName: 'Invoices', lastChannel: 'telegram', updatedAt: Date.parse(at(6)) } });
   await put(root, `agents/main/sessions/${OLD_SESSION}.jsonl`, lines(talkEvents()));
-  await put(root, `agents/main/sessions/${DELETED_SESSION}.jsonl.deleted.2025-05-07T00-00-00.000Z`, lines([{ type: 'session', id: DELETED_SESSION, timestamp: at(20) }, message('d1', null, 21, said('an old question about quokkas'))]));
+  await put(
+    root,
+    `agents/main/sessions/${DELETED_SESSION}.jsonl.deleted.2025-05-07T00-00-00.000Z`,
+    lines([{ type: 'session', id: DELETED_SESSION, timestamp: at(20) }, message('d1', null, 21, said('an old question about quokkas'))]),
+  );
   await put(root, 'agents/main/agent/auth-profiles.json', { version: 1, profiles: { 'anthropic:default': { type: 'api_key', provider: 'anthropic', key: 'sk-ant-of-the-source' } } });
   await put(root, 'agents/work/sessions/sessions.json', {});
   await put(root, 'workspace/SOUL.md', '# Soul\nCalm.');
@@ -86,12 +102,33 @@ export const writeDatabase = (root: string, agent: string, { userVersion = 23, s
   for (const [id, events] of sessions) {
     const key = `agent:${agent}:${id}`;
     statements.push(
-      insert('session_nodes', { session_key: key, current_session_id: id, entry_json: JSON.stringify({ sessionId: id, lastChannel: 'discord' }), updated_at: now, created_at: Date.parse(at(0)), label: `Talk ${id.slice(9, 13)}`, display_name: null, archived_at: null }),
+      insert('session_nodes', {
+        session_key: key,
+        current_session_id: id,
+        entry_json: JSON.stringify({ sessionId: id, lastChannel: 'discord' }),
+        updated_at: now,
+        created_at: Date.parse(at(0)),
+        label: `Talk ${id.slice(9, 13)}`,
+        display_name: null,
+        archived_at: null,
+      }),
       insert('session_windows', { session_id: id, session_key: key, created_at: now, updated_at: now }),
       ...eventRows(id, events),
     );
   }
   for (const [id, { encoding, blob }] of archives)
-    statements.push(insert('session_transcript_archives', { session_id: id, generation: 'g1', session_key: `agent:${agent}:gone`, reason: 'deleted', encoding, archive_blob: blob, archive_sha256: '0'.repeat(64), archive_name: `${id}.jsonl`, created_at: now }));
+    statements.push(
+      insert('session_transcript_archives', {
+        session_id: id,
+        generation: 'g1',
+        session_key: `agent:${agent}:gone`,
+        reason: 'deleted',
+        encoding,
+        archive_blob: blob,
+        archive_sha256: '0'.repeat(64),
+        archive_name: `${id}.jsonl`,
+        created_at: now,
+      }),
+    );
   return database(root, `agents/${agent}/agent/openclaw-agent.sqlite`, statements, stays);
 };

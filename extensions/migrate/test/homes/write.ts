@@ -16,7 +16,8 @@ export const lines = (events: readonly unknown[]): string => events.map((event) 
 export const sql = (value: string | number | null | Uint8Array): string =>
   value === null ? 'NULL' : typeof value === 'number' ? String(value) : typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : `x'${Buffer.from(value).toString('hex')}'`;
 
-export const insert = (table: string, row: Readonly<Record<string, string | number | null | Uint8Array>>): string => `INSERT INTO ${table}(${Object.keys(row).join(', ')}) VALUES (${Object.values(row).map(sql).join(', ')});`;
+export const insert = (table: string, row: Readonly<Record<string, string | number | null | Uint8Array>>): string =>
+  `INSERT INTO ${table}(${Object.keys(row).join(', ')}) VALUES (${Object.values(row).map(sql).join(', ')});`;
 
 /** In WAL mode, as all of these programs have it. With `stays`, it is not closed: what was written stands in the WAL alone. */
 export const database = async (root: string, path: string, statements: readonly string[], stays = false): Promise<() => Promise<void>> => {
@@ -35,7 +36,9 @@ export const hashes = async (root: string): Promise<Record<string, string>> => {
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) {
       const path = join(entry.parentPath, entry.name);
-      found[path.slice(root.length + 1)] = createHash('sha256').update(await readFile(path)).digest('hex');
+      found[path.slice(root.length + 1)] = createHash('sha256')
+        .update(await readFile(path))
+        .digest('hex');
     }
   return found;
 };
