@@ -1,5 +1,4 @@
 /** The adapters: the only ways to cause an effect, and the clock and ids that make time testable. */
-import type { ForeignDir } from './adapters/foreign.js';
 import type { Plain } from './declare/plain.js';
 import type { WorkerDecl } from './declare/work.js';
 import type { TSchema } from './schema/schema.js';
@@ -140,6 +139,27 @@ export interface Dir {
   remove(path: string, options?: { noLinks?: boolean }): Promise<boolean>;
   /** A folder below this one. */
   dir(path: string): Dir;
+}
+
+/** What a column of a database of another program holds. */
+export type ForeignValue = string | number | null | Uint8Array;
+
+/** A copy of a database of another program. */
+export interface ForeignDatabase {
+  /** One SELECT of at most 64 MiB. Throws `file_not_a_database`. */
+  all<T extends object = Record<string, ForeignValue>>(sql: string, args?: readonly (string | number)[]): Promise<T[]>;
+  /** Closes and deletes the copy. */
+  close(): Promise<void>;
+}
+
+/** A folder of another program: it is read, and never written. Paths are relative, never leave it, and never follow a link out of it. */
+export interface ForeignDir extends Pick<Dir, 'path' | 'read' | 'readText' | 'readStream' | 'stat' | 'list'> {
+  /** Copies a SQLite database with its WAL, and opens the copy: the original is not even locked. Throws `file_changing` when it is written meanwhile. */
+  database(path: string): Promise<ForeignDatabase>;
+  /** Ids of processes that hold locks on the file; empty where nobody does, and where the system does not say. */
+  heldBy(path: string): Promise<readonly number[]>;
+  /** Whether a process of this id runs. */
+  isRunning(pid: number): boolean;
 }
 
 /** Static files built with an extension, read-only. */

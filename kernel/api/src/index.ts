@@ -280,6 +280,9 @@ export type {
   FileRoot,
   Dir,
   DirEntry,
+  ForeignDatabase,
+  ForeignDir,
+  ForeignValue,
   Assets,
   Secrets,
   Signature,
@@ -289,7 +292,6 @@ export type {
 export { FILE_ROOTS } from './adapters.js';
 export type { Pty, PtyHandle, PtyOptions, PtyState, TerminalSize } from './adapters/pty.js';
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
-export type { ForeignDatabase, ForeignDir, ForeignValue } from './adapters/foreign.js';
 export type { SecretRef } from './adapters/secret-ref.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 

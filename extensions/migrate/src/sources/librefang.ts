@@ -100,7 +100,7 @@ export const openLibreFang = async (dir: ForeignDir): Promise<Source> => {
       const written = folder === undefined ? {} : await parsed(`${folder}/agent.toml`);
       agents.push(await agentOf(dir, { name, row, folder, manifest: Object.keys(written).length > 0 ? written : (row?.manifest ?? {}), database, skills }));
     }
-    if (database) await strayRows(database, rows, remarks);
+    if (database) await orphanedRows(database, rows, remarks);
     return {
       type: 'librefang',
       dir,
@@ -174,7 +174,7 @@ const agentRows = async (database: ForeignDatabase, remarks: SourceRemark[]): Pr
 };
 
 /** Rows of agents that are not there any more. */
-const strayRows = async (database: ForeignDatabase, rows: readonly Row[], remarks: SourceRemark[]): Promise<void> => {
+const orphanedRows = async (database: ForeignDatabase, rows: readonly Row[], remarks: SourceRemark[]): Promise<void> => {
   const known = new Set(rows.map(({ id }) => id));
   for (const { id, agent_id: agent } of await database.all<{ id: string; agent_id: string }>('SELECT id, agent_id FROM sessions ORDER BY id'))
     if (!known.has(agent)) remarks.push({ kind: 'Session', name: id, reason: `its agent ${agent} is not in the source any more` });
