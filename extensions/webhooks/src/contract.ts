@@ -176,6 +176,14 @@ export const DeliveryRows = defineTable('deliveries', '1.0.0', {
 });
 export type DeliveryRow = RowOf<typeof DeliveryRows>;
 
+/** Calls of hooks that said who they are, for as long as one that comes again is known. */
+export const HookCalls = defineTable('hook_calls', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, created_at: text },
+  owner: 'owner_id',
+  indexes: [['created_at']],
+});
+export type HookCallRow = RowOf<typeof HookCalls>;
+
 /** One event on its way to one address. */
 export const WebhookDelivery = defineWork('webhook-delivery', '1.0.0', {
   input: Type.Object({ deliveryId: Type.String() }),
