@@ -103,7 +103,7 @@ export const Webhooks = defineCollection({
       method: 'GET',
       summary: 'List what was sent, newest first',
       description: 'The newest 200. Those that ended are stored for thirty days.',
-      answer: Type.Object({ deliveries: Type.Array(Delivered), total: Type.Integer() }),
+      answer: Type.Object({ deliveries: Type.Array(Delivered), total: Type.Integer(), why: Type.String({ description: 'Why the newest was or was not taken, in a sentence' }) }),
       command: {
         output: {
           kind: 'table',

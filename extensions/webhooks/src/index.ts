@@ -3,7 +3,7 @@ import { Agents } from '@svc/ext-agents/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { type Actor, type ChangeOf, defineExtension, KernelReady, openCollection, type OpenCollection, reply, routeGroup, Type } from '@svc/api';
 import { webhookTables } from '../migrations/0001_init.js';
-import { hookCallTable } from '../migrations/0002_hook_calls.js';
+import { hookCallTable } from '../migrations/0002_calls.js';
 import { createHookCallers } from './callers.js';
 import { WebhookTriggersSection } from './config.js';
 import * as contract from './contract.js';
@@ -12,6 +12,7 @@ import { type Address, createDeliveries } from './delivery.js';
 import { webhookErrors } from './errors.js';
 import { hookRoutes, KEPT_MS } from './hooks.js';
 import { createSources } from './sources.js';
+import { whyOf } from './why.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -27,7 +28,16 @@ export default defineExtension({
   tables: [contract.DeliveryRows, contract.HookCalls],
   migrations: [webhookTables, hookCallTable],
   config: [WebhookTriggersSection],
+  commandWords: [
+    {
+      word: 'webhooks',
+      summary: 'send events to web addresses: list, create, deliveries',
+      order: 36,
+      synonyms: [{ word: 'why webhook', means: 'webhooks why', runs: true, takesArguments: true }],
+    },
+  ],
   commands: [
+    { command: 'webhooks why', summary: 'say why a webhook did or did not send', operation: 'listWebhookDeliveries', args: ['id'], output: { kind: 'line', text: '{why}' } },
     {
       command: 'webhooks subscriptions',
       summary: 'list event subscriptions',
@@ -67,7 +77,7 @@ export default defineExtension({
         deliveries: async ({ actor, item }) => {
           const reader = db.as(actor);
           const rows = await reader.select<DeliveryRow>({ from: 'deliveries', where: { webhook_id: item.id }, order: [{ column: 'created_at', descending: true }], limit: MAX_SHOWN });
-          return { deliveries: rows.map(deliveredOf), total: await reader.count('deliveries', { webhook_id: item.id }) };
+          return { deliveries: rows.map(deliveredOf), total: await reader.count('deliveries', { webhook_id: item.id }), why: whyOf(item, rows) };
         },
       },
     });

@@ -73,6 +73,7 @@ describe('webhooks', function () {
   const hook = async (fields: object = {}): Promise<string> => (await alice.expect(200, 'POST', '/api/webhooks', { name: 'mine', url: `${base}/hook`, events: ['all'], ...fields })).body.id;
   const remove = (id: string) => alice.expect(200, 'DELETE', `/api/webhooks/${id}`);
   const deliveries = async (id: string): Promise<Delivery[]> => (await alice.expect(200, 'GET', `/api/webhooks/${id}/deliveries`)).body.deliveries;
+  const why = async (id: string): Promise<string> => (await alice.expect(200, 'GET', `/api/webhooks/${id}/deliveries`)).body.why;
   const until = async <T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> => {
     for (let tries = 0; tries < 400; tries += 1) {
       const found = await look();
@@ -136,7 +137,9 @@ describe('webhooks', function () {
     await alice.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'hello' });
     const waiting = await until(async () => (await deliveries(id)).find(({ attempts }) => attempts === 1), 'the first attempt');
     expect(waiting).to.deep.include({ status: 'pending', response_status: 302, reason: 'the target answered 302' });
+    expect(await why(id)).to.match(/was not taken \(one attempt: the target answered 302\); the next attempt is at 2/);
     await delivered(id, 'sent');
+    expect(await why(id)).to.match(/^The event message_completed of \S+ was taken at \S+ \(200, 2 attempts\)\.$/);
     expect(received.length).to.equal(2);
     const [first, second] = received;
     expect([second?.headers['webhook-id'], second?.body, second?.path]).to.deep.equal([first?.headers['webhook-id'], first?.body, '/hook']);
@@ -149,6 +152,7 @@ describe('webhooks', function () {
     await spawn('last', alice);
     expect(await delivered(id, 'dead')).to.deep.include({ attempts: 1, response_status: 410 });
     expect((await alice.expect(200, 'GET', `/api/webhooks/${id}`)).body.enabled).to.equal(false);
+    expect(await why(id)).to.match(/^It is disabled, so that nothing is sent\. The event agent_spawned of \S+ was given up after one attempt: the target answered 410/);
     await remove(id);
   });
 
