@@ -59,7 +59,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['thinking', 'compaction', 'tool_results', 'parallel_tools', 'bindings']),
-  ...all(['webhook_triggers', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
+  ...all(['browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['reload', 'registry', 'auto_reply', 'background']),
   ...all(['skills.load_user', 'skills.extra_dirs', 'skills.env_passthrough_denied_patterns', 'skills.env_passthrough_per_skill', 'skills.registry_repo', 'skills.config']),
   ...all(['web.fetch.readability']),

@@ -148,6 +148,7 @@ describe('config', () => {
       'provider_urls',
       'fallback_providers',
       'rate_limit',
+      'webhook_triggers',
       'runs',
       'tool_invoke',
       'tool_timeout_secs',
