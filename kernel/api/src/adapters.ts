@@ -164,7 +164,7 @@ export interface Egress {
   /**
    * From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`.
    * `model`, the default, needs the grant `egress:origins`. `server` needs `egress:server` and holds for this extension alone: `fetch` with that purpose
-   * reaches it on private networks too, and `tcp.dial` what is allowed as `tcp://host:port`. Cloud metadata and the daemon's own port are never reached by it.
+   * reaches it on private networks too, `webSocket` what is allowed as `wss://host`, and `tcp.dial` what is allowed as `tcp://host:port`. Cloud metadata and the daemon's own port are never reached by it.
    */
   allow(baseUrl: string, purpose?: 'model' | 'server'): Disposable;
   /**
