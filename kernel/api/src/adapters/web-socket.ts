@@ -27,6 +27,8 @@ export interface WebSocketConnection {
   readonly messages: AsyncIterable<string | Uint8Array>;
   /** Resolves when it is handed to the network. Rejects with `websocket_closed`, or `websocket_send_full` where 1 MiB waits already. */
   send(data: string | Uint8Array): Promise<void>;
+  /** Resolves when the other side has answered. Rejects with `websocket_closed`. */
+  ping(): Promise<void>;
   /** Says goodbye with this code; default 1000. A side that does not answer is cut off. */
   close(code?: number, reason?: string): void;
   /** When it is gone, however. Never rejects. */

@@ -66,12 +66,13 @@ describe('adapters: WebSocket', function () {
       });
     });
     const connection = await open();
+    await connection.ping();
     await connection.send('x');
     const messages: string[] = [];
     for await (const message of connection.messages) messages.push(typeof message === 'string' ? message : Buffer.from(message).toString());
     expect(messages).to.deep.equal(['hello at once', 'you said x']);
     expect(await connection.closed).to.deep.equal({ code: 4_004, reason: 'that was all' });
-    expect(await codeOf(() => connection.send('y'))).to.equal('websocket_closed');
+    for (const late of [() => connection.send('y'), () => connection.ping()]) expect(await codeOf(late)).to.equal('websocket_closed');
   });
 
   it('V1 reaches no private address that no grant names, whatever its name', async () => {

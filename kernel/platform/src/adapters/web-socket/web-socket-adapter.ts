@@ -153,6 +153,17 @@ const connectionOf = (client: WebSocket, clock: TimerClock, shown: string, optio
         if (client.bufferedAmount + Buffer.byteLength(data) > MAX_UNSENT_BYTES) return reject(websocketErrors.send_full(shown, MAX_UNSENT_BYTES));
         client.send(data, (error) => (error ? reject(websocketErrors.closed(shown).with({ cause: error })) : resolve()));
       }),
+    ping: () =>
+      new Promise((resolve, reject) => {
+        if (client.readyState !== client.OPEN) return reject(websocketErrors.closed(shown));
+        const gone = (): void => reject(websocketErrors.closed(shown));
+        client.once('close', gone);
+        client.once('pong', () => {
+          client.off('close', gone);
+          resolve();
+        });
+        client.ping();
+      }),
     close,
     closed,
   };
