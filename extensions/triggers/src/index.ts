@@ -37,7 +37,7 @@ export default defineExtension({
       usage: 'triggers list|create|get|update|history|delete',
       order: 35,
       synonyms: [
-        { word: 'trigger list', means: 'triggers list', runs: true },
+        { word: 'trigger list', means: 'triggers list', runs: true, takesArguments: true },
         { word: 'trigger create', means: 'triggers create', runs: true, takesArguments: true },
       ],
     },
