@@ -89,7 +89,15 @@ export default defineExtension({
       revoke: async (ids) => credentials.revoke(ids),
       issued: (ids) => credentials.of(ids),
     });
-    const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Actor => {
+    const seen = (actor: Actor): Actor => {
+      if (actor.id !== OWNER.id) credentials.sawIfIssued(actor.id);
+      return actor;
+    };
+    const wrong = ({ network }: Admission): never => {
+      attempts.failed(network);
+      throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
+    };
+    const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Promise<Actor> | Actor => {
       if (keyring.isOpen) {
         welcomed.add(request.headers);
         return OWNER;
@@ -99,10 +107,7 @@ export default defineExtension({
       if (key === undefined && keyring.isOwnerKeyUsed && welcomed.has(request.headers)) return OWNER;
       if (key === undefined) return callerByLogin(logins, request);
       const actor = keyring.find(key);
-      if (!actor) attempts.failed(request.network);
-      if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
-      if (actor.id !== OWNER.id) credentials.sawIfIssued(actor.id);
-      return actor;
+      return actor ? seen(actor) : credentials.learn(key).then(() => seen(keyring.find(key) ?? wrong(request)));
     };
     /** Undefined once it is known what opens this daemon. Keys of the settings do not wait for what areas issued. */
     const reading = (request: Admission): Promise<void> | undefined => {
@@ -125,6 +130,11 @@ export default defineExtension({
     ctx.routes.add(
       ...loginRoutes({
         keyring: () => keyring,
+        known: async (key) => {
+          await revocations.reading();
+          await credentials.reading();
+          if (key !== undefined && !keyring.find(key)) await credentials.learn(key);
+        },
         logins,
         links: createLoginLinks(ctx),
         attempts,

@@ -50,6 +50,7 @@ export default defineExtension({
   commandWords: [
     {
       word: 'chat',
+      hub: 'chat',
       summary: 'chat with an agent',
       usage: 'chat [AGENT]',
       order: 20,
@@ -58,6 +59,7 @@ export default defineExtension({
     },
     {
       word: 'message',
+      hub: 'chat',
       summary: 'send one message, print the answer',
       usage: 'message AGENT TEXT…',
       order: 21,

@@ -10,6 +10,8 @@ import type { Login, Logins } from './logins.js';
 
 export interface LoginRouteDeps {
   readonly keyring: () => Keyring;
+  /** Once it is known what areas issued, this key included. */
+  readonly known: (key: string | undefined) => Promise<void>;
   readonly logins: Logins;
   readonly links: LoginLinks;
   readonly attempts: Attempts;
@@ -140,6 +142,7 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   if (req.page === 'other') throw authErrors.foreign_page();
   if (keyring().isOpen) throw authErrors.login_not_needed();
   const key = (body.code === undefined ? textThatIsSet(body.key) : links.use(body.code)) ?? '';
+  await deps.known(key);
   const made = keyring().find(key) && (await logins.create(key, { isRemembered: body.remember === true, instead: sentLogin(req) }));
   if (!made) throw refusalOf(attempts, req.network, (body.code === undefined ? authErrors.key_invalid() : authErrors.link_over()).with({ headers: WWW_AUTHENTICATE }));
   if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
@@ -175,8 +178,9 @@ async function openCaller<C>({ logins, clock, log }: LoginRouteDeps, req: Req, c
 async function whoIs(deps: LoginRouteDeps, req: Req) {
   const { keyring, logins, clock } = deps;
   const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({ authenticated: true, login_required: false, via, role: actor.role, ...shownOf(actor, login) });
-  if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
   const key = deps.presentedKey(req);
+  await deps.known(key);
+  if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
   const actor = key === undefined ? undefined : keyring().find(key);
   if (actor) return reply(200, known('key', actor));
   const id = key === undefined ? sentLogin(req) : undefined;

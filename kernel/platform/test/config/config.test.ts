@@ -110,9 +110,7 @@ describe('config', () => {
   });
 
   it('knows the settings of areas that are not here, and says plainly which of them nobody keeps', async () => {
-    const config = await load(
-      'second_factor = "totp"\n[audit]\nenabled = true\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n',
-    );
+    const config = await load('second_factor = "totp"\n[audit]\nenabled = true\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n');
 
     const said = config.problems().map(({ severity, message }) => `${severity}: ${message}`);
 
