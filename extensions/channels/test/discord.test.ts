@@ -57,7 +57,7 @@ describe('channels: discord', function () {
   const asked = (text: string): number => world.model.requests.filter(({ body }) => JSON.stringify(body.messages.at(-1)).includes(text)).length;
   const posts = (count: number) => until(() => discord.posted.length >= count, `${count} posts`);
 
-  it('answers in private, once, with a nonce and without mentioning anybody', async () => {
+  it('D1 D2 answers in private, once, with a nonce and without mentioning anybody', async () => {
     await inState('connected');
     expect(discord.identified.at(-1)).to.deep.equal({ intents: 37_377 });
     const id = discord.write('hello');
@@ -91,7 +91,7 @@ describe('channels: discord', function () {
     expect(asked('just chatting')).to.equal(0);
   });
 
-  it('R1 O3 waits as a 429 says, and posts once what it sends again after a lost answer', async () => {
+  it('D1 D3 O3 waits as a 429 says, and posts once what it sends again after a lost answer', async () => {
     const before = discord.posted.length;
     discord.fail('/messages', { status: 429, body: { message: 'You are being rate limited.', retry_after: 1.2, global: false } }, { status: 200, body: {}, isAfterwards: true });
     const begun = Date.now();

@@ -1,6 +1,7 @@
 /** What an adapter is: how one platform is listened to and written to. */
 import type { Clock, ExtensionContext, Logger, SecretRef } from '@svc/api';
 import type { Account } from '../account.js';
+import type { Format } from '../document/formats.js';
 
 /** A message that came, in words that every platform has. */
 export interface Incoming {
@@ -38,6 +39,8 @@ export interface Outgoing {
   readonly chat: string;
   readonly thread?: string;
   readonly text: string;
+  /** The same in the form of the platform, where the adapter names one that is not plain. */
+  readonly formatted?: string;
   readonly facts: Readonly<Record<string, string>>;
 }
 
@@ -85,6 +88,8 @@ export interface Adapter {
   readonly id: string;
   /** Longest text of one message, in UTF-16 units. */
   readonly maxLength: number;
+  /** How Markdown is written for the platform, with the limit of that form. Left out: it goes as it is, in pieces of `maxLength`. */
+  readonly format?: Format;
   /** Whether the platform drops what comes twice with one key: then an unknown outcome is sent again. */
   readonly isKeyed: boolean;
   /** How long it remembers a key; for ever where it is left out. */

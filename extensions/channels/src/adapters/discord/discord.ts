@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import type { APIApplication, APIDMChannel, APIGatewayBotInfo, APIMessage, APIUser } from 'discord-api-types/v10';
 import { parsedUrl } from '@svc/api';
 import { type Account, numberField, textField } from '../../account.js';
+import { DISCORD } from '../../document/formats.js';
 import { type Adapter, ChannelFault, type Connection, type Outgoing } from '../adapter.js';
 import { playGateway } from './gateway.js';
 import { createReader } from './reader.js';
@@ -72,6 +73,7 @@ export const createDiscord = (): Adapter => {
   return {
     id: 'discord',
     maxLength: 2_000,
+    format: DISCORD,
     isKeyed: true,
     keyedForMs: NONCE_MS,
     dmPolicy: 'allowed_only',
@@ -91,7 +93,7 @@ export const createDiscord = (): Adapter => {
       const channel = await channelOf(connection, rest, message);
       const { reply } = message.facts;
       const { id } = await rest.call<APIMessage>(connection, 'POST', `/channels/${channel}/messages`, {
-        content: message.text,
+        content: message.formatted ?? message.text,
         nonce: nonceOf(message.key),
         enforce_nonce: true,
         allowed_mentions: { parse: [], replied_user: true },

@@ -1,7 +1,7 @@
 /**
  * Discord's REST API (discord.com/developers/docs/reference), within its rate limits.
  *
- * R1  A bucket that is used up is waited for, and so is what a 429 says: of one route, or of all.
+ * D3  A bucket that is used up is waited for, and so is what a 429 says: of one route, or of all.
  */
 import { isSvcError } from '@svc/api';
 import { textField } from '../../account.js';

@@ -5,6 +5,7 @@
  */
 import { parsedUrl } from '@svc/api';
 import { type Account, textField } from '../../account.js';
+import { SLACK } from '../../document/formats.js';
 import { type Adapter, ChannelFault, type Connection } from '../adapter.js';
 import type { SlackBot } from './messages.js';
 import { createSlackReader } from './reader.js';
@@ -49,6 +50,7 @@ const listen = async (connection: Connection): Promise<void> => {
 export const slack: Adapter = {
   id: 'slack',
   maxLength: 3_000,
+  format: SLACK,
   isKeyed: false,
   dmPolicy: 'allowed_only',
   description: 'An app of Slack, in channels, threads and private chats.',
@@ -64,11 +66,11 @@ export const slack: Adapter = {
   origins: originsOf,
   fault: ({ api_url: url }) => (url === undefined || /^https?:\/\/[^\s/]+/.test(String(url)) ? undefined : 'api_url is not an address'),
   connect: listen,
-  send: async (connection, { chat, thread, text }) => {
+  send: async (connection, { chat, thread, text, formatted = text }) => {
     const channel = chat.replace(/^user:/, '');
     const { ts, channel: where } = await slackCall<{ readonly ts: string; readonly channel: string }>(connection, 'chat.postMessage', {
       channel,
-      text,
+      text: formatted,
       unfurl_links: 'false',
       unfurl_media: 'false',
       ...(thread === undefined ? {} : { thread_ts: thread }),
