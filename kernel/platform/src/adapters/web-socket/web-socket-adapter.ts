@@ -94,19 +94,19 @@ const connectionOf = (client: WebSocket, clock: TimerClock, shown: string, optio
   let isBegun = false;
   let isOver = false;
   let moved = (): void => undefined;
-  let heard = 0;
+  let frames = 0;
   client.on('error', () => undefined); // `close` follows
   client.on('message', (data: Buffer, isBinary) => {
-    heard += 1;
+    frames += 1;
     unread.push(isBinary ? new Uint8Array(data) : data.toString('utf8'));
     if (unread.length >= MAX_UNREAD) client.pause();
     moved();
   });
-  for (const frame of ['ping', 'pong'] as const) client.on(frame, () => (heard += 1));
+  for (const frame of ['ping', 'pong'] as const) client.on(frame, () => (frames += 1));
   const stopWatching = watchIdle(
     clock,
     idleMs,
-    () => (client.isPaused ? heard + 1 : heard),
+    () => (client.isPaused ? frames + 1 : frames),
     () => client.terminate(),
   );
   const closed = new Promise<WebSocketEnd>((resolve) => {
