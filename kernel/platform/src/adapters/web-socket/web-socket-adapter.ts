@@ -106,7 +106,8 @@ const connectionOf = (client: WebSocket, clock: TimerClock, shown: string, optio
   const stopWatching = watchIdle(
     clock,
     idleMs,
-    () => (client.isPaused ? frames + 1 : frames),
+    // Held up by whoever reads here, the other side is not silent.
+    () => (client.isPaused ? Number.NaN : frames),
     () => client.terminate(),
   );
   const closed = new Promise<WebSocketEnd>((resolve) => {
@@ -169,7 +170,7 @@ const connectionOf = (client: WebSocket, clock: TimerClock, shown: string, optio
   };
 };
 
-/** Gives what ends the watch. `seen`: a number that changes while frames come. */
+/** Gives what ends the watch. `seen`: a number that changes while frames come; NaN is never the same. */
 const watchIdle = (clock: TimerClock, idleMs: number, seen: () => number, late: () => void): (() => void) => {
   let last = -1;
   let cancel = (): void => undefined;
