@@ -91,7 +91,13 @@ export function createAdapters(
   return {
     secrets,
     modelOrigins,
-    fetchAdapter: factories.createFetchAdapter({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers, ownPort }),
+    fetchAdapter: factories.createFetchAdapter({
+      ...{ config, secrets, clock, env, ownPort },
+      log: log.logger('fetch'),
+      isModelUrl: modelOrigins.covers,
+      modelProxy: modelOrigins.proxyOf,
+      modelProxies: modelOrigins.proxies,
+    }),
     tcpAdapter,
     webSocketAdapter: createWebSocketAdapter({ tcp: tcpAdapter, clock }),
     execAdapter: factories.createExecAdapter({
