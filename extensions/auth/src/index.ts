@@ -1,4 +1,4 @@
-import { Auth } from './contract.js';
+import { Auth, AuthBearer, AuthLogout } from './contract.js';
 import * as contract from './contract.js';
 import {
   type Actor,
@@ -17,6 +17,10 @@ import {
 import { ApiKeyHashSetting, ApiKeySetting, OwnerKeyHashSetting, UsersSetting } from './config.js';
 import { authErrors, WWW_AUTHENTICATE } from './errors.js';
 import { CredentialRows } from './credential-rows.js';
+import { bearerCaller, looksLikeJwt } from './bearer.js';
+import { ExternalAuthSection } from './external-auth.js';
+import { createPeople } from './people.js';
+import { PeopleRows } from './people-rows.js';
 import { createCredentials } from './credentials.js';
 import { type Keyring, OWNER, createKeyring } from './keyring.js';
 import { createAttempts } from './logins/attempts.js';
@@ -28,7 +32,9 @@ import { createLogins } from './logins/logins.js';
 import { loginTables } from '../migrations/0001_logins.js';
 import { revokedKeysTable } from '../migrations/0002_revoked.js';
 import { credentialsTable } from '../migrations/0003_credentials.js';
+import { peopleTable } from '../migrations/0004_people.js';
 import { createRevocations, RevokedKeys } from './revocations.js';
+import { serviceOf } from './service.js';
 import { mayDo } from './roles.js';
 
 const PLAIN_KEY = 'config.toml contains the API key in plain text; its hash is enough.';
@@ -38,9 +44,9 @@ const LOOK_MS = 5_000;
 
 export default defineExtension({
   contract,
-  tables: [Logins, RevokedKeys, CredentialRows],
-  migrations: [loginTables, revokedKeysTable, credentialsTable],
-  config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting],
+  tables: [Logins, RevokedKeys, CredentialRows, PeopleRows],
+  migrations: [loginTables, revokedKeysTable, credentialsTable, peopleTable],
+  config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting, ExternalAuthSection],
   activate(ctx) {
     const build = (): Keyring =>
       createKeyring(
@@ -50,9 +56,11 @@ export default defineExtension({
           apiKeyHash: ctx.config.get(ApiKeyHashSetting),
           ownerKeyHash: ctx.config.get(OwnerKeyHashSetting),
           users: ctx.config.get(UsersSetting),
+          externalAuth: ctx.config.get(ExternalAuthSection),
         },
         revocations.all(),
         credentials.all(),
+        () => ctx.clock.now(),
       );
     const credentials = createCredentials({ db: ctx.db, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log, changed: () => rebuild() });
     const revocations = createRevocations({ db: ctx.db, clock: ctx.clock, events: ctx.events, log: ctx.log, changed: () => rebuild() });
@@ -72,7 +80,7 @@ export default defineExtension({
       rebuild();
       revocations.name(keyring.named);
     };
-    for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, settingChanged);
+    for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting, ExternalAuthSection]) ctx.config.onChange(setting, settingChanged);
     const look = async (): Promise<void> => {
       try {
         await Promise.all([revocations.look(), credentials.look()]);
@@ -81,14 +89,16 @@ export default defineExtension({
       }
     };
 
-    ctx.services.provide(Auth, {
-      roleOf: async (ownerId) => keyring.roleOf(ownerId),
-      needsKey: async () => !keyring.isWithoutKey,
-      issue: async (draft) => credentials.issue(draft),
-      setRole: async (id, role) => credentials.setRole(id, role),
-      revoke: async (ids) => credentials.revoke(ids),
-      issued: (ids) => credentials.of(ids),
+    const logOut = ctx.hooks.define(AuthLogout);
+    const people = createPeople({
+      db: ctx.db,
+      clock: ctx.clock,
+      events: ctx.events,
+      users: () => ctx.config.get(UsersSetting),
+      linksByEmail: () => ctx.config.get(ExternalAuthSection).link_by_verified_email,
     });
+    ctx.services.provide(Auth, serviceOf({ keyring: () => keyring, credentials, logins, people, externalAuth: () => ctx.config.get(ExternalAuthSection) }));
+    const bearer = bearerCaller({ ask: ctx.hooks.define(AuthBearer), keyring: () => keyring, reading: () => credentials.reading() });
     const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Actor => {
       if (keyring.isOpen) {
         welcomed.add(request.headers);
@@ -99,9 +109,17 @@ export default defineExtension({
       if (key === undefined && keyring.isOwnerKeyUsed && welcomed.has(request.headers)) return OWNER;
       if (key === undefined) return callerByLogin(logins, request);
       const actor = keyring.find(key);
-      if (!actor) attempts.failed(request.network);
-      if (!actor) throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
-      if (actor.id !== OWNER.id) credentials.sawIfIssued(actor.id);
+      if (actor) return seen(actor);
+      if (looksLikeJwt(key)) return bearer(key).then((caller) => caller ?? refused(request, key));
+      return refused(request, key);
+    };
+    const refused = (request: Admission, key: string): never => {
+      attempts.failed(request.network);
+      throw (keyring.isOfDisabled(key) ? authErrors.person_disabled() : authErrors.key_invalid()).with({ headers: WWW_AUTHENTICATE });
+    };
+    const seen = (actor: Actor): Actor => {
+      const credential = actor.id === OWNER.id ? undefined : keyring.issuedBy(actor);
+      if (credential) credentials.sawIfIssued(credential.id);
       return actor;
     };
     /** Undefined once it is known what opens this daemon. Keys of the settings do not wait for what areas issued. */
@@ -111,7 +129,7 @@ export default defineExtension({
       const issued = credentials.reading();
       if (!issued) return undefined;
       const key = presentedKey(request);
-      return key !== undefined && keyring.isOfSettings(key) ? undefined : issued;
+      return key !== undefined && credentials.wasRead() && keyring.isOfSettings(key) ? undefined : issued;
     };
     ctx.hooks.tap(HttpAuthenticate, (request) => reading(request)?.then(() => authenticate(request)) ?? authenticate(request));
     ctx.events.on(AuthChanged, async () => {
@@ -131,6 +149,9 @@ export default defineExtension({
         clock: ctx.clock,
         log: ctx.log,
         presentedKey,
+        logOut,
+        endCredential: async (id) => void (await ctx.db.commit(credentials.revoke([id]))),
+        personName: (ownerId) => credentials.all().people.find(({ id }) => id === ownerId)?.name,
         sawPlainLogin: () => {
           sawPlainLogin = true;
         },
