@@ -150,6 +150,7 @@ export default defineExtension({
         log: ctx.log,
         presentedKey,
         logOut,
+        reading: () => credentials.reading(),
         endCredential: async (id) => void (await ctx.db.commit(credentials.revoke([id]))),
         personName: (ownerId) => credentials.all().people.find(({ id }) => id === ownerId)?.name,
         sawPlainLogin: () => {

@@ -40,7 +40,7 @@ const whoami = async (cli: Cli): Outcome => {
 };
 
 const check = async (cli: Cli, token: string, provider: string | undefined): Outcome => {
-  const answer = await (await cli.daemon()).call('introspectToken', { body: { token, ...(provider === undefined ? {} : { provider }) } });
+  const answer = await (await cli.daemon()).call('checkToken', { body: { token, ...(provider === undefined ? {} : { provider }) } });
   if (cli.json) {
     cli.out.json(answer);
     return EXIT.ok;

@@ -22,7 +22,7 @@ const Body = Type.Object(
 
 export const introspectRoute = (deps: RouteDeps): RouteDecl =>
   route({
-    id: 'introspectToken',
+    id: 'checkToken',
     method: 'POST',
     path: '/api/auth/introspect',
     summary: 'Check a token',

@@ -32,7 +32,7 @@ const Back = Type.Object({
 });
 type Back = { readonly [K in 'code' | 'state' | 'iss' | 'error' | 'error_description']?: string | undefined };
 
-const ProviderId = Type.String({ pattern: '^[a-z0-9_-]{1,64}$', description: 'Id of the provider, as GET /api/auth/providers lists it' });
+const ProviderId = Type.String({ pattern: '^[a-z0-9_-]{1,64}$', description: 'Id of the provider, as GET /api/auth/providers lists it', examples: ['company'] });
 const REDIRECT = 'Sends the browser to the provider.';
 
 export const flowRoutes = (deps: RouteDeps): RouteDecl[] => [

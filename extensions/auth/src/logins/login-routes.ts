@@ -17,6 +17,8 @@ export interface LoginRouteDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly logOut: HookHandle<typeof AuthLogout>;
+  /** Undefined once it is known what areas issued. */
+  readonly reading: () => Promise<void> | undefined;
   readonly endCredential: (id: string) => Promise<void>;
   /** Of a person whom an area brought. */
   readonly personName: (ownerId: string) => string | undefined;
@@ -134,6 +136,7 @@ function refusalOf(attempts: Attempts, network: string, wrong: Error): Error {
 
 async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   const { keyring, attempts, links, logins, clock } = deps;
+  await deps.reading();
   // A page from elsewhere could make a browser somebody else's than its person believes.
   if (req.page === 'other') throw authErrors.foreign_page();
   if (keyring().isOpen) throw authErrors.login_not_needed();
@@ -145,7 +148,8 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   return reply(200, { role: login.actor.role, name: nameOf(login.actor), expires_at: timeOf(login) }, givenCookie(req, id, login.expiresAt - clock.now()));
 }
 
-async function endLogin({ endCredential, keyring, logins, logOut, presentedKey }: LoginRouteDeps, req: Req) {
+async function endLogin({ endCredential, keyring, logins, logOut, presentedKey, reading }: LoginRouteDeps, req: Req) {
+  await reading();
   const id = sentLogin(req);
   const key = presentedKey(req);
   if (id !== undefined) assertOwnPage(req);
@@ -184,6 +188,8 @@ async function openCaller<C>({ logins, clock, log }: LoginRouteDeps, req: Req, c
 
 async function whoIs(deps: LoginRouteDeps, req: Req) {
   const { keyring, logins, clock } = deps;
+  // Where the database does not answer, what was known before counts.
+  await deps.reading()?.catch(() => undefined);
   const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({
     authenticated: true,
     login_required: false,
