@@ -40,11 +40,13 @@ export const AuthLogout = defineAsk('auth.logout', '1.0.0', {
   answer: Type.Object({ logoutUrl: Type.Union([Type.String(), Type.Undefined()]) }),
 });
 
-export const Auth = defineService('auth', '1.2.0', {
+export const Auth = defineService('auth', '1.3.0', {
   /** The role of whoever owns these rows, by the keys of now; nothing for nobody we know (any more). */
   roleOf: method([Type.String({ description: 'Owner id' })], Type.Union([Role, Type.Undefined()])),
   /** Whether callers must show a key. */
   needsKey: method([], Type.Boolean()),
+  /** Whether whoever calls is the owner: there is no key and no credential. */
+  isOpen: method([], Type.Boolean()),
   /**
    * A key for something of this person that calls by itself. It acts on their rows by that name, with at most the role that they
    * have themselves at the time. Commit the writes with your own; the key is shown once.

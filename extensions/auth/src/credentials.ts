@@ -4,6 +4,7 @@
  * D1  A key has 256 random bits and is shown once; only its SHA-256 is stored.
  * D2  It is issued, changed and revoked in the commit of the area that asked for it, with the news for every daemon.
  * D3  After that news no daemon lets a caller in by what it knew before.
+ * D4  A key is taken from the commit that issued it on, also where that news has not come yet.
  */
 import { createHash } from 'node:crypto';
 import { AuthChanged, type Clock, type Db, type Events, type Ids, type Logger, type Role, type Write } from '@svc/api';
@@ -40,6 +41,8 @@ export interface CredentialDeps {
 }
 
 const KEY_BYTES = 32;
+const ISSUED_KEY = /^[0-9a-f]{64}$/;
+const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 const MAX_ROWS = 10_000;
 /** Written no more often than this. */
 const SEEN_EVERY_MS = 60_000;
@@ -97,10 +100,19 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
       isRead = false;
       version += 1;
     },
+    /** Reads the rows again where they hold this key and it was not known. */
+    learn: async (key: string): Promise<void> => {
+      if (!ISSUED_KEY.test(key)) return;
+      const keyHash = hashOf(key);
+      const row = await db.system('whether a key was issued').first<CredentialRow>({ from: 'credentials', where: { key_hash: keyHash } });
+      if (!row || known.credentials.some((one) => one.keyHash === keyHash)) return;
+      version += 1;
+      await look();
+    },
     issue: ({ name, personId, role, actorId, expiresAt }: NewCredential): { key: string; writes: Write[] } => {
       const key = ids.hex(KEY_BYTES);
       const row: CredentialRow = {
-        ...{ id: name, owner_id: personId, role, key_hash: createHash('sha256').update(key).digest('hex'), created_at: clock.iso(), seen_at: null },
+        ...{ id: name, owner_id: personId, role, key_hash: hashOf(key), created_at: clock.iso(), seen_at: null },
         ...{ actor_id: actorId ?? null, expires_at: expiresAt ?? null },
       };
       return { key, writes: [db.insert('credentials', [row]), news()] };

@@ -1,30 +1,16 @@
 import { Auth, AuthBearer, AuthLogout } from './contract.js';
 import * as contract from './contract.js';
-import {
-  type Actor,
-  type Admission,
-  AuthChanged,
-  DoctorCheck,
-  type DoctorFinding,
-  type GreetingLine,
-  HttpAuthenticate,
-  HttpAuthorize,
-  KernelGreet,
-  KernelReady,
-  defineExtension,
-  textThatIsSet,
-} from '@svc/api';
+import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, type GreetingLine, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
 import { ApiKeyHashSetting, ApiKeySetting, OwnerKeyHashSetting, UsersSetting } from './config.js';
-import { authErrors, WWW_AUTHENTICATE } from './errors.js';
 import { CredentialRows } from './credential-rows.js';
-import { bearerCaller, looksLikeJwt } from './bearer.js';
+import { bearerCaller } from './bearer.js';
+import { createCallers } from './callers.js';
 import { ExternalAuthSection } from './external-auth.js';
 import { createPeople } from './people.js';
 import { PeopleRows } from './people-rows.js';
 import { createCredentials } from './credentials.js';
-import { type Keyring, OWNER, createKeyring } from './keyring.js';
+import { type Keyring, createKeyring } from './keyring.js';
 import { createAttempts } from './logins/attempts.js';
-import { callerByLogin } from './logins/caller-by-login.js';
 import { createLoginLinks } from './logins/login-links.js';
 import { loginRoutes } from './logins/login-routes.js';
 import { createLoginStore, Logins } from './logins/login-store.js';
@@ -67,8 +53,6 @@ export default defineExtension({
     let keyring = build();
     revocations.name(keyring.named);
     let sawPlainLogin = false;
-    /** The headers of calls that came while there was no key: of one that stays they are the same object for as long as it lives. */
-    const welcomed = new WeakSet<object>();
     const logins = createLogins({ store: createLoginStore(ctx.db), keyring: () => keyring, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log });
     const attempts = createAttempts(ctx.clock, (network) => ctx.log.warn('many wrong API keys come from one address', { network }));
     const rebuild = () => {
@@ -99,39 +83,7 @@ export default defineExtension({
     });
     ctx.services.provide(Auth, serviceOf({ keyring: () => keyring, credentials, logins, people, externalAuth: () => ctx.config.get(ExternalAuthSection) }));
     const bearer = bearerCaller({ ask: ctx.hooks.define(AuthBearer), keyring: () => keyring, reading: () => credentials.reading() });
-    const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Actor => {
-      if (keyring.isOpen) {
-        welcomed.add(request.headers);
-        return OWNER;
-      }
-      const key = presentedKey(request);
-      // A stream or socket of before: it stays when the daemon makes a key by itself (U3).
-      if (key === undefined && keyring.isOwnerKeyUsed && welcomed.has(request.headers)) return OWNER;
-      if (key === undefined) return callerByLogin(logins, request);
-      const actor = keyring.find(key);
-      if (actor) return seen(actor);
-      if (looksLikeJwt(key)) return bearer(key).then((caller) => caller ?? refused(request, key));
-      return refused(request, key);
-    };
-    const refused = (request: Admission, key: string): never => {
-      attempts.failed(request.network);
-      throw (keyring.isOfDisabled(key) ? authErrors.person_disabled() : authErrors.key_invalid()).with({ headers: WWW_AUTHENTICATE });
-    };
-    const seen = (actor: Actor): Actor => {
-      const credential = actor.id === OWNER.id ? undefined : keyring.issuedBy(actor);
-      if (credential) credentials.sawIfIssued(credential.id);
-      return actor;
-    };
-    /** Undefined once it is known what opens this daemon. Keys of the settings do not wait for what areas issued. */
-    const reading = (request: Admission): Promise<void> | undefined => {
-      const first = revocations.reading();
-      if (first) return first.then(() => credentials.reading());
-      const issued = credentials.reading();
-      if (!issued) return undefined;
-      const key = presentedKey(request);
-      return key !== undefined && credentials.wasRead() && keyring.isOfSettings(key) ? undefined : issued;
-    };
-    ctx.hooks.tap(HttpAuthenticate, (request) => reading(request)?.then(() => authenticate(request)) ?? authenticate(request));
+    ctx.hooks.tap(HttpAuthenticate, createCallers({ keyring: () => keyring, credentials, revocations, logins, attempts, bearer, presentedKey }));
     ctx.events.on(AuthChanged, async () => {
       logins.forget();
       credentials.forget();
@@ -143,6 +95,11 @@ export default defineExtension({
     ctx.routes.add(
       ...loginRoutes({
         keyring: () => keyring,
+        known: async (key) => {
+          await revocations.reading();
+          await credentials.reading();
+          if (key !== undefined && !keyring.find(key)) await credentials.learn(key);
+        },
         logins,
         links: createLoginLinks(ctx),
         attempts,
@@ -150,7 +107,6 @@ export default defineExtension({
         log: ctx.log,
         presentedKey,
         logOut,
-        reading: () => credentials.reading(),
         endCredential: async (id) => void (await ctx.db.commit(credentials.revoke([id]))),
         personName: (ownerId) => credentials.all().people.find(({ id }) => id === ownerId)?.name,
         sawPlainLogin: () => {

@@ -19,6 +19,7 @@ export interface ServiceDeps {
 export const serviceOf = ({ credentials, externalAuth, keyring, logins, people }: ServiceDeps): ServiceMethods<typeof Auth> => ({
   roleOf: async (ownerId) => keyring().roleOf(ownerId),
   needsKey: async () => !keyring().isWithoutKey,
+  isOpen: async () => keyring().isOpen,
   issue: async (draft) => credentials.issue(draft),
   setRole: async (id, role) => credentials.setRole(id, role),
   revoke: async (ids) => credentials.revoke(ids),

@@ -10,7 +10,7 @@ export const commandWords: readonly CommandWordDecl[] = [
     module: 'hands',
     synonyms: [
       { word: 'hand', means: 'hands list', runs: true },
-      { word: 'hand list', means: 'hands list', runs: true },
+      { word: 'hand list', means: 'hands list', runs: true, takesArguments: true },
       { word: 'hand install', means: 'hands install', runs: true, takesArguments: true },
       { word: 'hand activate', means: 'hands activate', runs: true, takesArguments: true },
     ],

@@ -13,7 +13,7 @@ import { handErrors, reasonOf } from './errors.js';
 import { findingsOf } from './findings.js';
 import { inLanguage } from './hand-file.js';
 import { createInstaller, type Installer } from './install-deps.js';
-import { createInstances, type Instances } from './instances.js';
+import { type Activated, createInstances, type Instances } from './instances.js';
 import { createRequirements, isMetAll, type Requirements } from './requirements.js';
 import { manifestOf, remarksOf, roleAgents } from './role-agents.js';
 import { effectiveValues, unknownValues } from './settings.js';
@@ -143,11 +143,10 @@ const openHands = ({ ctx, definitions, instances, requirements, installer, remar
         return detail(actor, made);
       },
       reload: async () => ({ status: 'ok' as const, ...(await definitions.reload()) }),
-      activate: async ({ actor, key, body }) => {
+      activate: async ({ actor, key, body, receipt }) => {
         const { config = {}, instance_id, network, shell, mounts } = body ?? {};
-        const { instance, remarks: said } = await instances.activate(actor, key, { config, instanceId: instance_id, grants: { network, shell, mounts } });
-        const { instance_id: id, hand_id, status, agent_id, agent_name, activated_at } = instanceItem(instance);
-        return { instance_id: id, hand_id, status, agent_id, agent_name, activated_at, warnings: [...said] };
+        const also = (made: Activated) => receipt(activatedAnswer(made));
+        return activatedAnswer(await instances.activate(actor, key, { config, instanceId: instance_id, grants: { network, shell, mounts }, also }));
       },
       checkDeps: async ({ actor, key }) => {
         const { hand } = await definitions.get(key);
@@ -190,6 +189,11 @@ const openHands = ({ ctx, definitions, instances, requirements, installer, remar
       },
     },
   });
+};
+
+const activatedAnswer = ({ instance, remarks }: Activated) => {
+  const { instance_id, hand_id, status, agent_id, agent_name, activated_at } = instanceItem(instance);
+  return { instance_id, hand_id, status, agent_id, agent_name, activated_at, warnings: [...remarks] };
 };
 
 /** Each role has to be an agent that could be created, whoever activates the hand. Throws `hands_bad_manifest`. */

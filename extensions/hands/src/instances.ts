@@ -7,7 +7,7 @@
  * I4  Pausing stops the loop of every role. Its agents stay, and answer people.
  * I5  A loop is a job of the area schedules: where that is off, nothing comes by itself, and the job is created once it is on.
  */
-import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Logger, type OptionalHandle } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Logger, type OptionalHandle, type Write } from '@svc/api';
 import type { AgentsService, TemplatesService } from '@svc/ext-agents/contract';
 import type { SchedulesService } from '@svc/ext-schedules/contract';
 import type { ToolsService } from '@svc/ext-tools/contract';
@@ -53,6 +53,13 @@ export interface ActivateRequest {
   readonly grants: Grants;
   /** The agent that activates it: its agents have at most what that one has. */
   readonly parentId?: string | undefined;
+  /** Committed with it. */
+  also?(made: Activated): readonly Write[];
+}
+
+export interface Activated {
+  readonly instance: Instance;
+  readonly remarks: readonly string[];
 }
 
 export interface Instances {
@@ -61,7 +68,7 @@ export interface Instances {
   get(actor: Actor, id: string): Promise<Instance>;
   /** Of all people. */
   countOf(handId: string): Promise<number>;
-  activate(actor: Actor, handId: string, request: ActivateRequest): Promise<{ readonly instance: Instance; readonly remarks: readonly string[] }>;
+  activate(actor: Actor, handId: string, request: ActivateRequest): Promise<Activated>;
   setPaused(actor: Actor, id: string, isPaused: boolean): Promise<Instance>;
   deactivate(actor: Actor, id: string): Promise<void>;
   settings(actor: Actor, handId: string): Promise<Values>;
@@ -147,7 +154,7 @@ const withMissing = async ({ agents }: InstanceDeps, actor: Actor, rows: readonl
   return all.map((one) => ({ ...one, missing: one.roles.filter(({ agentId }) => there[agentId] === undefined).map(({ agentName }) => agentName) }));
 };
 
-const activate = async (deps: InstanceDeps, actor: Actor, definition: Definition, { config: given, instanceId, grants, parentId }: ActivateRequest, stored: Values) => {
+const activate = async (deps: InstanceDeps, actor: Actor, definition: Definition, { also, config: given, instanceId, grants, parentId }: ActivateRequest, stored: Values): Promise<Activated> => {
   const { hand } = definition;
   const config = effectiveValues(hand, changedValues(hand, stored, given));
   const id = instanceId?.toLowerCase() ?? deps.ids.uuid();
@@ -187,14 +194,16 @@ const activate = async (deps: InstanceDeps, actor: Actor, definition: Definition
     throw error;
   }
   const running = { ...row, state: 'running', updated_at: deps.clock.iso() };
+  const tools = await deps.tools.value?.all();
+  const remarks = remarksOf(hand, { tools: tools && new Set(tools.map(({ name }) => name)), hasSchedules: deps.schedules.value !== undefined });
+  const made = { instance: { ...instanceOf(running), missing: [] }, remarks };
   await deps.db.commit([
     deps.db.update('instances', ['id'], [{ id, state: 'running', updated_at: running.updated_at }], { expect: 'each' }),
     changed(deps, { id, ownerId: actor.ownerId }, 'activated'),
+    ...(also?.(made) ?? []),
   ]);
   await sync(deps, actor, running);
-  const tools = await deps.tools.value?.all();
-  const remarks = remarksOf(hand, { tools: tools && new Set(tools.map(({ name }) => name)), hasSchedules: deps.schedules.value !== undefined });
-  return { instance: { ...instanceOf(running), missing: [] }, remarks };
+  return made;
 };
 
 const baseOf = async ({ templates }: InstanceDeps, role: string, name: string | undefined): Promise<Readonly<Record<string, unknown>>> => {

@@ -213,7 +213,10 @@ describe('hands', function () {
   });
 
   it('I1 I2 belong to one person, who has one instance unless an instance_id is named', async () => {
-    const { instance_id: id } = await activate('team');
+    const key = { 'idempotency-key': 'activate-team' };
+    const [{ body: first }, { body: again }] = [await alice.expect(200, 'POST', '/api/hands/team/activate', {}, key), await alice.expect(200, 'POST', '/api/hands/team/activate', {}, key)];
+    expect(again).to.deep.equal(first);
+    const { instance_id: id } = first;
     expect(await code(409, 'POST', '/api/hands/team/activate')).to.equal('hands_already_active');
     const own = '11111111-2222-4333-8444-555555555555';
     const other = await activate('team', { instance_id: own });

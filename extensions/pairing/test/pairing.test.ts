@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { bootTestKernel, OPEN_RATE, stopTestKernels, TestHttp, type TestKernel } from '@svc/testing';
+import { systemClock, virtualClock } from '@svc/platform/clock/clock';
+import { bootTestKernel, createRoughBus, OPEN_RATE, stopTestKernels, TestHttp, type TestKernel } from '@svc/testing';
+import { bootTwo } from '@svc/test/replicas/two-daemons';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 
@@ -239,6 +241,18 @@ describe('pairing, by what the settings say', function () {
     const without = await bootTestKernel({ home, config: OPEN_RATE });
     await new TestHttp(without.url).expect(401, 'GET', '/api/agents');
     await without.as(api_key).expect(200, 'GET', '/api/agents');
+  });
+
+  it('takes the key of a device at another daemon that has not heard of it', async () => {
+    const bus = createRoughBus({ random: () => 0, lost: 1, maxDelayMs: 1 });
+    const { a, b, stop } = await bootTwo({ joinBus: bus.join, clock: virtualClock(systemClock().now()), config: PEOPLE, key: KEYS.alice });
+    await b.kernel.http.expect(200, 'GET', '/api/agents');
+    const code = (await a.kernel.http.expect(200, 'POST', '/api/pairing/request')).body.pairing_code;
+    const { api_key } = (await new TestHttp(a.kernel.url).expect(200, 'POST', '/api/pairing/complete', { pairing_code: code })).body;
+    expect((await b.kernel.as(api_key).expect(200, 'GET', '/auth/session')).body).to.include({ authenticated: true });
+    await b.kernel.as(api_key).expect(200, 'GET', '/api/agents');
+    await b.kernel.as('0'.repeat(64)).expect(401, 'GET', '/api/agents');
+    await stop();
   });
 
   it('answers 404 while it is off', async () => {

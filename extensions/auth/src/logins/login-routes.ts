@@ -11,14 +11,14 @@ import type { Login, Logins } from './logins.js';
 
 export interface LoginRouteDeps {
   readonly keyring: () => Keyring;
+  /** Once it is known what areas issued, this key included. */
+  readonly known: (key: string | undefined) => Promise<void>;
   readonly logins: Logins;
   readonly links: LoginLinks;
   readonly attempts: Attempts;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly logOut: HookHandle<typeof AuthLogout>;
-  /** Undefined once it is known what areas issued. */
-  readonly reading: () => Promise<void> | undefined;
   readonly endCredential: (id: string) => Promise<void>;
   /** Of a person whom an area brought. */
   readonly personName: (ownerId: string) => string | undefined;
@@ -136,11 +136,11 @@ function refusalOf(attempts: Attempts, network: string, wrong: Error): Error {
 
 async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   const { keyring, attempts, links, logins, clock } = deps;
-  await deps.reading();
   // A page from elsewhere could make a browser somebody else's than its person believes.
   if (req.page === 'other') throw authErrors.foreign_page();
   if (keyring().isOpen) throw authErrors.login_not_needed();
   const key = (body.code === undefined ? textThatIsSet(body.key) : links.use(body.code)) ?? '';
+  await deps.known(key);
   const made = keyring().find(key) && (await logins.create(key, { isRemembered: body.remember === true, instead: sentLogin(req) }));
   if (!made) throw refusalOf(attempts, req.network, (body.code === undefined ? authErrors.key_invalid() : authErrors.link_over()).with({ headers: WWW_AUTHENTICATE }));
   if (!req.isSecure && !LOOPBACK.test(req.ip)) deps.sawPlainLogin();
@@ -148,10 +148,10 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   return reply(200, { role: login.actor.role, name: nameOf(login.actor), expires_at: timeOf(login) }, givenCookie(req, id, login.expiresAt - clock.now()));
 }
 
-async function endLogin({ endCredential, keyring, logins, logOut, presentedKey, reading }: LoginRouteDeps, req: Req) {
-  await reading();
+async function endLogin({ endCredential, keyring, known, logins, logOut, presentedKey }: LoginRouteDeps, req: Req) {
   const id = sentLogin(req);
   const key = presentedKey(req);
+  await known(key);
   if (id !== undefined) assertOwnPage(req);
   const actor = id === undefined ? key && keyring().find(key) : (await logins.find(id))?.actor;
   const credential = actor ? keyring().issuedBy(actor) : undefined;
@@ -188,8 +188,6 @@ async function openCaller<C>({ logins, clock, log }: LoginRouteDeps, req: Req, c
 
 async function whoIs(deps: LoginRouteDeps, req: Req) {
   const { keyring, logins, clock } = deps;
-  // Where the database does not answer, what was known before counts.
-  await deps.reading()?.catch(() => undefined);
   const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({
     authenticated: true,
     login_required: false,
@@ -197,8 +195,9 @@ async function whoIs(deps: LoginRouteDeps, req: Req) {
     role: actor.role,
     ...shownOf(actor, login, deps.personName(actor.ownerId)),
   });
-  if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
   const key = deps.presentedKey(req);
+  await deps.known(key);
+  if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
   const actor = key === undefined ? undefined : keyring().find(key);
   if (actor) return reply(200, known('key', actor));
   const id = key === undefined ? sentLogin(req) : undefined;

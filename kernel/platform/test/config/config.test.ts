@@ -110,27 +110,39 @@ describe('config', () => {
   });
 
   it('knows the settings of areas that are not here, and says plainly which of them nobody keeps', async () => {
-    const config = await load(
-      'second_factor = "totp"\n[skills]\nenabled = true\n[inbox]\nenabled = true\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n',
-    );
+    const config = await load('second_factor = "totp"\n[audit]\nenabled = true\n[budget]\nmonthly_limit = 5\n[session]\nretention_days = 3\n[web.fetch]\nreadability = true\nmax_chars = 10\n');
 
     const said = config.problems().map(({ severity, message }) => `${severity}: ${message}`);
 
     expect(said).to.have.members([
       'warning: config.toml:1: second_factor is NOT enforced yet: no second factor is asked for',
-      'notice: config.toml:2: [skills] waits for its area: nothing here reads it yet',
-      'notice: config.toml:4: [inbox] waits for its area: nothing here reads it yet',
-      'warning: config.toml:6: [budget] is NOT enforced yet: no limit of cost holds for the daemon as a whole. max_cost_per_hour_usd, _day_ and _month_ under [resources] of an agent are kept',
-      'notice: config.toml:8: [session] waits for its area: nothing here reads it yet',
-      'warning: config.toml:9: [session] retention_days is NOT enforced yet: sessions stay until their agent goes',
-      'notice: config.toml:11: [web.fetch] readability waits for its area: nothing here reads it yet',
-      'warning: config.toml:12: [web.fetch] max_chars is NOT enforced yet: [web.fetch] max_response_bytes is kept',
+      'notice: config.toml:2: [audit] waits for its area: nothing here reads it yet',
+      'warning: config.toml:4: [budget] is NOT enforced yet: no limit of cost holds for the daemon as a whole. max_cost_per_hour_usd, _day_ and _month_ under [resources] of an agent are kept',
+      'notice: config.toml:6: [session] waits for its area: nothing here reads it yet',
+      'warning: config.toml:7: [session] retention_days is NOT enforced yet: sessions stay until their agent goes',
+      'notice: config.toml:9: [web.fetch] readability waits for its area: nothing here reads it yet',
+      'warning: config.toml:10: [web.fetch] max_chars is NOT enforced yet: [web.fetch] max_response_bytes is kept',
     ]);
   });
 
   it('says the same of the environment', async () => {
     const config = await load(null, { SVC__BUDGET__MONTHLY_LIMIT: '5' });
     expect(messages(config).join()).to.match(/^SVC__BUDGET__MONTHLY_LIMIT: budget\.monthly_limit is NOT enforced yet/);
+  });
+
+  it('names the encoding of a file that a Windows program saved as UTF-16, and keeps running', async () => {
+    const text = '[llm]\nmax_retries = 0\n';
+    for (const [bytes, named] of [
+      [Buffer.from(`\uFEFF${text}`, 'utf16le'), 'config.toml cannot be read: it is UTF-16 text (utf-16le), and settings are UTF-8.'],
+      [Buffer.from(`\uFEFF${text}`, 'utf16le').swap16(), 'config.toml cannot be read: it is UTF-16 text (utf-16be), and settings are UTF-8.'],
+      [Buffer.from(text, 'utf16le'), 'config.toml cannot be read: it has zero bytes, as UTF-16 text without a byte order mark has'],
+    ] as const) {
+      await writeFile(file, bytes);
+      const config = await load(null);
+      expect(messages(config).join('\n')).to.contain(named);
+    }
+    await writeFile(file, `\uFEFF[log]\nlevel = "warn"\n`);
+    expect(messages(await load(null))).to.deep.equal([]);
   });
 
   it('knows every setting of the interface, claimed or waiting', () => {
@@ -149,8 +161,11 @@ describe('config', () => {
       'llm',
       'default_model',
       'provider_urls',
+      'provider_proxy_urls',
+      'proxy',
       'fallback_providers',
       'rate_limit',
+      'webhook_triggers',
       'runs',
       'tool_invoke',
       'tool_timeout_secs',
@@ -160,6 +175,8 @@ describe('config', () => {
       'proactive_memory',
       'mcp_servers',
       'a2a',
+      'network',
+      'network_enabled',
       'channels',
       'sidecar_channels',
       'bindings',
@@ -167,6 +184,12 @@ describe('config', () => {
       'prompt_intelligence',
       'context_engine',
       'pairing',
+      'auto_dream',
+      'inbox',
+      'skills',
+      'task_board',
+      'terminal',
+      'triggers',
     ]);
     const aliases = aliasesOf(allClaims({ runs: { owner: 'runs', schema: RunsSection.schema } }));
     const unknown = PUBLISHED.filter((name) => !claimed.has(name) && !Object.hasOwn(aliases, name) && waitingAt([name]) === undefined);
