@@ -81,6 +81,7 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
         const one = live.get(account.name);
         if (one) one.answeredMs = deps.clock.now();
       },
+      reached: async (to) => void (await deps.db.commit([deps.db.update('connections', ['name'], [{ name: account.name, place: to }])])),
       receive: async (message) => {
         const placed: Write[] = message.place === undefined ? [] : [deps.db.update('connections', ['name'], [{ name: account.name, place: message.place }])];
         await deps.inbox().receive(account, message, placed);

@@ -68,6 +68,8 @@ export interface Connection extends AdapterTools {
   secret(field: string): SecretRef;
   /** The platform answered just now. */
   alive(): void;
+  /** Stores where reading goes on, where no message says so: at the first connection, and behind several messages at once. */
+  reached(place: string): Promise<void>;
   /** Durable when this resolves; the platform may forget the message then. */
   receive(message: Incoming): Promise<void>;
 }
