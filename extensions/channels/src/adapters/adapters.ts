@@ -1,5 +1,6 @@
 /** Every adapter there is, by name, in the order in which they are listed. */
 import type { Adapter } from './adapter.js';
+import { email } from './mail/mail.js';
 import { matrix } from './matrix/matrix.js';
 import { mqtt } from './mqtt.js';
 import { ntfy } from './ntfy.js';
@@ -7,4 +8,4 @@ import { sidecar } from './sidecar.js';
 import { telegram } from './telegram.js';
 import { webhook } from './webhook.js';
 
-export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map([telegram, matrix, webhook, ntfy, mqtt, sidecar].map((one) => [one.id, one]));
+export const ADAPTERS: ReadonlyMap<string, Adapter> = new Map([telegram, matrix, email, webhook, ntfy, mqtt, sidecar].map((one) => [one.id, one]));
