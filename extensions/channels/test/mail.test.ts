@@ -123,12 +123,13 @@ describe('channels: e-mail', function () {
     server.drop();
     server.deliver(mailOf('while you were away', { 'Message-ID': '<away@home.test>' }));
     await kit.incoming('A question\n\nwhile you were away', 'answered');
-    const before = server.sent.length;
+    const answersTo = (id: string): number => server.sent.filter(({ raw }) => header(raw, 'In-Reply-To') === id).length;
+    await until(() => (answersTo('<away@home.test>') > 0 ? true : undefined), 'its answer');
     server.remake();
     server.deliver(mailOf('after it was made anew', { 'Message-ID': '<anew@home.test>' }));
     await kit.incoming('A question\n\nafter it was made anew', 'answered');
-    await until(() => (server.sent.length > before ? true : undefined), 'its answer');
-    expect([kit.asked('while you were away') > 0, server.sent.length]).to.deep.equal([true, before + 1]);
+    await until(() => (answersTo('<anew@home.test>') > 0 ? true : undefined), 'its answer');
+    expect([answersTo('<away@home.test>'), answersTo('<anew@home.test>'), answersTo('<q1@home.test>')]).to.deep.equal([1, 1, 1]);
   });
 
   it('E3 E4 a refused mail is tried again or has failed, a lost answer is unknown, and no header is injected', async () => {

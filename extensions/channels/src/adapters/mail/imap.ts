@@ -12,6 +12,7 @@ const MAX_LITERAL = 1_048_576;
 const MAX_UNTAGGED = 10_000;
 const DAY_MS = 86_400_000;
 const CRLF = '\r\n';
+const GROWN = /^\* \d+ (?:EXISTS|RECENT)\b/i;
 
 interface Response {
   /** With `\0` where a literal stands. */
@@ -119,6 +120,8 @@ export const createImap = async (first: TcpConnection, { server, username, passw
   let connection = first;
   let reader = createReader(connection);
   let count = 0;
+  /** The mailbox grew since it was last searched. */
+  let hasGrown = false;
   const command = async (text: string, what: string): Promise<Response[]> => {
     count += 1;
     const tag = `s${count}`;
@@ -131,6 +134,7 @@ export const createImap = async (first: TcpConnection, { server, username, passw
         throw refusedFault(what, response.text.slice(tag.length + 1));
       }
       if (response.text.startsWith('* BYE')) throw new ChannelFault(`the mail server ended the connection: ${response.text.slice(6, 200)}`, 'svc connects again.');
+      hasGrown ||= GROWN.test(response.text);
       if (found.length >= MAX_UNTAGGED) throw strangeFault('more lines than anybody asked for');
       found.push(response);
     }
@@ -169,7 +173,10 @@ export const createImap = async (first: TcpConnection, { server, username, passw
       return { validity, next: next === undefined ? ((await searched('ALL')).at(-1) ?? 0) + 1 : Number(next) };
     },
     // A range with `*` always has the last message, so what is older is left out.
-    uidsFrom: async (from) => (await searched(`UID ${from}:*`)).filter((uid) => uid >= from),
+    uidsFrom: async (from) => {
+      hasGrown = false;
+      return (await searched(`UID ${from}:*`)).filter((uid) => uid >= from);
+    },
     recent: (now) => {
       const [, day, month, year] = new Date(now - 2 * DAY_MS).toUTCString().split(/,? /);
       return searched(`SINCE ${day}-${month}-${year}`);
@@ -180,6 +187,7 @@ export const createImap = async (first: TcpConnection, { server, username, passw
       return undefined;
     },
     wait: async (ms) => {
+      if (hasGrown) return;
       if (!known.has('IDLE')) {
         await clock.sleep(ms);
         await command('NOOP', 'to stay connected');
@@ -224,7 +232,7 @@ const idle = async ({ connection, reader, clock, tag }: Idling, ms: number): Pro
       }
       if (response?.text.startsWith('* BYE')) throw new ChannelFault('the mail server ended the connection', 'svc connects again.');
       if (response?.text.startsWith('+')) isBegun = true;
-      const hasChanged = response !== undefined && /^\* \d+ (?:EXISTS|RECENT)\b/i.test(response.text);
+      const hasChanged = response !== undefined && GROWN.test(response.text);
       if (isBegun && !isDone && (hasChanged || isOver)) {
         isDone = true;
         await connection.write(`DONE${CRLF}`);
