@@ -31,6 +31,7 @@ export { Via } from '@svc/ext-sessions/contract';
 export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 export { createRunEnds, type RunEnds, untilChange, untilEnd } from './run-ends.js';
+export { PeerAgents, type PeerAgentsService } from './peer-agents.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 
 export const Channel = OneOf(['rest', 'sse', 'ws', 'openai', 'agent', 'cli', 'internal'], { description: '`internal`: an area of the daemon sent it' });

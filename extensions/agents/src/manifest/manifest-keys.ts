@@ -38,7 +38,7 @@ const Free = Type.Object({}, { additionalProperties: true });
 
 const AUTONOMY = 'autonomous work';
 const SKILLS = 'skills that agents change';
-const PEERS = 'peers';
+const TRIGGERS = ;
 const WASM = 'WASM modules';
 
 const TokensPerHour = count(0, Number.MAX_SAFE_INTEGER, 'Model tokens that the agent may use within 60 minutes; 0 for no limit');
@@ -79,8 +79,6 @@ export const CAPABILITY_KEYS: Table = {
     }),
   ),
   max_llm_tokens_per_hour: acts(TokensPerHour),
-  ofp_discover: waits(PEERS, Type.Boolean()),
-  ofp_connect: waits(PEERS),
 };
 
 export const RESOURCE_KEYS: Table = {
