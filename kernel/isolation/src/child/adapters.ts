@@ -130,6 +130,7 @@ export const childFiles = (peer: Peer, folders: Readonly<Record<'data' | 'cache'
   cache: dirOf(peer, 'cache', '', folders.cache),
   assets: dirOf(peer, 'assets', '', ''),
   root: (name) => dirOf(peer, name, '', ''),
+  foreign: () => Promise.reject(isolationErrors.unavailable('files.foreign')),
 });
 
 const dirOf = (peer: Peer, root: Root, under: string, path: string): Dir => {

@@ -143,6 +143,9 @@ export const filesErrors = defineErrors('file', {
   link_denied: { status: 403, retry: false, message: (path: string) => `Path traversal denied: Symlink leaf denied for "${path}".`, hint: 'Remove the link, or name the file that it points to.' },
   linked_folder: { status: 403, retry: false, message: (path: string) => `"${path}" goes through a link to another folder.`, hint: 'Use the path of the folder that the link points to.' },
   missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },
+  outside_roots: { status: 400, retry: false, message: (path: string) => `"${path.slice(0, 200)}" is in none of the folders that may be read here.` },
+  changing: { status: 409, retry: true, message: (path: string) => `"${path}" was written while it was copied.`, hint: 'Stop the program that uses it, and try again.' },
+  not_a_database: { status: 400, retry: false, message: (path: string, why: string) => `"${path}" cannot be read as a SQLite database: ${why}.` },
   wrong_kind: { status: 400, retry: false, message: (path: string, wanted: string) => `"${path}" is not a ${wanted}.` },
   too_large: {
     status: 413,
