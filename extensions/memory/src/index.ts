@@ -93,11 +93,11 @@ export default defineExtension({
     });
     ctx.events.on(RunEnded, (run) => extractor.ended(run));
     ctx.events.on(contract.MemoryChanged, (change) => {
-      memories.index.changed(change);
+      memories.changed(change);
       filled.changed(change.ownerId);
     });
     ctx.hooks.tap(StoragePurge, async () => {
-      memories.index.forget();
+      memories.forget();
       seen.forget();
     });
     const health = { db: ctx.db, embedding };

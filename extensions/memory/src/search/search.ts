@@ -17,6 +17,8 @@ import { type Placed, searchWords } from './word-search.js';
 export interface SearchDeps extends MemoryDeps {
   readonly embedding: Embedding;
   readonly index: VectorIndex;
+  /** How many entries this owner has, known without a read as a rule. */
+  totalOf(ownerId: string): Promise<number>;
 }
 
 export type Why = 'words' | 'vector' | 'relation' | 'time';
@@ -49,10 +51,11 @@ const REPLACED_SHARE = 0.6;
 
 export const search = async (deps: SearchDeps, actor: Actor, query: Query): Promise<Found[]> => {
   const reader = own(deps, actor);
+  const totalOf = () => deps.totalOf(actor.ownerId);
   const [byWords, byVectors, byRelation] = await Promise.all([
-    searchWords(deps.db, reader, termsAsked(query.q), query, CANDIDATES),
+    searchWords(deps.db, reader, termsAsked(query.q), query, CANDIDATES, totalOf),
     query.archived ? [] : nearest(deps, actor, query),
-    query.related && query.related.length > 0 ? searchWords(deps.db, reader, query.related.flatMap((name) => termsAsked(name)).slice(0, 16), query, 20) : [],
+    query.related && query.related.length > 0 ? searchWords(deps.db, reader, query.related.flatMap((name) => termsAsked(name)).slice(0, 16), query, 20, totalOf) : [],
   ]);
   const fused = fuse([
     { why: 'words', weight: 1, places: byWords },
