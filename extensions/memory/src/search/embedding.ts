@@ -38,7 +38,7 @@ export interface Embedding {
 }
 
 /** The built-in embedder is given content words alone, which makes its vectors other ones. */
-const builtInId = (model: { readonly id: string } | undefined): string | undefined => (model === undefined ? undefined : `${model.id}/content`);
+const builtInId = (model: { readonly id: string } | undefined): string | undefined => (model === undefined ? undefined : `${model.id}/latin`);
 const TIMEOUT_MS = 30_000;
 const REST_MS = 30_000;
 /** A search waits so long for the vector of its question. */

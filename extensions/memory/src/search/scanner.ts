@@ -3,7 +3,8 @@
  *
  * N1  It finds what plain arithmetic finds: nothing is approximate.
  * N2  Others run between slices: a scan of many vectors holds nobody up for longer than one slice takes.
- * N3  A change during a scan begins it anew, so that no vector is missed or read in half.
+ * N3  Nearness is what stands above the mean of all: some models put any two texts close to each other.
+ * N4  A change during a scan begins it anew, so that no vector is missed or read in half.
  */
 import { createDots } from './dots.js';
 import type { Placed } from './word-search.js';
@@ -20,6 +21,10 @@ const FIRST_ROOM = 256;
 /** Some three milliseconds of 256 numbers each. */
 export const SLICE_ROWS = 65_536;
 const BREATHS = 3;
+/** Above it, a mean says that the model puts all texts close together. */
+const CROWDED = 0.3;
+/** Among fewer, what stands out says nothing. */
+const LEAST_SPREAD = 50;
 
 export const createScanner = (): Scanner => {
   let dots = createDots(0);
@@ -57,6 +62,7 @@ export const createScanner = (): Scanner => {
     const length = Math.hypot(...asked);
     const best: Placed[] = [];
     let floor = 0;
+    let [seen, sum, squares] = [0, 0, 0];
     for (let from = 0; from < count; from += SLICE_ROWS) {
       if (from > 0 && breath) {
         await breath();
@@ -66,14 +72,17 @@ export const createScanner = (): Scanner => {
       for (let at = 0; at < products.length; at += 1) {
         const product = products[at] as number;
         const row = from + at;
-        if (product <= 0 || (wanted && !wanted.has(owners[row] ?? 0))) continue;
+        if (wanted && !wanted.has(owners[row] ?? 0)) continue;
         const score = product / ((lengths[row] ?? 1) * length);
+        seen += 1;
+        sum += score;
+        squares += score * score;
         if (score <= floor) continue;
         insert(best, { place: places[row] ?? 0, score }, limit);
         if (best.length === limit) floor = best[limit - 1]?.score ?? 0;
       }
     }
-    return best;
+    return standing(best, seen, sum, squares);
   };
   return {
     get size() {
@@ -126,6 +135,16 @@ export const createScanner = (): Scanner => {
       return (await scan(asked, limit, wanted, undefined)) ?? [];
     },
   };
+};
+
+const standing = (best: readonly Placed[], seen: number, sum: number, squares: number): Placed[] => {
+  const mean = sum / Math.max(seen, 1);
+  const deviation = Math.sqrt(Math.max(squares / Math.max(seen, 1) - mean * mean, 0));
+  return best.map(({ place, score }) => ({
+    place,
+    score: mean > CROWDED ? Math.max(0, (score - mean) / (1 - mean)) : score,
+    ...(seen < LEAST_SPREAD || deviation === 0 ? {} : { above: (score - mean) / deviation }),
+  }));
 };
 
 /** Keeps the list sorted and within its limit. */

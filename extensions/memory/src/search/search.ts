@@ -32,6 +32,8 @@ export interface Found {
   readonly covered: number;
   /** Its nearness by meaning, from 0 to 1; 0 where vectors did not find it. */
   readonly near: number;
+  /** How far its nearness stands above that of all, in standard deviations; undefined among a few entries. */
+  readonly above?: number;
 }
 
 export interface Query extends Scope {
@@ -67,10 +69,10 @@ export const search = async (deps: SearchDeps, actor: Actor, query: Query): Prom
   const rows = await reader.select<EntryRow>({ from: 'entries', where: { place: first.map(({ place }) => place), archived: query.archived ? 1 : 0 } });
   const byPlace = new Map(rows.map((row) => [Number(row.place), row]));
   const covered = new Map(byWords.map((one) => [one.place, one.covered ?? 0]));
-  const near = new Map(byVectors.map((one) => [one.place, one.score]));
+  const near = new Map(byVectors.map((one) => [one.place, { near: one.score, ...(one.above === undefined ? {} : { above: one.above }) }]));
   const found = first.flatMap(({ place, score, why }) => {
     const row = byPlace.get(place);
-    return row && fits(row, query) ? [{ row, score, why, covered: covered.get(place) ?? 0, near: near.get(place) ?? 0 }] : [];
+    return row && fits(row, query) ? [{ row, score, why, covered: covered.get(place) ?? 0, ...(near.get(place) ?? { near: 0 }) }] : [];
   });
   return withSuccessors(query.archived ? new Map() : await successorsOf(reader, found), found, query)
     .map((one) => ({ ...one, score: Math.round(one.score * 1_000) / 1_000 }))

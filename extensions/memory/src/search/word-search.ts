@@ -13,6 +13,8 @@ export interface Placed {
   readonly score: number;
   /** Of words: the share of what was asked for that stands there, in rarity. */
   readonly covered?: number;
+  /** Of vectors: how far its nearness stands above the mean of all, in standard deviations. Undefined among a few. */
+  readonly above?: number;
 }
 
 /** Numbers of terms that statements are prepared for. */
@@ -40,7 +42,8 @@ export const searchWords = async (db: Pick<Db, 'table'>, reader: Reader, terms: 
   ).map((term) => [term, idf(kept.find((one) => one.term === term)?.n ?? total)] as const);
   const { sql, args } = scopeSql(scope);
   const rows = await reader.read<{ place: number; score: number }>(
-    `SELECT t.place AS place, SUM(t.weight * CASE t.term ${'WHEN ? THEN CAST(? AS INTEGER) '.repeat(slots)}ELSE 0 END) AS score FROM ${db.table('terms')} t JOIN ${db.table('entries')} e ON e.place = t.place WHERE t.term IN (${marks(slots)})${sql} GROUP BY t.place ORDER BY score DESC, place DESC LIMIT ?`,
+    // The inner group stands alone, so that no plan goes over all entries to look for their terms.
+    `SELECT g.place AS place, g.score AS score FROM (SELECT t.place AS place, SUM(t.weight * CASE t.term ${'WHEN ? THEN CAST(? AS INTEGER) '.repeat(slots)}ELSE 0 END) AS score FROM ${db.table('terms')} t WHERE t.term IN (${marks(slots)}) GROUP BY t.place) g JOIN ${db.table('entries')} e ON e.place = g.place WHERE ${sql} ORDER BY score DESC, place DESC LIMIT ?`,
     [...weighed.flat(), ...weighed.map(([term]) => term), ...args, limit],
   );
   // Words that nobody has count as the rarest.
@@ -69,5 +72,5 @@ const scopeSql = ({ agentId, shared, level, category, userId, archived }: Scope)
   if (level !== undefined) parts.push(['e.level = ?', level]);
   if (category !== undefined) parts.push(['e.category = ?', category]);
   if (userId !== undefined) parts.push(['e.user_id = ?', userId]);
-  return { sql: parts.map(([text]) => ` AND ${text}`).join(''), args: parts.flatMap(([, ...args]) => args) };
+  return { sql: parts.map(([text]) => text).join(' AND '), args: parts.flatMap(([, ...args]) => args) };
 };
