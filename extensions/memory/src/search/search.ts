@@ -127,7 +127,7 @@ const nearest = async (deps: SearchDeps, actor: Actor, query: Query): Promise<Pl
   try {
     const late = deps.clock.sleep(VECTOR_WAIT_MS, stop.signal).then(
       () => {
-        deps.embedding.late();
+        deps.embedding.late(VECTOR_WAIT_MS);
         return undefined;
       },
       () => undefined,

@@ -21,6 +21,10 @@ const SETTINGS = {
   'built-in': '',
   own: 'embedding_provider = "vllm"\n',
 };
+
+/** The first model that the embedder serves. */
+const ownModel = async () => (await call(`${embedderUrl()}/v1`, 'GET', '/models')).data[0].id;
+const embedderUrl = () => process.env.RECALL_EMBEDDER.replace(/\/v1\/?$|\/$/, '');
 /** Of all questions with an answer, by words; of names by words; of paraphrases in English by the built-in embedder; of questions without an answer. */
 const LEAST = { all: 0.7, names: 0.9, paraphrase: 0.4, none: 0.7 };
 const ENGINES_APART = 0.02;
@@ -34,9 +38,10 @@ const setOf = async () => (process.env.RECALL_SET ? JSON.parse(await readFile(pr
 const openHome = async (providerUrl, variant, databaseUrl) => {
   const home = await makeHome(providerUrl);
   // The last table of the file is the one of provider addresses.
-  const own = variant === 'own' ? `vllm = "${process.env.RECALL_EMBEDDER.replace(/\/v1\/?$/, '')}/v1"\n` : '';
+  const own = variant === 'own' ? `vllm = "${embedderUrl()}/v1"\n` : '';
+  const model = variant === 'own' ? `embedding_model = "${await ownModel()}"\n` : '';
   const storage = databaseUrl === undefined ? '' : `\n[storage]\nurl = "${databaseUrl}"\n`;
-  await appendFile(path.join(home.home, 'config.toml'), `${own}\n[memory]\n${SETTINGS[variant]}\n[proactive_memory]\nauto_memorize = false\n${storage}`);
+  await appendFile(path.join(home.home, 'config.toml'), `${own}\n[memory]\n${SETTINGS[variant]}${model}\n[proactive_memory]\nauto_memorize = false\n${storage}`);
   return home;
 };
 
