@@ -51,7 +51,9 @@ const USUAL_ORDER = 50;
 
 /** dist/commands.json: what the command line has of the areas, without a look at the rest of the release. */
 const writeCommands = (extensions, { areaWordsOf, completionsOf }) => {
-  const words = extensions.flatMap((target) => areaWordsOf(target.id, readJson(`${target.dir}/package.json`).description, readJson(`${target.dir}/contributions.json`)));
+  const words = extensions.flatMap((target) =>
+    areaWordsOf(target.id, readJson(`${target.dir}/package.json`).description, readJson(`${target.dir}/contributions.json`), readJson(`${target.dir}/extension.json`).panels),
+  );
   const twice = words.find(({ word }, index) => words.findIndex((one) => one.word === word) !== index);
   if (twice)
     throw new Error(

@@ -24,6 +24,7 @@ export default defineExtension({
   commandWords: [
     {
       word: 'models',
+      hub: 'connect',
       summary: 'the model catalog',
       usage: 'models list|show|use|alias|update',
       order: 34,

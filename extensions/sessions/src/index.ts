@@ -57,6 +57,7 @@ export default defineExtension({
   commandWords: [
     {
       word: 'sessions',
+      hub: 'chat',
       summary: 'conversations',
       usage: 'sessions list|show|search|…',
       order: 31,

@@ -36,7 +36,7 @@ export default defineExtension({
   migrations: [processTables, artifactTables],
   workers: [PageText, SiftEntries, SearchLines],
   config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ToolResultsSection, LazyToolsAbove, ...WEB_SETTINGS, LocationUrl],
-  commandWords: [{ word: 'tool', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool list', runs: true }] }],
+  commandWords: [{ word: 'tool', hub: 'agents', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool list', runs: true }] }],
   activate(ctx) {
     const choice = chooseSearch(ctx);
     const locationUrl = (): string => ctx.config.get(LocationUrl);

@@ -20,6 +20,7 @@ export default defineExtension({
   commandWords: [
     {
       word: 'vault',
+      hub: 'safety',
       summary: 'stored secrets, by name',
       usage: 'vault list|set|remove|…',
       order: 36,

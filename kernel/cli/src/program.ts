@@ -130,12 +130,29 @@ const wholeProgram = async (entries: Entries): Promise<Command> => {
   return program;
 };
 
+/** The groups of the help, in its order: the daemon itself, then the hubs of the page. */
+const HEADINGS = {
+  daemon: 'Daemon',
+  chat: 'Chat',
+  agents: 'Agents',
+  automate: 'Automate',
+  knowledge: 'Knowledge',
+  connect: 'Connect',
+  costs: 'Costs',
+  safety: 'Safety',
+  system: 'System',
+  more: 'More',
+} as const;
+
+const headingOf = ({ hub = 'daemon' }: CommandEntry): string => (Object.hasOwn(HEADINGS, hub) ? hub : 'more');
+
 /** Without a command that is known: a program that names them all, for `svc --help`, `svc` and a typing error. */
 const addOverview = (program: Command, argv: readonly string[], entries: Entries): void => {
-  for (const [name, { usage, summary }] of Object.entries(entries)) {
-    program.command(name).usage(usage.slice(name.length).trim()).summary(summary).description(summary).helpOption(false);
-  }
-  program.command('help').usage('[command]').summary('help for a command, e.g. svc help agent').helpOption(false);
+  const all = Object.entries(entries);
+  for (const [hub, heading] of Object.entries(HEADINGS))
+    for (const [name, { usage, summary }] of all.filter(([, entry]) => headingOf(entry) === hub))
+      program.command(name).usage(usage.slice(name.length).trim()).summary(summary).description(summary).helpOption(false).helpGroup(`${heading}:`);
+  program.command('help').usage('[command]').summary('help for a command, e.g. svc help agent').helpOption(false).helpGroup(`${HEADINGS.more}:`);
   // Flags alone, `svc --json`: nothing was asked for, so this says what can be.
   if (argv.every((word) => word.startsWith('-'))) program.action(() => program.outputHelp());
   const columns = program.configureOutput().getOutHelpWidth?.() ?? DEFAULT_COLUMNS;

@@ -24,6 +24,26 @@ describe('svc usage', () => {
     });
   }
 
+  it('groups commands by the hubs of the page, the daemon first', async () => {
+    const groups = (await bench.run(['--help'])).stdout.split(/\n(?=[A-Z][a-z]+:\n)/).slice(2);
+    const first = groups.map((group) => group.split('\n')).map(([heading = '', line = '']) => [heading, line.trim().split(/ {2,}/)[0]]);
+    expect(first.slice(0, 9)).to.deep.equal([
+      ...[
+        ['Daemon:', 'start'],
+        ['Chat:', 'chat'],
+        ['Agents:', 'agent'],
+        ['Automate:', 'workflows'],
+        ['Knowledge:', 'files'],
+        ['Connect:', 'mcp'],
+      ],
+      ...[
+        ['Costs:', 'usage'],
+        ['Safety:', 'approvals'],
+        ['System:', 'cluster'],
+      ],
+    ]);
+  });
+
   for (const args of [
     ['help', 'agent', 'kill'],
     ['agent', 'help', 'kill'],

@@ -69,8 +69,9 @@ describe('declared commands', () => {
     const all = await derive([list, update]);
     expect(all.commands).to.deep.equal([list, update]);
     expect(namesOf(all).commandWords).to.deep.equal(['goals']);
-    const [word] = areaWordsOf('goals', 'Goals of agents. Kept in order.', all);
-    expect(word).to.deep.include({ word: 'goals', summary: 'Goals of agents', area: 'goals' });
+    const [word] = areaWordsOf('goals', 'Goals of agents. Kept in order.', all, [{ hub: 'automate' }]);
+    expect(word).to.deep.include({ word: 'goals', summary: 'goals of agents', area: 'goals', hub: 'automate' });
+    expect(areaWordsOf('goals', 'A2A for agents', all)[0]).to.include({ summary: 'A2A for agents', hub: 'more' });
     const resolved = word?.commands[1];
     expect(resolved).to.deep.include({ method: 'PUT', path: '/api/goals/{id}', takesKey: true, body: 'json', isBodyRequired: true });
     expect(resolved?.args.map(({ from, isRequired, name }) => [name, from, isRequired])).to.deep.equal([

@@ -36,6 +36,8 @@ export interface CommandWordDecl {
   readonly usage?: string;
   /** Position in the help, lower first; default 50. */
   readonly order?: number;
+  /** The group of the help, as panels have it: `chat`, `agents` …; default: that of the extension's first panel, else `more`. */
+  readonly hub?: string;
   /** For built-in extensions: the file in its folder `cli` that defines commands by hand, in addition to those in `commands`. */
   readonly module?: string;
   /** Other words that people type, each with the command that is meant. */

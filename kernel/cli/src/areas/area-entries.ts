@@ -34,6 +34,7 @@ const entryOf = (word: AreaWord, distDir: string): CommandEntry => {
     isGroup: verbs.length > 0 || /^\S+ [^\s|]+\|/.test(word.usage ?? ''),
     usage: word.usage ?? `${word.word} ${shown.join('|')}`,
     summary,
+    hub: word.hub,
     load: async () => {
       // Built with the command line, and loaded when its word is typed.
       const byHand: CommandModule | undefined = word.module === undefined ? undefined : await import(pathToFileURL(path.join(distDir, 'cli/areas', `${word.module}.js`)).href);

@@ -33,7 +33,7 @@ export const installed = async ({ dataDir }: Settings): Promise<readonly Offers[
     records.map(async ({ folder, id }) => {
       try {
         const content = await readPackage(path.resolve(dir, folder));
-        return { words: areaWordsOf(id, content.package.description, content.contributions), completions: completionsOf(content.contributions) };
+        return { words: areaWordsOf(id, content.package.description, content.contributions, content.manifest.panels), completions: completionsOf(content.contributions) };
       } catch {
         return { words: [], completions: [] };
       }
