@@ -121,6 +121,7 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getOpenaiResponse: id': 'resp_ and the run',
   'deleteOpenaiResponse: id': 'resp_ and the run',
   'cancelOpenaiResponse: id': 'resp_ and the run',
+  'getPeer: id': 'an id that another daemon gave itself',
   'getRemoteAgent: id': 'an id, a URL or a name',
   'getOpenaiModel: id': 'svc:<agent>, an agent id or a name',
   'getMcpServer: id': 'a name, or the id of a template',

@@ -97,6 +97,7 @@ const panelsOf = (writer: string): ReadonlyArray<readonly [address: string, show
   ['workflows', 'Review'],
   ['webhooks', 'My log'],
   ['a2a', 'Travel'],
+  ['peers', 'The network is off'],
   ['mcp', 'odd'],
   ['memory', 'The mascot is an ocelot'],
 ];

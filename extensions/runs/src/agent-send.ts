@@ -1,6 +1,7 @@
 /** The tool by which one agent asks another. Its effect is a run, so it lives here. */
-import { type AnyTool, type Events, isSvcError, type Streams, type ToolCall, Type, defineTool } from '@svc/api';
+import { type AnyTool, type Events, isSvcError, type Streams, type ToolCall, type ToolOutput, Type, defineTool } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
+import type { PeerAgentsService } from './peer-agents.js';
 import type { CircularWaits } from './loop/circular-wait.js';
 import { AgentMessaged, type RunFrame, RunFrames, type RunsService, type Submitted } from './contract.js';
 import { runErrors } from './errors.js';
@@ -10,6 +11,8 @@ export interface AgentSendDeps {
   readonly agents: AgentsService;
   readonly ctx: { readonly streams: Streams; readonly events: Pick<Events, 'publish'> };
   readonly circles: CircularWaits;
+  /** Reaches agents of other daemons, where an area does. */
+  readonly peers: { readonly value: PeerAgentsService | undefined };
   /** Resolves when the wait has lasted long enough. */
   deadline(signal: AbortSignal): Promise<void>;
 }
@@ -24,17 +27,21 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
     name: 'agent_send',
     description: 'Send a message to another agent and wait for its answer.',
     params: Type.Object({
-      agent_id: Type.String({ minLength: 1, description: 'Id or name of the other agent' }),
+      agent_id: Type.String({ minLength: 1, description: 'Id or name of the other agent; name@node for one of another daemon' }),
       message: Type.String({ minLength: 1 }),
     }),
     risk: 'agent',
     openWorld: false,
     capabilities: ['agent_message'],
-    needs: ({ agent_id }) => [{ capability: 'agent_message', target: agent_id }],
+    needs: ({ agent_id }) => [
+      { capability: 'agent_message', target: agent_id },
+      ...(isElsewhere(agent_id) ? [{ capability: 'ofp_connect', target: agent_id.slice(agent_id.lastIndexOf('@') + 1) }] : []),
+    ],
     replay: 'keyed',
     parallel: true,
     timeoutMs: 86_400_000,
     run: async (args, call) => {
+      if (isElsewhere(args.agent_id)) return askElsewhere(deps, args, call);
       const other = await deps.agents.find(call.actor, args.agent_id);
       if (!other) return { content: `There is no agent "${args.agent_id}". Use agent_list to see all.`, isError: true };
       if (other.id === call.agentId) return { content: 'An agent cannot send a message to itself.', isError: true };
@@ -60,6 +67,25 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       return { content: frame.type === 'done' ? frame.data.result.response : '', origin: { labels: [], source: other.name, sessionId: submitted.sessionId } };
     },
   });
+
+/** `name@node` is an agent of another daemon. */
+const isElsewhere = (id: string): boolean => id.includes('@');
+
+async function askElsewhere(deps: AgentSendDeps, { agent_id: to, message }: { readonly agent_id: string; readonly message: string }, call: ToolCall): Promise<ToolOutput> {
+  const peers = deps.peers.value;
+  if (!peers) return { content: `${to} is an agent of another daemon, and the extension ofp is off.`, isError: true };
+  const own = await deps.agents.find(call.actor, call.agentId);
+  const done = new AbortController();
+  const signal = AbortSignal.any([call.signal, done.signal]);
+  const late = deps.deadline(signal);
+  const answer = await Promise.race([peers.send(call.actor, { from: own?.name ?? call.agentId, to, message }), late]).finally(() => {
+    done.abort();
+    late.catch(() => undefined);
+  });
+  if (!answer) return { content: `${to} has not answered yet.`, isError: true };
+  const { content, isError, source } = answer;
+  return { content, isError, ...(isError ? {} : { origin: { labels: ['UntrustedAgent', 'ExternalNetwork'], source } }) };
+}
 
 const isStopped = ({ aborted, reason }: AbortSignal): boolean => aborted && isSvcError(reason) && STOPS.has(reason.code);
 

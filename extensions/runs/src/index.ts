@@ -1,4 +1,4 @@
-import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunHalt, RunPrompt, RunRecall, RunStart, Runs, Uploads } from './contract.js';
+import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunHalt, RunPrompt, RunRecall, RunStart, Runs, PeerAgents, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
@@ -163,7 +163,8 @@ export default defineExtension({
       ...oneRunRoutes({ agents, journal: ctx.journal, runs }),
     );
     ctx.sockets.add(chatSocket({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
-    ctx.tools.add(agentSendTool({ ctx, runs, agents, circles: createCircularWaits(loop), deadline: (signal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal) }));
+    const deadline = (signal: AbortSignal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal);
+    ctx.tools.add(agentSendTool({ ctx, runs, agents, deadline, peers: ctx.services.optional(PeerAgents), circles: createCircularWaits(loop) }));
     ctx.slashCommands.add(...slashCommands({ agents, sessions, llm, runs, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop(ctx.actors.system('purge'), { agentId }, 'the agent was killed');

@@ -107,7 +107,7 @@ export const Status = Type.Object(
     arch: Type.String(),
     pid: Type.Integer(),
     rss_bytes: Type.Integer(),
-    network_enabled: Type.Boolean({ description: 'Whether peers can be reached: the area for it is there' }),
+    network_enabled: Type.Boolean({ description: 'Whether this daemon meets others: network_enabled is true, and the area for it is there' }),
     terminal_enabled: Type.Boolean({ description: 'Whether a terminal is offered: the area for it is there' }),
     config_problems: Type.Array(Type.Object({ file: Type.String(), line: Nullable(Type.Integer()), key: Type.String(), message: Type.String(), severity: Type.String() })),
     health_problems: Type.Array(Type.String(), { description: 'Problems other than those of config.toml, one sentence each, with the fix' }),

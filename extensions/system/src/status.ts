@@ -84,7 +84,7 @@ export async function status(deps: StatusDeps, actor: Actor) {
     default_model_problem: model?.trouble ?? null,
     memory_used_mb: memoryUsedMb(deps),
     ...deps.kernel.facts(),
-    network_enabled: isMounted(deps, '/api/network/status'),
+    network_enabled: isMounted(deps, '/api/network/status') && (await deps.kernel.settings.read()).tree.network_enabled === true,
     terminal_enabled: isMounted(deps, '/api/terminal/ws'),
     config_problems: settingsSaid(deps, false),
     // Those of the settings stand one by one in config_problems.

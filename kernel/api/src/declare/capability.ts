@@ -36,7 +36,7 @@ const NAME = new RegExp(CAPABILITY_NAME);
 
 /** The interface's own keys of `[capabilities]`, what stands for them in code, and the permissions of roles. */
 const RESERVED: ReadonlySet<string> = new Set([
-  ...['tools', 'network', 'memory_read', 'memory_write', 'shell', 'agent_spawn', 'agent_message', 'file_system', 'mounts', 'ofp_discover', 'ofp_connect'],
+  ...['tools', 'network', 'memory_read', 'memory_write', 'shell', 'agent_spawn', 'agent_message', 'file_system', 'mounts'],
   ...['exec', 'exec_policy', 'declared', 'sources', 'private_network', 'full_shell'],
 ]);
 /** Limits, of which the interface has more than are known here. */

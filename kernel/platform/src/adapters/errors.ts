@@ -41,7 +41,13 @@ export const fetchErrors = defineErrors('fetch', {
     message: (host: string, ms: number, what: string) => `${host} did not answer in time: ${what} took more than ${ms} ms.`,
     hint: 'Try again, or allow more time.',
   },
-  network: { status: 502, retry: true, message: (host: string, why: string) => `${host} cannot be reached: ${why}.`, hint: 'Check the address and the network.' },
+  network: { status: 502, retry: true, message: (host: string, why: string) => `${host} cannot be reached: ${why}.`, hint: 'Check the address, the network and, where one is named, the proxy.' },
+  bad_proxy: {
+    status: 503,
+    retry: false,
+    message: (from: string) => `The proxy (${from}) is not an address of a proxy, so nothing was sent.`,
+    hint: 'Write it as http://host:port, https://host:port or socks5://host:port.',
+  },
   cancelled: { status: 499, retry: false, message: (host: string) => `The request to ${host} was cancelled.` },
   bad_body: { status: 502, retry: false, message: (host: string) => `The response of ${host} is not JSON.` },
   too_many_origins: {

@@ -17,7 +17,7 @@ const all = (names: readonly string[]): Record<string, WaitingSetting> => Object
 
 /** By dotted path; what stands below a path waits with it. A claim of an extension comes before this list, and says in its own schema what waits of it (`x-waiting`). */
 export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
-  ...all(['language', 'mode', 'update_channel', 'usage_footer', 'prompt_caching', 'stable_prefix_mode', 'network_enabled', 'max_cron_jobs', 'max_upload_size_bytes', 'local_probe_interval_secs']),
+  ...all(['language', 'mode', 'update_channel', 'usage_footer', 'prompt_caching', 'stable_prefix_mode', 'max_cron_jobs', 'max_upload_size_bytes', 'local_probe_interval_secs']),
   ...all(['workflow_stale_timeout_minutes', 'cron_session_max_tokens', 'cron_session_max_messages', 'allowed_mount_roots', 'trusted_hosts', 'trust_forwarded_for', 'require_auth_for_reads']),
   home_dir: unkept('SVC_HOME says where the data is'),
   data_dir: unkept('SVC_HOME says where the data is'),
@@ -39,8 +39,6 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   tool_policy: unkept('what an agent may use stands in its manifest'),
   provider_api_keys: unkept('`svc providers set-key` and the environment give the keys'),
   provider_regions: unkept('[provider_urls] says where requests go'),
-  provider_proxy_urls: unkept('requests go out directly'),
-  proxy: unkept('requests go out directly'),
   provider_request_timeout_secs: unkept('[llm] request_timeout_secs is kept, for all providers'),
   provider_max_retries: unkept('[llm] max_retries is kept, for all providers'),
   docker: unkept('commands run on this machine, in no container'),
@@ -59,7 +57,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['thinking', 'compaction', 'tool_results', 'parallel_tools', 'bindings']),
-  ...all(['webhook_triggers', 'network', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
+  ...all(['browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['reload', 'registry', 'auto_reply', 'background']),
   ...all(['skills.load_user', 'skills.extra_dirs', 'skills.env_passthrough_denied_patterns', 'skills.env_passthrough_per_skill', 'skills.registry_repo', 'skills.config']),
   ...all(['web.fetch.readability']),
